@@ -1,0 +1,83 @@
+"""How the parts of a task that no condition looks at are written down: compact JSON, with
+defaults left out, the same in every backend."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Outcome
+from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
+from lambdas.core.task import Attempt, Progress, Spec, TaskError
+
+# Made once: json.dumps builds a new encoder for every call that is not all defaults.
+to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+from_json = json.loads
+
+_SPEC_DEFAULTS = {
+    f.name: f.default for f in fields(Spec) if f.name not in ("target", "run_at", "tags")
+}
+
+
+def encode_spec(spec: Spec) -> str:
+    body: dict[str, Any] = {"target": spec.target, "run_at": spec.run_at}
+    for name, default in _SPEC_DEFAULTS.items():
+        value = getattr(spec, name)
+        if value != default:
+            body[name] = value
+    if spec.tags:
+        body["tags"] = spec.tags
+    if spec.retry != DEFAULT_RETRY:
+        body["retry"] = [getattr(spec.retry, f.name) for f in fields(RetryPolicy)]
+    return to_json(body)
+
+
+def decode_spec(text: str) -> Spec:
+    body = from_json(text)
+    if "priority" in body:
+        body["priority"] = Lane(body["priority"])
+    if "retry" in body:
+        names = (f.name for f in fields(RetryPolicy))
+        body["retry"] = RetryPolicy(**dict(zip(names, body["retry"], strict=True)))
+    return Spec(**body)
+
+
+def encode_attempt(attempt: Attempt) -> str:
+    error = attempt.error
+    return to_json(
+        [
+            attempt.number,
+            attempt.started_at,
+            attempt.drift_ms,
+            attempt.finished_at,
+            attempt.outcome,
+            [error.type, error.message] if error else None,
+        ]
+    )
+
+
+def decode_attempt(text: str) -> Attempt:
+    number, started_at, drift_ms, finished_at, outcome, error = from_json(text)
+    return Attempt(
+        number=number,
+        started_at=started_at,
+        drift_ms=drift_ms,
+        finished_at=finished_at,
+        outcome=Outcome(outcome) if outcome else None,
+        error=TaskError(type=error[0], message=error[1]) if error else None,
+    )
+
+
+def encode_progress(progress: Progress) -> str:
+    return to_json([progress.fraction, progress.message])
+
+
+def decode_progress(text: str) -> Progress:
+    fraction, message = from_json(text)
+    return Progress(fraction=fraction, message=message)
+
+
+def canonical(body: Mapping[str, Any]) -> str:
+    """The same text for the same content, whatever the order of its keys."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

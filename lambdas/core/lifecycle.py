@@ -1,0 +1,77 @@
+"""Where a task can stand, and the only ways from one status to the next."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    PENDING = "PENDING"
+    ENQUEUED = "ENQUEUED"
+    RUNNING = "RUNNING"
+    RETRYING = "RETRYING"
+    WAITING = "WAITING"
+    SUCCEEDED = "SUCCEEDED"
+    DEAD = "DEAD"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"
+
+    @property
+    def finished(self) -> bool:
+        return self in FINISHED
+
+
+FINISHED = frozenset({Status.SUCCEEDED, Status.DEAD, Status.CANCELLED, Status.EXPIRED})
+
+
+class Outcome(StrEnum):
+    """How an attempt ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    LEASE_EXPIRED = "lease_expired"
+    CANCELLED = "cancelled"
+
+
+class Step(StrEnum):
+    """What moves a task: the verbs of the protocol."""
+
+    CLAIM = "claim"
+    RELEASE = "release"
+    WATCH = "watch"
+    LEASE = "lease"
+    RENEW = "renew"
+    SUCCEED = "succeed"
+    RETRY = "retry"
+    BURY = "bury"
+    STOP = "stop"
+    CANCEL = "cancel"
+    REQUEST_CANCEL = "request_cancel"
+    EXPIRE = "expire"
+
+
+P, E, R, Y, W = Status.PENDING, Status.ENQUEUED, Status.RUNNING, Status.RETRYING, Status.WAITING
+
+# step → {status before: status after}. Every conditional write takes its expectation from here.
+TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
+    Step.CLAIM: {P: E, Y: Y},
+    Step.RELEASE: {E: P, Y: Y},
+    Step.WATCH: {s: s for s in (P, E, Y, R)},
+    Step.LEASE: {E: R, Y: R},
+    Step.RENEW: {R: R},
+    Step.SUCCEED: {R: Status.SUCCEEDED},
+    Step.RETRY: {R: Y},
+    Step.BURY: {R: Status.DEAD},
+    Step.STOP: {R: Status.CANCELLED},
+    Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
+    Step.REQUEST_CANCEL: {R: R},
+    Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},
+}
+
+
+def sources(step: Step) -> frozenset[Status]:
+    """The statuses from which a step may be taken."""
+    return _SOURCES[step]
+
+
+_SOURCES = {step: frozenset(moves) for step, moves in TRANSITIONS.items()}

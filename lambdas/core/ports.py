@@ -1,0 +1,161 @@
+"""What the roles need from the world. Two backends fill these in: duetime.embedded, lambdas.aws.
+
+Verbs that take several values answer for each of them, in order, and treat each alone: one
+that fails its condition does not hold back the rest. A backend that cannot be reached, or is
+throttled, raises Unavailable.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lambdas.core.change import Answer, Change
+from lambdas.core.delivery import Delivery, Message
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Status
+from lambdas.core.rules import Draw
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake
+
+
+class Clock(Protocol):
+    def now(self) -> Millis: ...
+
+
+class Chance(Protocol):
+    """Where everything random comes from."""
+
+    def draw(self) -> Draw: ...
+
+    def nonce(self) -> str: ...
+
+    def new_id(self, now: Millis) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reservation:
+    """An idempotency key and the task that it stands for."""
+
+    namespace: str
+    key: str
+    task_id: str
+    body_hash: str
+    expires_at: Millis
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """Which tasks to list; newest first."""
+
+    namespace: str = "default"
+    status: Status | None = None
+    limit: int = 50
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """Filters apply while reading, so a page may be short; only no cursor ends a list."""
+
+    tasks: Sequence[Task]
+    cursor: str | None
+
+
+class TaskStore(Protocol):
+    """The truth."""
+
+    def put(self, tasks: Sequence[Task]) -> list[Answer]:
+        """Store each task if its id is not taken; Refused tells what stands there."""
+        ...
+
+    def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """The tasks that exist, as they are after every write that has been answered."""
+        ...
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        """Each change, if it holds. Applied tells the whole task as it stands now. A change
+        that was made but whose answer was lost counts as applied when it is repeated."""
+        ...
+
+    def wakes(self, minute: int, shard: int) -> Iterable[Wake]:
+        """One bucket of the wake index, in key order. It may lag behind the tasks."""
+        ...
+
+    def page(self, listing: Listing) -> Page: ...
+
+    def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
+        """Give an ended attempt a row of its own; repeating it changes nothing."""
+        ...
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        """The rows of a task's earlier attempts, oldest first."""
+        ...
+
+    def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
+        """For each key the reservation that stands: ours if the key was free or has expired."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shards:
+    """How many shards were ever used, and since when there have been tasks."""
+
+    count: int
+    since: Millis
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SliceState:
+    """How far the scanner of one slice of shards has come."""
+
+    fence: int = 0  # grows with every save
+    cursors: Mapping[int, int] = field(default_factory=dict)  # shard → oldest minute not empty
+    swept: int = 0  # the older minute that was read last
+
+
+class CursorStore(Protocol):
+    def shards(self, now: Millis) -> Shards:
+        """Reads the shard count; writes the configured one if it is larger."""
+        ...
+
+    def load(self, slice_number: int) -> SliceState: ...
+
+    def save(self, slice_number: int, state: SliceState) -> bool:
+        """Write state if the stored fence is one less than its own: False if another tick of
+        this slice was faster, whose view is as good as ours."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Depth:
+    """Roughly how many messages a lane holds."""
+
+    ready: int
+    delayed: int
+    in_flight: int
+
+
+class LaneQueue(Protocol):
+    """A fast way to wake an executor; whatever it loses, the table brings back."""
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        """Have each delivery reach an executor by its due time; False if it was refused or its
+        fate is unknown."""
+        ...
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        """Up to `limit` messages, waiting up to `wait` seconds for the first."""
+        ...
+
+    def delete(self, messages: Sequence[Message]) -> None: ...
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        """Let the message be received again after `delay`."""
+        ...
+
+    def bury(self, message: Message) -> None:
+        """Let the last message of a dead task go the way of dead letters."""
+        ...
+
+    def depth(self, lane: Lane) -> Depth: ...

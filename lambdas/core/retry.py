@@ -1,0 +1,31 @@
+"""Retry policy: exponential backoff, jitter, cap."""
+
+from dataclasses import dataclass
+
+from lambdas.core.times import Millis, seconds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetryPolicy:
+    max_attempts: int = 5  # counts the first
+    base_delay: float = 1.0
+    multiplier: float = 2.0
+    max_delay: float = 3600.0
+    jitter: float = 0.5
+
+    def delay(self, failed_attempts: int, luck: float) -> Millis:
+        """How long to wait after the n-th failure in a row; `luck` is drawn from [0, 1).
+
+        The cap bounds the backoff; the jitter comes on top, so that capped tasks spread too.
+        """
+        return seconds(self._backoff(failed_attempts) + self.jitter * luck)
+
+    def _backoff(self, failed_attempts: int) -> float:
+        try:
+            backoff = self.base_delay * self.multiplier ** (failed_attempts - 1)
+        except OverflowError:
+            return self.max_delay
+        return min(backoff, self.max_delay)
+
+
+DEFAULT_RETRY = RetryPolicy()

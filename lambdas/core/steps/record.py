@@ -1,0 +1,109 @@
+"""record: how an attempt ended, and what follows for the task."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lambdas.core.change import Change
+from lambdas.core.delivery import new_token
+from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.rules import Draw, Rules
+from lambdas.core.steps.lease import held
+from lambdas.core.task import Attempt, Task, TaskError
+from lambdas.core.times import Millis
+from lambdas.core.wakes import WakeKind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """Why an attempt did not succeed."""
+
+    outcome: Outcome
+    error: TaskError
+    permanent: bool = False
+    retry_after: Millis | None = None  # asked for by the target
+
+
+LEASE_EXPIRED = Failure(
+    outcome=Outcome.LEASE_EXPIRED,
+    error=TaskError(type="LeaseExpired", message="the executor stopped renewing its lease"),
+)
+
+
+def succeed(task: Task, *, result: Any, now: Millis) -> Change:
+    ended = _ended(task, Outcome.SUCCEEDED, None, now)
+    return Change(
+        step=Step.SUCCEED,
+        task_id=task.id,
+        expect=held(task, Step.SUCCEED),
+        sets=_end(Status.SUCCEEDED, ended, now) | {"result": result},
+    )
+
+
+def fail(
+    rules: Rules,
+    task: Task,
+    failure: Failure,
+    *,
+    now: Millis,
+    draw: Draw,
+    cancelled: bool = False,
+) -> Change:
+    """Stop if that was asked; retry while attempts are left; else bury."""
+    outcome = Outcome.CANCELLED if cancelled else failure.outcome
+    ended = _ended(task, outcome, failure.error, now)
+    if cancelled:
+        step, sets = Step.STOP, _end(Status.CANCELLED, ended, now)
+    elif failure.permanent or task.attempt >= task.budget:
+        step, sets = Step.BURY, _end(Status.DEAD, ended, now)
+    else:
+        step, sets = Step.RETRY, _again(rules, task, failure, ended, now=now, draw=draw)
+    return Change(step=step, task_id=task.id, expect=held(task, step), sets=sets)
+
+
+def lease_expired(rules: Rules, task: Task, *, now: Millis, draw: Draw) -> Change:
+    """End the attempt of an executor taken for dead. If it comes back and renews first, the
+    lease has moved and this write loses. If it comes back later, it no longer holds a running
+    attempt, and its own outcome is refused."""
+    change = fail(rules, task, LEASE_EXPIRED, now=now, draw=draw, cancelled=task.cancel_requested)
+    return replace(change, expect=replace(change.expect, lease_until=task.lease_until))
+
+
+def leaves_delivery(change: Change) -> bool:
+    """Whether a recorded failure is to be tried again so soon that its delivery goes out now."""
+    return change.step is Step.RETRY and change.sets["wake"].kind is WakeKind.WATCH
+
+
+def _again(
+    rules: Rules, task: Task, failure: Failure, ended: Attempt, *, now: Millis, draw: Draw
+) -> dict[str, Any]:
+    failures = task.attempt - (task.budget - task.spec.retry.max_attempts)
+    delay = task.spec.retry.delay(failures, draw.luck)
+    due_at = now + max(delay, failure.retry_after or 0)
+    return {
+        "status": Status.RETRYING,
+        "token": new_token(due_at, draw.nonce),
+        "due_at": due_at,
+        "wake": rules.place(task.id, task.lane, due_at, now=now, draw=draw),
+        "current": ended,
+        "lease_until": None,
+        "sends": 0,
+        "skips": 0,
+        "updated_at": now,
+    }
+
+
+def _ended(task: Task, outcome: Outcome, error: TaskError | None, now: Millis) -> Attempt:
+    if task.current is None:
+        raise ValueError(f"task {task.id} has no attempt to end")
+    return replace(task.current, outcome=outcome, error=error, finished_at=now)
+
+
+def _end(status: Status, ended: Attempt, now: Millis) -> dict[str, Any]:
+    """The holder stays on record: it is how a repeated write knows its own traces."""
+    return {
+        "status": status,
+        "current": ended,
+        "wake": None,
+        "lease_until": None,
+        "updated_at": now,
+    }

@@ -1,0 +1,56 @@
+"""The wake index: buckets, shards and keys.
+
+Whatever the scanner must look at again has a wake. Its bucket is one UTC minute and one shard;
+its key sorts by kind, lane rank, time and id. A key is rewritten by every step that moves the
+wake, so the key itself is the optimistic lock of a claim.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from zlib import crc32
+
+from lambdas.core.lanes import Lane
+from lambdas.core.times import MINUTE, Millis
+
+
+class WakeKind(StrEnum):
+    DISPATCH = "d"  # send it at its time; read ahead of time
+    WATCH = "w"  # look whether all is well; never touched before its time
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wake:
+    kind: WakeKind
+    lane: Lane
+    at: Millis
+    task_id: str
+    bucket: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}#{self.lane.rank}#{self.at:013d}#{self.task_id}"
+
+
+def parse_wake(bucket: str, key: str) -> Wake:
+    kind, rank, at, task_id = key.split("#")
+    return Wake(
+        kind=WakeKind(kind),
+        lane=Lane.ranked(int(rank)),
+        at=int(at),
+        task_id=task_id,
+        bucket=bucket,
+    )
+
+
+def minute_of(at: Millis) -> int:
+    return at // MINUTE
+
+
+def shard_of(task_id: str, shards: int) -> int:
+    return crc32(task_id.encode()) % shards
+
+
+def bucket_of(minute: int, shard: int) -> str:
+    """Readable, since operators meet it in the console: `20261116T0907#03`."""
+    return f"{datetime.fromtimestamp(minute * 60, UTC):%Y%m%dT%H%M}#{shard:02d}"
