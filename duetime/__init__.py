@@ -1,0 +1,18 @@
+"""Duetime runs work when it is due.
+
+What a handler needs::
+
+    from duetime import Context, task
+
+    @task("reports.daily")
+    def daily(payload, ctx: Context):
+        ...
+"""
+
+from lambdas.core.errors import DuetimeError, PermanentError
+from lambdas.executor.context import Context
+from lambdas.executor.registry import task
+
+__version__ = "0.1.0"
+
+__all__ = ["Context", "DuetimeError", "PermanentError", "__version__", "task"]

@@ -1,0 +1,1 @@
+"""The API: takes tasks in, and tells where they stand."""

@@ -13,10 +13,10 @@ from lambdas.core.change import Answer, Change
 from lambdas.core.delivery import Delivery, Message
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
-from lambdas.core.rules import Draw
+from lambdas.core.rules import Draw, Rules
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake
+from lambdas.core.wakes import Wake, WakeKind
 
 
 class Clock(Protocol):
@@ -78,8 +78,8 @@ class TaskStore(Protocol):
         that was made but whose answer was lost counts as applied when it is repeated."""
         ...
 
-    def wakes(self, minute: int, shard: int) -> Iterable[Wake]:
-        """One bucket of the wake index, in key order. It may lag behind the tasks."""
+    def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
+        """One bucket of the wake index, or one kind in it, in key order. It may lag behind."""
         ...
 
     def page(self, listing: Listing) -> Page: ...
@@ -159,3 +159,14 @@ class LaneQueue(Protocol):
         ...
 
     def depth(self, lane: Lane) -> Depth: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ports:
+    """What every role that acts is given."""
+
+    store: TaskStore
+    lanes: LaneQueue
+    rules: Rules
+    clock: Clock
+    chance: Chance

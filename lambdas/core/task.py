@@ -97,3 +97,8 @@ class Task:
         """Whether its time passed before it ever started."""
         expires_at = self.spec.expires_at
         return self.attempt == 0 and expires_at is not None and expires_at <= now
+
+
+def storable(text: str, limit: int) -> str:
+    """Text from a handler or a target, made safe to store: bounded, and valid Unicode."""
+    return text[:limit].encode(errors="replace").decode()

@@ -1,0 +1,1 @@
+"""The executor: takes the lease, runs the target, records the outcome."""

@@ -1,0 +1,1 @@
+"""The relay: what follows from a state change."""

@@ -1,0 +1,63 @@
+"""How a command ends: its exit code, and what it says when it could not do its work."""
+
+from enum import IntEnum
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from lambdas.core.errors import DuetimeError
+
+
+class ExitCode(IntEnum):
+    OK = 0
+    NOT_DONE = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    NOT_FOUND = 4
+    TIMED_OUT = 5
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.OK: "done (watch: the task SUCCEEDED)",
+    ExitCode.NOT_DONE: "the task ended DEAD, CANCELLED or EXPIRED, or a request was refused",
+    ExitCode.USAGE: "the command line is wrong",
+    ExitCode.UNREACHABLE: "Duetime does not answer",
+    ExitCode.NOT_FOUND: "no such task",
+    ExitCode.TIMED_OUT: "the task had not ended when the wait did",
+    ExitCode.INTERRUPTED: "stopped with Ctrl-C",
+}
+
+EPILOG = "\n".join(
+    ["Exit codes, for scripts:", *(f"{code:>5}  {text}" for code, text in MEANINGS.items())]
+)
+
+
+class Commands(TyperGroup):
+    """The one place where an expected error becomes a sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DuetimeError as error:
+            from duetime.cli.output import complain
+
+            complain(error)
+            raise typer.Exit(code_of(error)) from error
+        except KeyboardInterrupt as error:
+            raise typer.Exit(ExitCode.INTERRUPTED) from error
+
+
+def code_of(error: DuetimeError) -> ExitCode:
+    from duetime.client import ApiError, StillGoing, Unreachable
+
+    match error:
+        case Unreachable():
+            return ExitCode.UNREACHABLE
+        case StillGoing():
+            return ExitCode.TIMED_OUT
+        case ApiError(status=404):
+            return ExitCode.NOT_FOUND
+        case _:
+            return ExitCode.NOT_DONE

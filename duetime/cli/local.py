@@ -1,0 +1,127 @@
+"""`duetime local`: the whole of Duetime on this machine."""
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from duetime.cli.values import duration, refuse
+from duetime.local.options import LocalOptions
+
+DEFAULTS = LocalOptions()
+STORE, AWS = "Embedded store", "Other backends"
+
+
+class Backend(StrEnum):
+    EMBEDDED = "embedded"
+    MOTO = "moto"
+    AWS = "aws"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def local(
+    *,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = DEFAULTS.host,
+    port: Annotated[int, typer.Option(min=1, max=65_535)] = DEFAULTS.port,
+    handlers: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE_OR_DIR", help="Where your handlers are; repeatable.", show_default=False
+        ),
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo/--no-demo", help="Offer the demo handlers.")] = True,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            file_okay=False,
+            metavar="DIR",
+            help="Where tasks are kept.",
+            show_default=str(DEFAULTS.data),
+            rich_help_panel=STORE,
+        ),
+    ] = None,
+    memory: Annotated[
+        bool,
+        typer.Option("--memory", help="Keep nothing once stopped.", rich_help_panel=STORE),
+    ] = False,
+    tick: Annotated[
+        str, typer.Option(metavar="DURATION", help="How often the scanner looks.")
+    ] = f"{DEFAULTS.tick:g}",
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Tasks at a time, in each lane.")
+    ] = DEFAULTS.concurrency,
+    backend: Annotated[
+        Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
+    ] = Backend.EMBEDDED,
+    endpoint_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Of DynamoDB and SQS, with --backend aws.", rich_help_panel=AWS
+        ),
+    ] = None,
+    log_level: Annotated[LogLevel, typer.Option(case_sensitive=False)] = LogLevel.INFO,
+) -> None:
+    """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
+    _check_store(backend, data, memory)
+    _check_endpoint(backend, endpoint_url)
+    for place in handlers or []:
+        _check_handlers(place)
+    options = LocalOptions(
+        host=host,
+        port=port,
+        data=data or DEFAULTS.data,
+        memory=memory,
+        handlers=tuple(handlers or ()),
+        tick=_tick(tick),
+        concurrency=concurrency,
+        demo=demo,
+        backend=backend.value,
+        endpoint_url=endpoint_url,
+        log_level=log_level.value,
+    )
+    from duetime.local.runner import run
+
+    raise typer.Exit(run(options))
+
+
+def _check_store(backend: Backend, data: Path | None, memory: bool) -> None:
+    if memory and data is not None:
+        refuse("--memory", "keeps no data: leave out --data")
+    if backend is Backend.EMBEDDED:
+        return
+    for option, given in (("--memory", memory), ("--data", data is not None)):
+        if given:
+            refuse(option, f"belongs to the embedded store, and --backend is {backend}")
+
+
+def _check_endpoint(backend: Backend, url: str | None) -> None:
+    if url is None:
+        return
+    if backend is not Backend.AWS:
+        refuse("--endpoint-url", "goes with --backend aws")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
+
+
+def _check_handlers(place: str) -> None:
+    """A folder or file must be there; a module shows when the runner imports it."""
+    if Path(place).exists() or re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", place):
+        return
+    refuse("--handlers", f"{place!r} is no folder, file or module such as shop.handlers")
+
+
+def _tick(text: str) -> float:
+    seconds = duration("--tick", text)
+    if seconds <= 0:
+        refuse("--tick", "must be above 0")
+    return seconds

@@ -1,0 +1,55 @@
+"""Options that several commands share."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from duetime.client import Client
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        envvar="DUETIME_URL",
+        help="Where Duetime listens.",
+        metavar="URL",
+        show_default="http://127.0.0.1:8080",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Every = Annotated[
+    float, typer.Option("--every", min=0.05, metavar="SECONDS", help="How often to look.")
+]
+WaitUpTo = Annotated[
+    str | None,
+    typer.Option("--wait", metavar="DURATION", help="Give up after this long (exit code 5)."),
+]
+
+
+def task_id(value: str) -> str:
+    """An unset shell variable must not become a call on the whole collection."""
+    if not value.strip():
+        raise typer.BadParameter("the id is empty")
+    return value
+
+
+TaskId = Annotated[str, typer.Argument(metavar="ID", callback=task_id, help="The id of a task.")]
+
+
+def task_ids(values: list[str]) -> list[str]:
+    return [task_id(value) for value in values]
+
+
+TaskIds = Annotated[
+    list[str], typer.Argument(metavar="ID...", callback=task_ids, help="The ids of tasks.")
+]
+
+
+def connect(url: str | None) -> "Client":
+    from duetime.client import BadAddress, Client
+
+    try:
+        return Client(url)
+    except BadAddress as error:
+        raise typer.BadParameter(str(error), param_hint="--url (or DUETIME_URL)") from error

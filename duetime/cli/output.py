@@ -1,0 +1,49 @@
+"""Where words go: data to stdout, complaints to stderr."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from duetime.client import ApiError
+from lambdas.core.errors import DuetimeError
+
+PIPE_WIDTH = 200  # a pipe has no edge at which a row should break
+
+
+def terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def stdout() -> Console:
+    return Console(highlight=False, width=None if terminal() else PIPE_WIDTH)
+
+
+def say(*parts: RenderableType) -> None:
+    console = stdout()
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str | Text), markup=False)
+
+
+def say_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def complain(error: DuetimeError | str) -> None:
+    console = Console(stderr=True, highlight=False)
+    for number, line in enumerate(lines_of(error)):
+        console.print(Text(clean(line), style="red" if number == 0 else ""), soft_wrap=True)
+
+
+def lines_of(error: DuetimeError | str) -> list[str]:
+    """The detail of a problem only repeats its fields, if it has any."""
+    if isinstance(error, ApiError) and error.errors:
+        return [error.title, *(str(field) for field in error.errors)]
+    return [str(error)]
+
+
+def clean(text: str) -> str:
+    """What came over the wire must not steer the terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)

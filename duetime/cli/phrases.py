@@ -1,0 +1,110 @@
+"""The small phrases from which every view of a task is made."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.text import Text
+
+from duetime.cli.output import clean
+from duetime.client import Task
+from lambdas.core.lifecycle import FINISHED, Status
+
+STYLES: Mapping[str, str] = {
+    Status.PENDING: "blue",
+    Status.ENQUEUED: "blue",
+    Status.WAITING: "blue",
+    Status.RUNNING: "bold cyan",
+    Status.RETRYING: "yellow",
+    Status.SUCCEEDED: "green",
+    Status.DEAD: "bold red",
+    Status.CANCELLED: "magenta",
+    Status.EXPIRED: "magenta",
+}
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+LONGEST_TEXT = 2_000
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def status(task: Task) -> Text:
+    return Text(task["status"], style=STYLES.get(task["status"], ""))
+
+
+def ended(task: Task) -> bool:
+    return task["status"] in FINISHED
+
+
+def short(task: Task) -> str:
+    """What it is: its name if it has one, else what it calls."""
+    return clean(task["name"] or target(task["target"]))
+
+
+def target(fields: Mapping[str, Any]) -> str:
+    kind = fields.get("type", "?")
+    if kind == "http":
+        return clean(f"{fields.get('method', 'POST')} {fields.get('url')}")
+    return clean(str(fields.get("handler", kind)))
+
+
+def length(seconds: float, *, rough: bool = False) -> str:
+    """2 d 3 h, 1 h 30 min, 4 min 10 s, 9.5 s: two units are enough; one, if it may be rough."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
+    place = next(place for place, (size, _) in enumerate(UNITS) if whole >= size)
+    (size, unit), (lower, lower_unit) = UNITS[place : place + 2]
+    rest = whole % size // lower
+    return f"{whole // size} {unit}" + (f" {rest} {lower_unit}" if rest and not rough else "")
+
+
+def relative(at: str, now: datetime, *, rough: bool = False) -> str:
+    seconds = (datetime.fromisoformat(at) - now).total_seconds()
+    away = length(abs(seconds), rough=rough)
+    return f"in {away}" if seconds >= 0 else f"{away} ago"
+
+
+def local(at: str) -> str:
+    """The reader's own wall clock."""
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def when(at: str | None, now: datetime) -> str | None:
+    return f"{local(at)} ({relative(at, now)})" if at else None
+
+
+def drift(milliseconds: int | None) -> str | None:
+    if milliseconds is None:
+        return None
+    return f"{milliseconds} ms" if milliseconds < 10_000 else length(milliseconds / 1_000)
+
+
+def tries(task: Task) -> str:
+    """A revived task may go past its policy: then there is no "of"."""
+    most = task["retry"].get("max_attempts", 0)
+    return f"{task['attempt']} of {most}" if task["attempt"] <= most else str(task["attempt"])
+
+
+def progress(task: Task) -> str | None:
+    told = task["progress"]
+    if told is None:
+        return None
+    message = told.get("message")
+    return f"{told['fraction']:.0%}" + (f" {clean(message)}" if message else "")
+
+
+def error(fields: Mapping[str, Any] | None) -> str | None:
+    return clean(f"{fields['type']}: {fields['message']}") if fields else None
+
+
+def value(data: Any) -> str | None:
+    """JSON for the eye; all of it is behind --json."""
+    if data is None:
+        return None
+    text = clean(json.dumps(data, ensure_ascii=False))
+    if len(text) > 60:
+        text = clean(json.dumps(data, ensure_ascii=False, indent=2))
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " … (--json shows all)"

@@ -1,0 +1,147 @@
+"""The client. Tasks are its own calls; every further resource becomes an attribute."""
+
+import builtins
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Self, Unpack, cast
+from urllib.parse import quote
+
+import httpx
+
+from duetime.client.errors import StillGoing
+from duetime.client.shapes import Attempt, BatchResult, Json, Task, TaskFields, TaskPage
+from duetime.client.wire import Wire
+from lambdas.core.lifecycle import FINISHED
+
+PAGE = 100  # the longest page, and the largest batch, that the contract allows
+
+
+class Client:
+    """Speaks to the Duetime at `url`, else at DUETIME_URL, else on this machine.
+
+    >>> client = Client()
+    >>> task = client.submit(target={"type": "python", "handler": "duetime.hello"}, delay=10)
+    >>> client.wait(task["id"])["status"]
+    'SUCCEEDED'
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        timeout: float = 10.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._wire = Wire(url, timeout, transport)
+
+    @property
+    def url(self) -> str:
+        return self._wire.url
+
+    def submit(self, /, **fields: Unpack[TaskFields]) -> Task:
+        """The task as stored; with an idempotency key, perhaps the one stored before."""
+        return cast(Task, self._wire.call("POST", "/v1/tasks", body=fields))
+
+    def submit_batch(self, tasks: Sequence[TaskFields]) -> "builtins.list[BatchResult]":
+        """Up to 100 tasks; one answer for each, in order. One refused does not spoil the rest."""
+        answer = self._wire.call("POST", "/v1/tasks/batch", body={"tasks": tasks})
+        return cast("list[BatchResult]", answer["results"])
+
+    def get(self, task_id: str) -> Task:
+        return cast(Task, self._wire.call("GET", _path(task_id)))
+
+    def cancel(self, task_id: str) -> Task:
+        """CANCELLED at once, or still RUNNING with `cancel_requested`."""
+        return cast(Task, self._wire.call("DELETE", _path(task_id)))
+
+    def attempts(self, task_id: str) -> "builtins.list[Attempt]":
+        found: list[Attempt] = []
+        cursor = None
+        while True:
+            query = {"cursor": cursor, "limit": PAGE}
+            page = self._wire.call("GET", f"{_path(task_id)}/attempts", query=query)
+            found += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return found
+
+    def page(
+        self,
+        *,
+        status: str | None = None,
+        namespace: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> TaskPage:
+        """One page, newest first."""
+        query = {"status": status, "namespace": namespace, "cursor": cursor}
+        answer = self._wire.call("GET", "/v1/tasks", query={**query, "limit": limit})
+        return cast(TaskPage, answer)
+
+    def list(self, *, status: str | None = None, namespace: str | None = None) -> Iterator[Task]:
+        """Every task that matches, newest first, read page by page."""
+        cursor = None
+        while True:
+            page = self.page(status=status, namespace=namespace, limit=PAGE, cursor=cursor)
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def follow(
+        self,
+        task_id: str,
+        *,
+        timeout: float | None = None,
+        poll: float = 0.5,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Iterator[Task]:
+        """The task as it stands, again and again, until it has ended."""
+        start = clock()
+        while True:
+            task = self.get(task_id)
+            yield task
+            if task["status"] in FINISHED:
+                return
+            left = poll if timeout is None else start + timeout - clock()
+            if timeout is not None and left <= 0:
+                raise StillGoing(task, timeout)
+            sleep(min(poll, left))
+
+    def wait(
+        self,
+        task_id: str,
+        *,
+        timeout: float | None = None,
+        poll: float = 0.5,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Task:
+        """The task once it has ended; StillGoing if that takes longer than `timeout` seconds."""
+        for task in self.follow(task_id, timeout=timeout, poll=poll, sleep=sleep, clock=clock):
+            last = task
+        return last
+
+    def health(self) -> Json:
+        return cast(Json, self._wire.call("GET", "/v1/health"))
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        reason: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _path(task_id: str) -> str:
+    """An id comes from a command line: it must not reach another path."""
+    return f"/v1/tasks/{quote(task_id, safe='')}"

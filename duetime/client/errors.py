@@ -1,0 +1,65 @@
+"""What a call can end with, instead of an answer.
+
+DuetimeError
+├── BadAddress          what was given is no address
+├── Unreachable         nobody answers there, or somebody who is not Duetime
+├── ApiError            Duetime answered, and refused
+└── StillGoing          a wait ran out before the task ended
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from duetime.client.shapes import Task
+from lambdas.core.errors import DuetimeError
+
+
+class BadAddress(DuetimeError, ValueError):
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url!r} is not an address like http://127.0.0.1:8080")
+        self.url = url
+
+
+class Unreachable(DuetimeError):
+    """No answer came: whether a write happened is unknown."""
+
+    def __init__(
+        self, url: str, what: str = "Duetime does not answer", remedy: str | None = None
+    ) -> None:
+        remedy = remedy or "start it with `duetime local` or set DUETIME_URL"
+        super().__init__(f"{what} at {url}; {remedy}")
+        self.url = url
+
+
+@dataclass(frozen=True)
+class FieldError:
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class ApiError(DuetimeError):
+    """A problem as the API tells it (RFC 9457)."""
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str | None = None,
+        errors: Sequence[FieldError] = (),
+    ) -> None:
+        super().__init__(f"{title}: {detail}" if detail else title)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.errors = tuple(errors)
+
+
+class StillGoing(DuetimeError):
+    """The task had not ended when the wait did; `task` is how it stood."""
+
+    def __init__(self, task: Task, waited: float) -> None:
+        super().__init__(f"{task['id']} is still {task['status']} after {waited:g} s")
+        self.task = task

@@ -1,0 +1,102 @@
+"""The JSON of the contract, as types. They are plain dicts, so a newer server may add fields."""
+
+from typing import Any, Literal, NotRequired, Required, TypedDict
+
+Json = dict[str, Any]
+Priority = Literal["high", "medium", "low"]
+
+
+class Retry(TypedDict, total=False):
+    max_attempts: int  # counts the first
+    base_delay: float
+    multiplier: float
+    max_delay: float
+    jitter: float
+
+
+class TaskFields(TypedDict, total=False):
+    """A task as submitted. Times are RFC 3339 with an offset, durations are seconds."""
+
+    target: Required[Json]
+    payload: Any
+    run_at: str
+    delay: float
+    priority: Priority
+    timeout: float
+    retry: Retry
+    jitter: float
+    expires_at: str
+    name: str
+    namespace: str
+    ordering_key: str
+    idempotency_key: str
+    tags: dict[str, str]
+
+
+class Progress(TypedDict):
+    fraction: float
+    message: str | None
+
+
+class TaskError(TypedDict):
+    type: str
+    message: str
+    attempt: NotRequired[int]
+
+
+class Task(TypedDict):
+    """A task as returned."""
+
+    id: str
+    status: str
+    name: str | None
+    namespace: str
+    target: Json
+    payload: Any
+    run_at: str
+    due_at: str
+    priority: Priority
+    timeout: float
+    retry: Retry
+    jitter: float
+    expires_at: str | None
+    ordering_key: str | None
+    idempotency_key: str | None
+    tags: dict[str, str]
+    attempt: int  # 0 before the first
+    created_at: str
+    updated_at: str
+    started_at: str | None
+    finished_at: str | None
+    drift_ms: int | None
+    progress: Progress | None
+    result: Any
+    error: TaskError | None
+    cancel_requested: bool
+    schedule_id: str | None
+    scheduled_for: str | None
+    workflow_id: str | None
+
+
+class TaskPage(TypedDict):
+    """A page may be short, even empty; only no cursor ends a list."""
+
+    items: list[Task]
+    next_cursor: str | None
+
+
+class Attempt(TypedDict):
+    number: int
+    started_at: str
+    finished_at: str | None
+    outcome: str | None
+    error: TaskError | None
+    drift_ms: int
+
+
+class BatchResult(TypedDict):
+    """One of `task` and `error` (a problem), as `status` says."""
+
+    status: int
+    task: NotRequired[Task]
+    error: NotRequired[Json]

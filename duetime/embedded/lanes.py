@@ -1,0 +1,111 @@
+"""Lanes in memory: the embedded backend's LaneQueue.
+
+Each lane is a heap by the moment a message may be seen, to the millisecond. A message that is
+received stays with the receiver until it is deleted or handed back; there is no visibility
+timeout, because the receiver cannot die without taking the lanes along.
+"""
+
+import threading
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import count
+from time import monotonic
+
+from lambdas.core.delivery import Delivery, Message
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Clock, Depth
+from lambdas.core.times import SECOND, Millis
+
+
+class MemoryLanes:
+    def __init__(self, clock: Clock) -> None:
+        self._lanes = {lane: _MemoryLane(clock) for lane in Lane}
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:  # noqa: ARG002
+        by_lane: dict[Lane, list[Delivery]] = {}
+        for delivery in deliveries:
+            by_lane.setdefault(delivery.lane, []).append(delivery)
+        for lane, batch in by_lane.items():
+            self._lanes[lane].add(batch)
+        return [True] * len(deliveries)
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        return self._lanes[lane].take(limit, wait)
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._lanes[message.delivery.lane].settle(message)
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self._lanes[message.delivery.lane].put_back(message, delay)
+
+    def bury(self, message: Message) -> None:
+        """The table already says DEAD, and dead letters are listed from there."""
+        self.delete([message])
+
+    def depth(self, lane: Lane) -> Depth:
+        return self._lanes[lane].depth()
+
+    def wake_up(self) -> None:
+        """Let every waiting receiver return, with nothing if there is nothing."""
+        for lane in self._lanes.values():
+            lane.wake_up()
+
+
+class _MemoryLane:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._heap: list[tuple[Millis, int, Delivery]] = []
+        self._out: dict[str, Delivery] = {}
+        self._numbers = count(1)
+        self._woken = False
+
+    def add(self, deliveries: Sequence[Delivery]) -> None:
+        with self._changed:
+            for delivery in deliveries:
+                heappush(self._heap, (delivery.due_at, next(self._numbers), delivery))
+            self._changed.notify()
+
+    def take(self, limit: int, wait: float) -> list[Message]:
+        give_up = monotonic() + wait
+        with self._changed:
+            while not (messages := self._pop(limit)):
+                left = give_up - monotonic()
+                if self._woken or left <= 0:
+                    break
+                if self._heap:
+                    left = min(left, (self._heap[0][0] - self._clock.now()) / SECOND)
+                self._changed.wait(max(left, 0))
+            return messages
+
+    def settle(self, message: Message) -> None:
+        self._out.pop(message.receipt, None)
+
+    def put_back(self, message: Message, delay: Millis) -> None:
+        with self._changed:
+            delivery = self._out.pop(message.receipt)
+            visible_at = self._clock.now() + delay
+            heappush(self._heap, (visible_at, next(self._numbers), delivery))
+            self._changed.notify()
+
+    def depth(self) -> Depth:
+        with self._changed:
+            now = self._clock.now()
+            ready = sum(1 for visible_at, _, _ in self._heap if visible_at <= now)
+            return Depth(ready=ready, delayed=len(self._heap) - ready, in_flight=len(self._out))
+
+    def wake_up(self) -> None:
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
+
+    def _pop(self, limit: int) -> list[Message]:
+        now = self._clock.now()
+        messages: list[Message] = []
+        while self._heap and self._heap[0][0] <= now and len(messages) < limit:
+            _, number, delivery = heappop(self._heap)
+            receipt = str(number)
+            self._out[receipt] = delivery
+            messages.append(Message(delivery=delivery, receipt=receipt, message_id=receipt))
+        return messages

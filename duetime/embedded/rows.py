@@ -1,0 +1,158 @@
+"""Tasks as rows. The spec never changes and is read only when it must be; the rest is hot."""
+
+from sqlite3 import Connection
+from typing import Any
+
+from lambdas.core.codec import (
+    decode_attempt,
+    decode_progress,
+    decode_spec,
+    encode_attempt,
+    encode_progress,
+    encode_spec,
+    from_json,
+    to_json,
+)
+from lambdas.core.errors import Corrupt
+from lambdas.core.lifecycle import Status
+from lambdas.core.task import Task
+from lambdas.core.wakes import parse_wake
+
+Row = tuple[Any, ...]
+
+COLD = ("id", "namespace", "created_at", "spec")
+HOT = (
+    "status",
+    "token",
+    "due_at",
+    "wake_bucket",
+    "wake_key",
+    "updated_at",
+    "budget",
+    "attempt",
+    "lease_until",
+    "holder",
+    "current",
+    "previous",
+    "cancel_requested",
+    "sends",
+    "skips",
+    "progress",
+    "result",
+)
+COLUMNS = ", ".join(COLD + HOT)
+SPEC, RESULT = COLD.index("spec"), -1
+
+# Longer texts get a row of their own, so that a step rewrites a small row whatever the payload.
+INLINE_LIMIT = 2_048
+ELSEWHERE = ""  # stands in a column whose text is in `bodies`
+
+
+def new_row(connection: Connection, task: Task) -> Row:
+    spec = _inline(connection, task.id, "spec", encode_spec(task.spec))
+    # An update begins with the id as well; the rest of it follows the spec.
+    return (task.id, task.spec.namespace, task.created_at, spec, *hot_row(connection, task)[1:])
+
+
+def hot_row(connection: Connection, task: Task) -> Row:
+    """The id, then every hot column."""
+    wake = task.wake
+    result = None if task.result is None else to_json(task.result)
+    return (
+        task.id,
+        task.status.value,
+        task.token,
+        task.due_at,
+        wake.bucket if wake else None,
+        wake.key if wake else None,
+        task.updated_at,
+        task.budget,
+        task.attempt,
+        task.lease_until,
+        task.holder,
+        encode_attempt(task.current) if task.current else None,
+        encode_attempt(task.previous) if task.previous else None,
+        int(task.cancel_requested),
+        task.sends,
+        task.skips,
+        encode_progress(task.progress) if task.progress else None,
+        _inline(connection, task.id, "result", result),
+    )
+
+
+def read_task(connection: Connection, row: Row) -> Task:
+    spec, result = row[SPEC], row[RESULT]
+    if spec == ELSEWHERE:
+        spec = _body(connection, row[0], "spec")
+    if result == ELSEWHERE:
+        result = _body(connection, row[0], "result")
+    return _task(row, spec, result)
+
+
+def spilled(row: Row) -> bool:
+    """Whether the spec was too long for the row itself."""
+    return bool(row[SPEC] == ELSEWHERE)
+
+
+def _inline(connection: Connection, task_id: str, part: str, text: str | None) -> str | None:
+    if text is None or len(text) <= INLINE_LIMIT:
+        return text
+    connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (task_id, part, text))
+    return ELSEWHERE
+
+
+def _body(connection: Connection, task_id: str, part: str) -> str:
+    row = connection.execute(
+        "SELECT body FROM bodies WHERE task_id = ? AND part = ?", (task_id, part)
+    ).fetchone()
+    if row is None:
+        raise Corrupt(task_id, f"its {part} is missing")
+    body: str = row[0]
+    return body
+
+
+def _task(row: Row, spec: str, result: str | None) -> Task:
+    (
+        task_id,
+        _namespace,
+        created_at,
+        _spec,
+        status,
+        token,
+        due_at,
+        wake_bucket,
+        wake_key,
+        updated_at,
+        budget,
+        attempt,
+        lease_until,
+        holder,
+        current,
+        previous,
+        cancel_requested,
+        sends,
+        skips,
+        progress,
+        _result,
+    ) = row
+    return Task(
+        id=task_id,
+        spec=decode_spec(spec),
+        status=Status(status),
+        token=token,
+        due_at=due_at,
+        wake=parse_wake(wake_bucket, wake_key) if wake_bucket else None,
+        created_at=created_at,
+        updated_at=updated_at,
+        budget=budget,
+        attempt=attempt,
+        lease_until=lease_until,
+        holder=holder,
+        current=decode_attempt(current) if current else None,
+        previous=decode_attempt(previous) if previous else None,
+        cancel_requested=bool(cancel_requested),
+        sends=sends,
+        skips=skips,
+        progress=decode_progress(progress) if progress else None,
+        result=from_json(result) if result is not None else None,
+    )

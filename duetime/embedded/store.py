@@ -1,0 +1,221 @@
+"""The task store in SQLite: the embedded backend's TaskStore.
+
+The runner is the only writer (see Database), so a change is: look at the task, ask the core
+whether the change holds, write what the core says it becomes.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from duetime.embedded.bulk import insert_tasks, update_tasks
+from duetime.embedded.cursors import CursorRows
+from duetime.embedded.database import Database
+from duetime.embedded.rows import COLUMNS, Row, hot_row, new_row, read_task, spilled
+from lambdas.core import codec
+from lambdas.core.change import Answer, Applied, Change, Refused
+from lambdas.core.events import StatusChange, status_change
+from lambdas.core.ids import is_id
+from lambdas.core.ports import Listing, Page, Reservation
+from lambdas.core.rules import Rules
+from lambdas.core.steps.watch import orphan
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
+
+LIVE_LIMIT = 10_000
+READ_LIMIT = 1_000  # rows that one page may look at
+ORPHANS_AT_ONCE = 1_000
+
+Listener = Callable[[Sequence[StatusChange]], None]
+
+
+class EmbeddedStore(CursorRows):
+    """`path` is the file, None for a store in memory; `listener` hears of every status change
+    once it is committed, in order, and must be quick."""
+
+    def __init__(self, path: Path | None, listener: Listener | None = None) -> None:
+        self._listener = listener
+        self._news: list[StatusChange] = []
+        # Small tasks under way, as they stand in the writing transaction: they are soon asked
+        # for again. Nobody else writes, so an entry cannot go stale; a rollback empties it.
+        self._live: dict[str, Task] = {}
+        self._database = Database(path, on_commit=self._tell, on_rollback=self._forget)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def put(self, tasks: Sequence[Task]) -> list[Answer]:
+        return self._database.write(lambda c: self._put(c, tasks))
+
+    def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        with self._database.read() as connection:
+            return _load(connection, task_ids)
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        return self._database.write(lambda c: self._apply(c, changes))
+
+    def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
+        bucket = bucket_of(minute, shard)
+        prefix = kind or ""
+        with self._database.read() as connection:
+            keys = connection.execute(
+                "SELECT wake_key FROM tasks WHERE wake_bucket = ?"
+                " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
+                (bucket, prefix, f"{prefix}~"),
+            ).fetchall()
+        return [parse_wake(bucket, key) for (key,) in keys]
+
+    def page(self, listing: Listing) -> Page:
+        if listing.cursor is not None and not is_id(listing.cursor):
+            raise ValueError("not a cursor of this list")
+        with self._database.read() as connection:
+            ids, cursor = _page_ids(connection, listing)
+            found = _load(connection, ids)
+        return Page(tasks=[found[task_id] for task_id in ids], cursor=cursor)
+
+    def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
+        row = (task_id, attempt.number, codec.encode_attempt(attempt))
+        self._database.write(
+            lambda c: c.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)
+        )
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT attempt FROM attempts WHERE task_id = ? ORDER BY number", (task_id,)
+            ).fetchall()
+        return [codec.decode_attempt(text) for (text,) in rows]
+
+    def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
+        return self._database.write(lambda c: [_reserve(c, r, now) for r in reservations])
+
+    def recover(self, rules: Rules, now: Millis) -> int:
+        """After a restart nobody is alive but us: run every lease out, have every delivery made
+        again. Returns how many tasks were under way."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL AND wake_key LIKE ?",
+                (f"{WakeKind.WATCH}#%",),
+            ).fetchall()
+        for start in range(0, len(rows), ORPHANS_AT_ONCE):
+            tasks = self.get([task_id for (task_id,) in rows[start : start + ORPHANS_AT_ONCE]])
+            changes = (orphan(rules, task, now=now) for task in tasks.values())
+            self.apply([change for change in changes if change])
+        return len(rows)
+
+    def _put(self, connection: sqlite3.Connection, tasks: Sequence[Task]) -> list[Answer]:
+        standing = _load(connection, [task.id for task in tasks])
+        answers: list[Answer] = []
+        rows: list[Row] = []
+        for task in tasks:
+            there = standing.setdefault(task.id, task)
+            if there is task:
+                row = new_row(connection, task)
+                rows.append(row)
+                if not spilled(row):
+                    self._keep(task)
+                self._note(None, task)
+            ours = there.token == task.token
+            answers.append(Applied(there) if ours else Refused(there))
+        insert_tasks(connection, rows)
+        return answers
+
+    def _apply(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> list[Answer]:
+        tasks = self._under_way(connection, [change.task_id for change in changes])
+        changed: dict[str, Task] = {}
+        answers: list[Answer] = []
+        for change in changes:
+            task = tasks.get(change.task_id)
+            if task is not None and change.expect.holds(task):
+                after = tasks[task.id] = changed[task.id] = change.applied_to(task)
+                if task.id in self._live:
+                    self._keep(after)
+                self._note(task, after)
+                answers.append(Applied(after))
+            elif task is not None and change.stands_in(task):
+                answers.append(Applied(task))
+            else:
+                answers.append(Refused(task))
+        update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
+        return answers
+
+    def _under_way(
+        self, connection: sqlite3.Connection, task_ids: Sequence[str]
+    ) -> dict[str, Task]:
+        tasks = {i: self._live[i] for i in task_ids if i in self._live}
+        for row in _rows(connection, [i for i in task_ids if i not in tasks]):
+            task = tasks[row[0]] = read_task(connection, row)
+            if not spilled(row):
+                self._keep(task)
+        return tasks
+
+    def _keep(self, task: Task) -> None:
+        if task.wake is None:
+            self._live.pop(task.id, None)
+            return
+        self._live[task.id] = task
+        if len(self._live) > LIVE_LIMIT:
+            del self._live[next(iter(self._live))]
+
+    def _note(self, before: Task | None, after: Task) -> None:
+        if self._listener and (change := status_change(before, after)):
+            self._news.append(change)
+
+    def _tell(self) -> None:
+        if self._listener and self._news:
+            news, self._news = self._news, []
+            self._listener(news)
+
+    def _forget(self) -> None:
+        self._live.clear()
+        self._news.clear()
+
+
+def _load(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task]:
+    return {row[0]: read_task(connection, row) for row in _rows(connection, task_ids)}
+
+
+def _rows(connection: sqlite3.Connection, task_ids: Sequence[str]) -> list[Row]:
+    if not task_ids:
+        return []
+    return connection.execute(
+        f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+        (codec.to_json(task_ids),),
+    ).fetchall()
+
+
+def _page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str], str | None]:
+    """The ids of a page, and where the next one begins; looks at a bounded number of rows."""
+    after = listing.cursor or "~"  # sorts behind every id
+    rows = connection.execute(
+        "SELECT id, status FROM tasks WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
+        (listing.namespace, after, READ_LIMIT),
+    ).fetchall()
+    wanted = [i for i, status in rows if listing.status in (None, status)]
+    if len(wanted) > listing.limit:
+        ids = wanted[: listing.limit]
+        return ids, ids[-1]
+    return wanted, rows[-1][0] if len(rows) == READ_LIMIT else None
+
+
+def _reserve(connection: sqlite3.Connection, wanted: Reservation, now: Millis) -> Reservation:
+    row = connection.execute(
+        "SELECT task_id, body_hash, expires_at FROM keys"
+        " WHERE namespace = ? AND key = ? AND expires_at > ?",
+        (wanted.namespace, wanted.key, now),
+    ).fetchone()
+    if row:
+        task_id, body_hash, expires_at = row
+        return Reservation(
+            namespace=wanted.namespace,
+            key=wanted.key,
+            task_id=task_id,
+            body_hash=body_hash,
+            expires_at=expires_at,
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)",
+        (wanted.namespace, wanted.key, wanted.task_id, wanted.body_hash, wanted.expires_at),
+    )
+    return wanted

@@ -1,0 +1,42 @@
+"""A small demonstration, and the handlers that it and the first `curl` use."""
+
+from typing import Any
+
+from duetime import Context, task
+from duetime.local.http import Call
+from lambdas.api.http import Request
+from lambdas.core.codec import to_json
+
+NAMESPACE = "demo"
+
+TASKS: list[dict[str, Any]] = [
+    {"name": "runs at once", "target": {"type": "python", "handler": "duetime.hello"}},
+    {
+        "name": "runs two seconds later",
+        "delay": 2,
+        "target": {"type": "python", "handler": "duetime.hello"},
+    },
+    {
+        "name": "fails once, then succeeds",
+        "delay": 1,
+        "target": {"type": "python", "handler": "duetime.flaky"},
+    },
+]
+
+
+@task("duetime.hello")
+def hello(payload: Any, _: Context) -> str:
+    name = payload.get("name", "world") if isinstance(payload, dict) else "world"
+    return f"Hello, {name}!"
+
+
+@task("duetime.flaky")
+def flaky(_: Any, ctx: Context) -> str:
+    if ctx.attempt == 1:
+        raise ConnectionError("the first attempt always fails")
+    return f"done at attempt {ctx.attempt}"
+
+
+def submit_demo(call: Call) -> None:
+    tasks = [{**body, "namespace": NAMESPACE} for body in TASKS]
+    call(Request(method="POST", path="/v1/tasks/batch", body=to_json({"tasks": tasks}).encode()))

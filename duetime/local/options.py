@@ -1,0 +1,22 @@
+"""What `duetime local` was asked to run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Backend = Literal["embedded", "moto", "aws"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalOptions:
+    host: str = "127.0.0.1"
+    port: int = 8080
+    data: Path = Path(".duetime")
+    memory: bool = False
+    handlers: tuple[str, ...] = ()
+    tick: float = 60.0
+    concurrency: int = 32
+    demo: bool = True
+    backend: Backend = "embedded"
+    endpoint_url: str | None = None
+    log_level: str = "info"

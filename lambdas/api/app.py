@@ -1,0 +1,43 @@
+"""The whole API: routes in, responses out, every failure a problem."""
+
+import logging
+from collections.abc import Mapping
+
+from lambdas.api.http import Problem, Request, Response, Router
+from lambdas.api.submission import Submission
+from lambdas.api.tasks import HandlerNames, Tasks
+from lambdas.core.errors import Unavailable
+from lambdas.core.ports import Ports
+from lambdas.core.times import rfc3339
+
+log = logging.getLogger(__name__)
+
+
+class Api:
+    def __init__(self, ports: Ports, *, handlers: HandlerNames, version: str) -> None:
+        self._clock = ports.clock
+        self._version = version
+        self._router = Router()
+        Tasks(ports, Submission(ports), handlers).add_to(self._router)
+        self._router.add("GET", "/v1/health", self._health)
+
+    def call(self, request: Request) -> Response:
+        try:
+            return self._router.call(request)
+        except Problem as problem:
+            return problem.response()
+        except Unavailable as error:
+            log.warning("the store is not available: %s", error, extra={"path": request.path})
+            return _unavailable().response()
+        except Exception:
+            log.exception("a request failed", extra={"path": request.path})
+            return Problem(500, "internal", "Something went wrong on our side").response()
+
+    def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
+        time = rfc3339(self._clock.now())
+        return Response(status=200, body={"status": "ok", "version": self._version, "time": time})
+
+
+def _unavailable() -> Problem:
+    detail = "The store does not answer. Nothing may have been stored: try again."
+    return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})

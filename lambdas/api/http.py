@@ -1,0 +1,132 @@
+"""Requests, responses, problems and routes, whatever server stands in front."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from pydantic_core import from_json, to_json
+
+BODY_LIMIT = 5 * 1024 * 1024
+
+
+class FieldError(NamedTuple):
+    field: str
+    message: str
+
+
+class Problem(Exception):
+    """An answer that says no, as RFC 9457 has it."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        title: str,
+        detail: str | None = None,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(title)
+        self.status = status
+        self.headers = headers or {}
+        self.body: dict[str, Any] = {
+            "type": f"urn:duetime:problem:{kind}",
+            "title": title,
+            "status": status,
+        }
+        if detail:
+            self.body["detail"] = detail
+        if errors:
+            self.body["errors"] = [error._asdict() for error in errors]
+
+    def response(self) -> "Response":
+        return Response(
+            status=self.status,
+            body=self.body,
+            headers={"content-type": "application/problem+json", **self.headers},
+        )
+
+
+def invalid(errors: Sequence[FieldError]) -> Problem:
+    detail = "; ".join(f"{error.field}: {error.message}" for error in errors)
+    return Problem(422, "invalid", "The request is not valid", detail, errors)
+
+
+def not_found(what: str) -> Problem:
+    return Problem(404, "not-found", "Not found", f"There is no {what}.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
+    body: bytes = b""
+
+    def json(self) -> Any:
+        if len(self.body) > BODY_LIMIT:
+            raise Problem(413, "too-large", "The body is too large", "The limit is 5 MiB.")
+        media_type = self.headers.get("content-type", "application/json").partition(";")[0]
+        if media_type.strip().lower() != "application/json":
+            detail = f"Send application/json, not {media_type.strip()}."
+            raise Problem(415, "media-type", "Unsupported media type", detail)
+        try:
+            return from_json(self.body, allow_inf_nan=False)
+        except ValueError as error:
+            raise Problem(400, "malformed", "The body is not JSON", str(error)) from None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Response:
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
+
+    def encoded(self) -> bytes:
+        return to_json(self.body)
+
+
+Endpoint = Callable[[Request, Mapping[str, str]], Response]
+
+
+class Router:
+    """Finds the endpoint for a method and a path; a segment in braces matches anything."""
+
+    def __init__(self) -> None:
+        self._routes: list[tuple[str, list[str], Endpoint]] = []
+
+    def add(self, method: str, path: str, endpoint: Endpoint) -> None:
+        self._routes.append((method, path.split("/"), endpoint))
+
+    def call(self, request: Request) -> Response:
+        segments = request.path.split("/")
+        allowed = []
+        for method, pattern, endpoint in self._routes:
+            parameters = _match(pattern, segments)
+            if parameters is not None:
+                if method == request.method:
+                    return endpoint(request, parameters)
+                allowed.append(method)
+        if not allowed:
+            raise not_found(f"{request.path} in this API")
+        raise Problem(
+            405,
+            "method",
+            "Method not allowed",
+            f"{request.path} takes {', '.join(allowed)}.",
+            headers={"allow": ", ".join(allowed)},
+        )
+
+
+def _match(pattern: Sequence[str], segments: Sequence[str]) -> dict[str, str] | None:
+    if len(pattern) != len(segments):
+        return None
+    parameters = {}
+    for expected, given in zip(pattern, segments, strict=True):
+        if expected.startswith("{"):
+            parameters[expected[1:-1]] = unquote(given)
+        elif expected != given:
+            return None
+    return parameters

@@ -1,0 +1,140 @@
+"""A task as submitted."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import to_json
+
+from lambdas.api.fields import Moment, Seconds, Word
+from lambdas.api.http import FieldError, Problem, invalid
+from lambdas.api.targets import Target
+from lambdas.core.lanes import Lane
+from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
+from lambdas.core.task import Spec
+from lambdas.core.times import YEAR, Millis, seconds
+
+LATEST: Millis = 10 * YEAR
+TARGET_LIMIT = 16 * 1024
+PAYLOAD_LIMIT = 256 * 1024
+
+TagKey = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+TagValue = Annotated[str, StringConstraints(max_length=256)]
+
+
+class RetryIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    max_attempts: Annotated[int, Field(ge=1, le=100)] = DEFAULT_RETRY.max_attempts
+    base_delay: Seconds = DEFAULT_RETRY.base_delay
+    multiplier: Annotated[float, Field(ge=1, le=100)] = DEFAULT_RETRY.multiplier
+    max_delay: Seconds = DEFAULT_RETRY.max_delay
+    jitter: Seconds = DEFAULT_RETRY.jitter
+
+    def policy(self) -> RetryPolicy:
+        return RetryPolicy(
+            max_attempts=self.max_attempts,
+            base_delay=self.base_delay,
+            multiplier=self.multiplier,
+            max_delay=self.max_delay,
+            jitter=self.jitter,
+        )
+
+
+class TaskIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    target: Target
+    payload: Any = None
+    run_at: Moment | None = None
+    delay: Annotated[float, Field(ge=0, le=LATEST / 1_000)] | None = None
+    priority: Literal["high", "medium", "low"] = "medium"
+    timeout: Annotated[float, Field(ge=1, le=840)] = 60.0
+    retry: RetryIn | None = None
+    jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    expires_at: Moment | None = None
+    name: Annotated[str, StringConstraints(max_length=256)] | None = None
+    namespace: Word = "default"
+    ordering_key: Word | None = None
+    idempotency_key: Word | None = None
+    tags: Annotated[dict[TagKey, TagValue], Field(max_length=10)] = {}
+
+    def spec(self, now: Millis) -> Spec:
+        """What is stored, once the fields are known to agree with each other."""
+        run_at = self._run_at(now)
+        self._check(run_at, now)
+        return Spec(
+            target=self.target.stored(),
+            payload=self.payload,
+            run_at=run_at,
+            priority=Lane(self.priority),
+            timeout=self.timeout,
+            retry=self.retry.policy() if self.retry else DEFAULT_RETRY,
+            jitter=self.jitter,
+            expires_at=self.expires_at,
+            name=self.name,
+            namespace=self.namespace,
+            ordering_key=self.ordering_key,
+            idempotency_key=self.idempotency_key,
+            tags=self.tags,
+        )
+
+    def _run_at(self, now: Millis) -> Millis:
+        if self.run_at is not None:
+            return self.run_at
+        return now if self.delay is None else now + seconds(self.delay)
+
+    def _check(self, run_at: Millis, now: Millis) -> None:
+        errors = []
+        if self.run_at is not None and self.delay is not None:
+            errors.append(FieldError("delay", "give run_at or delay, not both"))
+        if run_at - now > LATEST:
+            errors.append(FieldError("run_at", "more than 10 years ahead"))
+        if self.expires_at is not None and self.expires_at <= max(run_at, now):
+            errors.append(FieldError("expires_at", "not after the task is due"))
+        if len(to_json(self.target.stored())) > TARGET_LIMIT:
+            errors.append(FieldError("target", "over 16 KiB"))
+        if errors:
+            raise invalid(errors)
+        if self.payload is not None and len(to_json(self.payload)) > PAYLOAD_LIMIT:
+            error = FieldError("payload", "over 256 KiB; store it elsewhere and send a reference")
+            raise Problem(413, "too-large", "The payload is too large", errors=[error])
+
+
+def read_task(body: Any) -> TaskIn:
+    try:
+        return TaskIn.model_validate(body)
+    except ValidationError as error:
+        raise invalid(_field_errors(error)) from None
+
+
+def _field_errors(error: ValidationError) -> list[FieldError]:
+    return [
+        FieldError(_field(e["loc"], e["type"]), _message(e["type"], e["msg"]))
+        for e in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+
+
+def _field(location: Sequence[int | str], kind: str) -> str:
+    """`retry.max_attempts`; the tag that pydantic puts behind `target` is not part of it."""
+    path = [str(part) for part in location if part != "[key]"]
+    if path[:1] == ["target"] and len(path) > 1:
+        del path[1]
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        path.append("type")
+    return ".".join(path) or "body"
+
+
+def _message(kind: str, message: str) -> str:
+    match kind:
+        case "extra_forbidden":
+            return "unknown field"
+        case "missing":
+            return "required"
+        case "model_type" | "model_attributes_type":
+            return "must be an object"
+        case "union_tag_not_found":
+            return "required; one of 'http', 'python'"
+        case "union_tag_invalid":
+            return "must be one of 'http', 'python'"
+    return message.removeprefix("Value error, ").removeprefix("Input should be ")

@@ -1,0 +1,71 @@
+"""Tasks and attempts as the API returns them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import Millis, rfc3339
+
+
+def task_json(task: Task) -> dict[str, Any]:
+    spec = task.spec
+    current = task.current
+    return {
+        "id": task.id,
+        "status": task.status.value,
+        "name": spec.name,
+        "namespace": spec.namespace,
+        "target": spec.target,
+        "payload": spec.payload,
+        "run_at": rfc3339(spec.run_at),
+        "due_at": rfc3339(task.due_at),
+        "priority": spec.priority.value,
+        "timeout": spec.timeout,
+        "retry": {
+            "max_attempts": spec.retry.max_attempts,
+            "base_delay": spec.retry.base_delay,
+            "multiplier": spec.retry.multiplier,
+            "max_delay": spec.retry.max_delay,
+            "jitter": spec.retry.jitter,
+        },
+        "jitter": spec.jitter,
+        "expires_at": _moment(spec.expires_at),
+        "ordering_key": spec.ordering_key,
+        "idempotency_key": spec.idempotency_key,
+        "tags": spec.tags,
+        "attempt": task.attempt,
+        "created_at": rfc3339(task.created_at),
+        "updated_at": rfc3339(task.updated_at),
+        "started_at": _moment(current.started_at if current else None),
+        "finished_at": _moment(task.finished_at),
+        "drift_ms": current.drift_ms if current else None,
+        "progress": asdict(task.progress) if task.progress else None,
+        "result": task.result,
+        "error": _task_error(task),
+        "cancel_requested": task.cancel_requested,
+        "schedule_id": None,
+        "scheduled_for": None,
+        "workflow_id": None,
+    }
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "started_at": rfc3339(attempt.started_at),
+        "finished_at": _moment(attempt.finished_at),
+        "outcome": attempt.outcome.value if attempt.outcome else None,
+        "error": asdict(attempt.error) if attempt.error else None,
+        "drift_ms": attempt.drift_ms,
+    }
+
+
+def _task_error(task: Task) -> dict[str, Any] | None:
+    failed = task.last_failure
+    if failed is None or failed.error is None:
+        return None
+    return {**asdict(failed.error), "attempt": failed.number}
+
+
+def _moment(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)

@@ -1,0 +1,172 @@
+"""/v1/tasks: submit, read, list, cancel."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lambdas.api.http import FieldError, Problem, Request, Response, Router, invalid, not_found
+from lambdas.api.models import TaskIn, read_task
+from lambdas.api.query import Query
+from lambdas.api.render import attempt_json, task_json
+from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
+from lambdas.core.change import Applied
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import Listing, Ports
+from lambdas.core.steps.cancel import cancel, request_cancel
+from lambdas.core.task import Attempt, Task
+
+BATCH_LIMIT = 100
+
+HandlerNames = Callable[[], Collection[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    ports: Ports
+    submission: Submission
+    handlers: HandlerNames
+
+    def add_to(self, router: Router) -> None:
+        router.add("POST", "/v1/tasks", self.submit)
+        router.add("GET", "/v1/tasks", self.page)
+        router.add("POST", "/v1/tasks/batch", self.submit_batch)
+        router.add("GET", "/v1/tasks/{id}", self.get)
+        router.add("DELETE", "/v1/tasks/{id}", self.cancel)
+        router.add("GET", "/v1/tasks/{id}/attempts", self.attempts)
+
+    def submit(self, request: Request, _: Mapping[str, str]) -> Response:
+        Query(request).done()
+        body = request.json()
+        wanted = self._wanted(_with_key(body, request.headers.get("idempotency-key")))
+        (submitted,) = self.submission.submit([wanted])
+        if isinstance(submitted, Problem):
+            raise submitted
+        return _submitted(submitted)
+
+    def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
+        Query(request).done()
+        if "idempotency-key" in request.headers:
+            error = FieldError("Idempotency-Key", "a batch takes keys per task, in the body")
+            raise invalid([error])
+        results = self._submit_each(_batch(request.json()))
+        return Response(status=200, body={"results": results})
+
+    def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        Query(request).done()
+        return Response(status=200, body=task_json(self._find(parameters["id"])))
+
+    def page(self, request: Request, _: Mapping[str, str]) -> Response:
+        query = Query(request)
+        listing = Listing(
+            namespace=query.word("namespace", "default"),
+            status=query.one_of("status", Status),
+            limit=query.limit(),
+            cursor=query.text("cursor"),
+        )
+        query.done()
+        try:
+            page = self.ports.store.page(listing)
+        except ValueError as error:
+            raise invalid([FieldError("cursor", str(error))]) from None
+        return _page([task_json(task) for task in page.tasks], page.cursor)
+
+    def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        Query(request).done()
+        task_id = self._find(parameters["id"]).id
+        now = self.ports.clock.now()
+        for change, status in (
+            (cancel(task_id, now=now), 200),
+            (request_cancel(task_id, now=now), 202),
+        ):
+            (answer,) = self.ports.store.apply([change])
+            if isinstance(answer, Applied):
+                return Response(status=status, body=task_json(answer.task))
+        raise _finished(self._find(task_id))
+
+    def attempts(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        query = Query(request)
+        limit, after = query.limit(), query.number("cursor", 0)
+        query.done()
+        attempts = self._attempts(self._find(parameters["id"]))
+        left = [attempt for attempt in attempts if attempt.number > after]
+        more = str(left[limit - 1].number) if len(left) > limit else None
+        return _page([attempt_json(attempt) for attempt in left[:limit]], more)
+
+    def _submit_each(self, bodies: list[Any]) -> list[dict[str, Any]]:
+        read = [self._try_wanted(body) for body in bodies]
+        submitted = iter(self.submission.submit([w for w in read if isinstance(w, Wanted)]))
+        outcomes = (item if isinstance(item, Problem) else next(submitted) for item in read)
+        return [_result(outcome) for outcome in outcomes]
+
+    def _try_wanted(self, body: Any) -> Wanted | Problem:
+        try:
+            return self._wanted(body)
+        except Problem as problem:
+            return problem
+
+    def _wanted(self, body: Any) -> Wanted:
+        task = read_task(body)
+        self._check_handler(task)
+        spec = task.spec(self.ports.clock.now())
+        keyed = task.idempotency_key is not None
+        return Wanted(spec=spec, body_hash=body_hash(body) if keyed else "")
+
+    def _check_handler(self, task: TaskIn) -> None:
+        if task.target.type == "python" and task.target.handler not in self.handlers():
+            known = ", ".join(sorted(self.handlers())) or "none"
+            message = f"no handler {task.target.handler!r} is registered; known: {known}"
+            raise invalid([FieldError("target.handler", message)])
+
+    def _find(self, task_id: str) -> Task:
+        task = self.ports.store.get([task_id]).get(task_id)
+        if task is None:
+            raise not_found(f"task {task_id}")
+        return task
+
+    def _attempts(self, task: Task) -> list[Attempt]:
+        rows = {attempt.number: attempt for attempt in self.ports.store.attempts(task.id)}
+        for attempt in (task.previous, task.current):
+            if attempt is not None:
+                rows[attempt.number] = attempt
+        return [rows[number] for number in sorted(rows)]
+
+
+def _with_key(body: Any, key: str | None) -> Any:
+    if key is None or not isinstance(body, dict):
+        return body
+    if body.get("idempotency_key") is not None:
+        message = "give it in the body or as a header, not both"
+        raise invalid([FieldError("idempotency_key", message)])
+    return {**body, "idempotency_key": key}
+
+
+def _batch(body: Any) -> list[Any]:
+    if not isinstance(body, dict) or set(body) != {"tasks"} or not isinstance(body["tasks"], list):
+        raise invalid([FieldError("tasks", "the body is an object with a list of tasks, no more")])
+    if not 1 <= len(body["tasks"]) <= BATCH_LIMIT:
+        message = f"1 to {BATCH_LIMIT} tasks at a time, not {len(body['tasks'])}"
+        raise invalid([FieldError("tasks", message)])
+    tasks: list[Any] = body["tasks"]
+    return tasks
+
+
+def _submitted(submitted: Submitted) -> Response:
+    location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
+    status = 200 if submitted.replayed else 201
+    return Response(status=status, body=task_json(submitted.task), headers=location)
+
+
+def _result(outcome: Submitted | Problem) -> dict[str, Any]:
+    if isinstance(outcome, Problem):
+        return {"status": outcome.status, "error": outcome.body}
+    status = 200 if outcome.replayed else 201
+    return {"status": status, "task": task_json(outcome.task)}
+
+
+def _page(items: list[dict[str, Any]], cursor: str | None) -> Response:
+    return Response(status=200, body={"items": items, "next_cursor": cursor})
+
+
+def _finished(task: Task) -> Problem:
+    detail = f"Task {task.id} is {task.status} and cannot be cancelled."
+    return Problem(409, "state-conflict", "The task is finished", detail)

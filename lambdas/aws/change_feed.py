@@ -1,0 +1,116 @@
+"""The table's stream: what became of tasks, record by record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from lambdas.aws.clients import code_of, reached
+from lambdas.aws.items import decode_task, is_task
+from lambdas.core.events import StatusChange, status_change
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+    from mypy_boto3_dynamodbstreams.literals import ShardIteratorTypeType
+
+
+def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
+    """A record of a Lambda's event, or of GetRecords. None for rows that are no tasks, and for
+    writes that left the status alone. Images come without the long texts beside the item, so
+    a long name or error is cut."""
+    images = record["dynamodb"]
+    new, old = images.get("NewImage"), images.get("OldImage")
+    if not new or not is_task(new):
+        return None
+    before = decode_task(old, texts=None) if old else None
+    return status_change(before, decode_task(new, texts=None))
+
+
+def stream_of(client: "DynamoDBClient", table: str) -> str:
+    with reached():
+        return client.describe_table(TableName=table)["Table"]["LatestStreamArn"]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """How far one shard of the stream has been read."""
+
+    begin: "ShardIteratorTypeType"
+    iterator: str | None = None  # None: to be asked for
+    last: str | None = None  # the sequence number read last
+
+
+class StreamFeed:
+    """Reads a stream by polling, for a runner that no Lambda event source stands behind."""
+
+    def __init__(
+        self, client: "DynamoDBStreamsClient", stream_arn: str, *, from_start: bool = False
+    ) -> None:
+        self._client = client
+        self._arn = stream_arn
+        self._readings: dict[str, _Reading] = {}
+        self._ended: set[str] = set()
+        self._find_shards("TRIM_HORIZON" if from_start else "LATEST")
+
+    def poll(self) -> list[StatusChange]:
+        """What has changed since the last poll; in order for each task."""
+        changes: list[StatusChange] = []
+        for shard_id in list(self._readings):
+            records = self._read(shard_id)
+            changes += [change for r in records if (change := change_of_record(r)) is not None]
+        if not self._readings:
+            self._find_shards("TRIM_HORIZON")
+        return changes
+
+    def _read(self, shard_id: str) -> list[Any]:
+        reading = self._readings[shard_id]
+        iterator = reading.iterator or self._iterator(shard_id, reading)
+        try:
+            with reached():
+                answer = self._client.get_records(ShardIterator=iterator)
+        except ClientError as error:
+            if code_of(error) != "ExpiredIteratorException":
+                raise
+            reading.iterator = None
+            return []
+        records = answer["Records"]
+        if records:
+            reading.last = records[-1]["dynamodb"]["SequenceNumber"]
+        reading.iterator = answer.get("NextShardIterator")
+        if reading.iterator is None:
+            self._end(shard_id)
+        return records
+
+    def _iterator(self, shard_id: str, reading: _Reading) -> str:
+        after: Any = {"SequenceNumber": reading.last} if reading.last else {}
+        with reached():
+            answer = self._client.get_shard_iterator(
+                StreamArn=self._arn,
+                ShardId=shard_id,
+                ShardIteratorType="AFTER_SEQUENCE_NUMBER" if reading.last else reading.begin,
+                **after,
+            )
+        return answer["ShardIterator"]
+
+    def _end(self, shard_id: str) -> None:
+        """A shard that ended may have children, which are read from their beginning."""
+        del self._readings[shard_id]
+        self._ended.add(shard_id)
+        self._find_shards("TRIM_HORIZON")
+
+    def _find_shards(self, begin: "ShardIteratorTypeType") -> None:
+        start: Any = {}
+        while True:
+            with reached():
+                answer = self._client.describe_stream(StreamArn=self._arn, **start)
+            stream = answer["StreamDescription"]
+            for shard in stream["Shards"]:
+                shard_id = shard["ShardId"]
+                if shard_id not in self._ended and shard_id not in self._readings:
+                    reading = self._readings[shard_id] = _Reading(begin)
+                    reading.iterator = self._iterator(shard_id, reading)
+            if "LastEvaluatedShardId" not in stream:
+                return
+            start = {"ExclusiveStartShardId": stream["LastEvaluatedShardId"]}

@@ -1,0 +1,97 @@
+"""boto3 clients with stated limits, and what their errors mean to us."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from boto3.session import Session
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+from lambdas.core.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+    from mypy_boto3_sqs import SQSClient
+
+CONNECT_TIMEOUT = 1.0
+READ_TIMEOUT = 5.0
+POLL_READ_TIMEOUT = 30.0  # a long poll of SQS stays silent for up to 20 s
+ATTEMPTS = 3
+POOL_SIZE = 32
+
+_FAILED_CONDITION = "ConditionalCheckFailedException"
+_WORTH_TRYING_AGAIN = {
+    "InternalServerError",
+    "KmsThrottled",
+    "LimitExceededException",
+    "OverLimit",
+    "PriorRequestNotComplete",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "RequestThrottled",
+    "RequestThrottledException",
+    "RequestTimeout",
+    "ServiceUnavailable",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+    "TransactionInProgressException",
+}
+
+
+def dynamodb(endpoint_url: str | None = None) -> "DynamoDBClient":
+    return Session().client("dynamodb", endpoint_url=endpoint_url, config=_config(READ_TIMEOUT))
+
+
+def streams(endpoint_url: str | None = None) -> "DynamoDBStreamsClient":
+    config = _config(READ_TIMEOUT)
+    return Session().client("dynamodbstreams", endpoint_url=endpoint_url, config=config)
+
+
+def sqs(endpoint_url: str | None = None) -> "SQSClient":
+    return Session().client("sqs", endpoint_url=endpoint_url, config=_config(POLL_READ_TIMEOUT))
+
+
+@contextmanager
+def reached() -> Iterator[None]:
+    """Turn throttling, timeouts, lost connections and server errors into Unavailable."""
+    try:
+        yield
+    except ClientError as error:
+        if not _worth_trying_again(error):
+            raise
+        raise Unavailable(str(error)) from error
+    except (ConnectionError, HTTPClientError) as error:
+        raise Unavailable(str(error)) from error
+
+
+def standing_item(error: ClientError) -> dict[str, Any] | None:
+    """What stood in the way of a conditional write. None if nothing did, or if the server does
+    not tell (DynamoDB Local); any other error rises."""
+    if code_of(error) != _FAILED_CONDITION:
+        raise error
+    item: dict[str, Any] | None = error.response.get("Item")  # type: ignore[assignment]
+    return item
+
+
+def code_of(error: ClientError) -> str:
+    """SQS prefixes some of its codes, depending on the protocol."""
+    return error.response.get("Error", {}).get("Code", "").rpartition(".")[2]
+
+
+def _worth_trying_again(error: ClientError) -> bool:
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= 500 or code_of(error) in _WORTH_TRYING_AGAIN
+
+
+def _config(read_timeout: float) -> Config:
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=read_timeout,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        max_pool_connections=POOL_SIZE,
+        parameter_validation=False,  # types are checked before; this is a fifth of a call's CPU
+    )

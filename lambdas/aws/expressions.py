@@ -1,0 +1,79 @@
+"""A change as the parameters of one UpdateItem: what core.change says, in DynamoDB's words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lambdas.aws import schema
+from lambdas.aws.items import encode_fields
+from lambdas.core.change import Change, Expect
+
+NO_STATUS = "NONE"  # stands in no item
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Update:
+    parameters: dict[str, Any]
+    beside: dict[str, str]  # the long texts, to be stored first
+
+
+def update(change: Change) -> Update:
+    attributes, beside = encode_fields(change.sets)
+    condition, values = _condition(change.expect)
+    sets = [f"{name} = :{name}" for name, value in attributes.items() if value is not None]
+    removes = [name for name, value in attributes.items() if value is None]
+    if change.keeps_attempt:  # the right side is read before anything is written
+        sets.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
+    values |= {f":{name}": value for name, value in attributes.items() if value is not None}
+    parameters = {
+        "Key": {schema.PK: {"S": schema.task_pk(change.task_id)}, schema.SK: {"S": schema.TASK}},
+        "ConditionExpression": condition,
+        "UpdateExpression": _clause("SET", sets) + _clause("REMOVE", removes),
+        "ExpressionAttributeValues": values,
+    }
+    return Update(parameters=parameters, beside=beside)
+
+
+def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:
+    values: dict[str, Any] = {}
+    terms: list[str] = []
+
+    def equal(name: str, value: dict[str, str]) -> None:
+        terms.append(f"{name} = :is_{name}")
+        values[f":is_{name}"] = value
+
+    terms.append(_one_of(expect, values))
+    if expect.token is not None:
+        equal(schema.TOKEN, {"S": expect.token})
+    if expect.wake is not None:
+        equal(schema.WAKE_BUCKET, {"S": expect.wake.bucket})
+        equal(schema.WAKE_KEY, {"S": expect.wake.key})
+    if expect.holder is not None:
+        equal(schema.HOLDER, {"S": expect.holder})
+    if expect.attempt is not None:
+        equal(schema.ATTEMPT, {"N": str(expect.attempt)})
+    if expect.lease_until is not None:
+        equal(schema.LEASE_UNTIL, {"N": str(expect.lease_until)})
+    if expect.unexpired_at is not None:
+        terms.append(_unexpired(expect.unexpired_at, values))
+    return " AND ".join(terms), values
+
+
+def _one_of(expect: Expect, values: dict[str, Any]) -> str:
+    names = []
+    for number, status in enumerate(sorted(expect.statuses) or [NO_STATUS]):
+        names.append(f":in_{number}")
+        values[names[-1]] = {"S": str(status)}
+    return f"{schema.STATUS} IN ({', '.join(names)})"
+
+
+def _unexpired(now: int, values: dict[str, Any]) -> str:
+    """A task expires only before its first start."""
+    values |= {":now": {"N": str(now)}, ":none": {"N": "0"}}
+    expires_at = schema.EXPIRES_AT
+    return (
+        f"({schema.ATTEMPT} > :none OR attribute_not_exists({expires_at}) OR {expires_at} > :now)"
+    )
+
+
+def _clause(verb: str, parts: list[str]) -> str:
+    return f"{verb} {', '.join(parts)} " if parts else ""

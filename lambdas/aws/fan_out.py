@@ -1,0 +1,33 @@
+"""Calls side by side: DynamoDB takes one conditional write at a time."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
+from typing import TypeVar
+
+from lambdas.aws.clients import POOL_SIZE
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class FanOut:
+    def __init__(self, width: int = POOL_SIZE) -> None:
+        self._width = width
+
+    def each(self, call: Callable[[T], R], values: Sequence[T]) -> list[R]:
+        """The answer for each value, in order. Every value is tried, whatever becomes of the
+        others; then the first failure, if there was one, rises. One alone runs right here."""
+        if len(values) < 2:
+            return [call(value) for value in values]
+        futures = [self._threads.submit(call, value) for value in values]
+        wait(futures)
+        return [future.result() for future in futures]
+
+    def close(self) -> None:
+        if "_threads" in self.__dict__:
+            self._threads.shutdown()
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._width, thread_name_prefix="duetime-aws")

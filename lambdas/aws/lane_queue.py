@@ -1,0 +1,166 @@
+"""The lanes as SQS queues: the AWS backend's LaneQueue."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from lambdas.aws.clients import code_of, reached
+from lambdas.aws.fan_out import FanOut
+from lambdas.aws.messages import body_of, read_message
+from lambdas.core.delivery import Delivery, Message
+from lambdas.core.errors import Corrupt, Unavailable
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Depth
+from lambdas.core.times import SECOND, Millis
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
+log = logging.getLogger(__name__)
+
+PER_CALL = 10
+LONGEST_DELAY = 900  # seconds
+LONGEST_WAIT = 20
+LONGEST_VISIBILITY = 43_200
+AHEAD: Millis = SECOND  # an executor waits out the rest: SQS only counts whole seconds
+
+READY: "QueueAttributeNameType" = "ApproximateNumberOfMessages"
+DELAYED: "QueueAttributeNameType" = "ApproximateNumberOfMessagesDelayed"
+IN_FLIGHT: "QueueAttributeNameType" = "ApproximateNumberOfMessagesNotVisible"
+
+# The message is back in its queue, or gone: what was asked for has happened without us.
+_NOT_OURS_ANY_MORE = {"MessageNotInflight", "ReceiptHandleIsInvalid", "InvalidParameterValue"}
+
+Numbered = tuple[int, Delivery]
+
+
+class SqsLanes:
+    def __init__(
+        self, client: "SQSClient", urls: Mapping[Lane, str], *, fan_out: FanOut | None = None
+    ) -> None:
+        self._client = client
+        self._urls = urls
+        self._fan_out = fan_out or FanOut()
+
+    def close(self) -> None:
+        self._fan_out.close()
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        sent = [False] * len(deliveries)
+        batches = list(_batches(deliveries))
+        for numbers in self._fan_out.each(lambda batch: self._send(batch, now), batches):
+            for number in numbers:
+                sent[number] = True
+        return sent
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        with reached():
+            answer = self._client.receive_message(
+                QueueUrl=self._urls[lane],
+                MaxNumberOfMessages=min(limit, PER_CALL),
+                WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
+            )
+        return list(_readable(answer.get("Messages", [])))
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        by_lane = sorted(messages, key=_lane)
+        for lane, group in groupby(by_lane, key=_lane):
+            of_lane = list(group)
+            for start in range(0, len(of_lane), PER_CALL):
+                self._delete(lane, of_lane[start : start + PER_CALL])
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self._hide(message, min(ceil(delay / SECOND), LONGEST_VISIBILITY))
+
+    def bury(self, message: Message) -> None:
+        """Back at once, every time: the redrive policy moves it to the dead-letter queue, where
+        it knows the queue that it came from."""
+        self._hide(message, 0)
+
+    def depth(self, lane: Lane) -> Depth:
+        with reached():
+            answer = self._client.get_queue_attributes(
+                QueueUrl=self._urls[lane], AttributeNames=[READY, DELAYED, IN_FLIGHT]
+            )
+        counts = answer["Attributes"]
+        return Depth(
+            ready=int(counts[READY]),
+            delayed=int(counts[DELAYED]),
+            in_flight=int(counts[IN_FLIGHT]),
+        )
+
+    def _send(self, batch: Sequence[Numbered], now: Millis) -> list[int]:
+        """The numbers of those that were surely sent."""
+        lane = batch[0][1].lane
+        entries: Any = [
+            {
+                "Id": str(number),
+                "MessageBody": body_of(delivery),
+                "DelaySeconds": delay_seconds(delivery.due_at, now),
+            }
+            for number, delivery in batch
+        ]
+        try:
+            with reached():
+                answer = self._client.send_message_batch(QueueUrl=self._urls[lane], Entries=entries)
+        except Unavailable:
+            log.warning("send failed", exc_info=True, extra={"lane": lane, "count": len(batch)})
+            return []
+        for failed in answer.get("Failed", []):
+            log.warning("delivery refused", extra={"lane": lane, "reason": failed.get("Message")})
+        return [int(entry["Id"]) for entry in answer.get("Successful", [])]
+
+    def _delete(self, lane: Lane, messages: Sequence[Message]) -> None:
+        """One that stays comes again, finds its token spent, and is deleted then."""
+        entries: Any = [
+            {"Id": str(number), "ReceiptHandle": message.receipt}
+            for number, message in enumerate(messages)
+        ]
+        with reached():
+            answer = self._client.delete_message_batch(QueueUrl=self._urls[lane], Entries=entries)
+        for failed in answer.get("Failed", []):
+            log.warning("message not deleted", extra={"lane": lane, "reason": failed["Code"]})
+
+    def _hide(self, message: Message, seconds: int) -> None:
+        try:
+            with reached():
+                self._client.change_message_visibility(
+                    QueueUrl=self._urls[message.delivery.lane],
+                    ReceiptHandle=message.receipt,
+                    VisibilityTimeout=seconds,
+                )
+        except ClientError as error:
+            if code_of(error) not in _NOT_OURS_ANY_MORE:
+                raise
+            log.info("message no longer held", extra={"message_id": message.message_id})
+
+
+def delay_seconds(due_at: Millis, now: Millis) -> int:
+    return min(max((due_at - now - AHEAD) // SECOND, 0), LONGEST_DELAY)
+
+
+def _batches(deliveries: Sequence[Delivery]) -> Iterator[list[Numbered]]:
+    numbered = sorted(enumerate(deliveries), key=lambda pair: pair[1].lane)
+    for _, group in groupby(numbered, key=lambda pair: pair[1].lane):
+        of_lane = list(group)
+        for start in range(0, len(of_lane), PER_CALL):
+            yield of_lane[start : start + PER_CALL]
+
+
+def _readable(received: Sequence[Any]) -> Iterator[Message]:
+    """One that cannot be read is left alone: received often enough, it goes to the dead-letter
+    queue, where somebody can look at it."""
+    for raw in received:
+        try:
+            yield read_message(raw["MessageId"], raw["ReceiptHandle"], raw["Body"])
+        except Corrupt:
+            log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
+
+
+def _lane(message: Message) -> Lane:
+    return message.delivery.lane

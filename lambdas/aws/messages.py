@@ -1,0 +1,45 @@
+"""A delivery as the body of an SQS message."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lambdas.core import codec
+from lambdas.core.delivery import Delivery, Message
+from lambdas.core.errors import Corrupt
+from lambdas.core.lanes import Lane
+
+
+def body_of(delivery: Delivery) -> str:
+    return codec.to_json(
+        {
+            "task_id": delivery.task_id,
+            "token": delivery.token,
+            "attempt": delivery.attempt,
+            "lane": delivery.lane,
+            "written_at": delivery.written_at,
+        }
+    )
+
+
+def message_of_record(record: Mapping[str, Any]) -> Message:
+    """A record of the event that SQS invokes a Lambda with."""
+    return read_message(record["messageId"], record["receiptHandle"], record["body"])
+
+
+def read_message(message_id: str, receipt: str, body: str) -> Message:
+    try:
+        delivery = _read(codec.from_json(body))
+        delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
+    except (KeyError, ValueError, TypeError) as error:
+        raise Corrupt(f"message {message_id}", repr(error)) from error
+    return Message(delivery=delivery, receipt=receipt, message_id=message_id)
+
+
+def _read(body: Mapping[str, Any]) -> Delivery:
+    return Delivery(
+        task_id=str(body["task_id"]),
+        token=str(body["token"]),
+        attempt=int(body["attempt"]),
+        lane=Lane(body["lane"]),
+        written_at=int(body["written_at"]),
+    )

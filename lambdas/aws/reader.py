@@ -1,0 +1,97 @@
+"""Reading tasks: their items, and the long texts beside them."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lambdas.aws import schema
+from lambdas.aws.clients import reached
+from lambdas.aws.items import Item, decode_task, task_references
+from lambdas.core.errors import Unavailable
+from lambdas.core.task import Task
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+Key = tuple[str, str]
+
+KEYS_PER_CALL = 100
+TEXTS_KEPT = 64  # at most 256 KB each
+EMPTY_ANSWERS = 4
+FIRST_PAUSE = 0.05
+
+
+class TaskReader:
+    def __init__(self, client: "DynamoDBClient", table: str) -> None:
+        self._client = client
+        self._table = table
+        self._texts: dict[Key, str] = {}
+
+    def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
+        return {task.id: task for task in self.decode(list(self._items(keys, consistent=True)))}
+
+    def decode(self, items: Sequence[Item]) -> list[Task]:
+        keys = [(_pk(item), sk) for item in items for sk in task_references(item)]
+        texts = self._load_texts(dict.fromkeys(keys))
+        return [decode_task(item, _texts_of(item, texts)) for item in items]
+
+    def remember(self, pk: str, texts: Mapping[str, str]) -> None:
+        """A text never changes, so one that was read or written need not be read again. An
+        executor sees the same task at its lease, at each heartbeat and at its end."""
+        for sk, text in texts.items():
+            self._texts[pk, sk] = text
+        for key in list(islice(self._texts, max(len(self._texts) - TEXTS_KEPT, 0))):
+            self._texts.pop(key, None)
+
+    def _load_texts(self, keys: Iterable[Key]) -> dict[Key, str]:
+        texts = {key: text for key in keys if (text := self._texts.get(key)) is not None}
+        # It was written before whatever refers to it: the cheaper read nearly always finds it.
+        for consistent in (False, True):
+            missing = [key for key in keys if key not in texts]
+            for item in self._items(missing, consistent=consistent):
+                key = (_pk(item), item[schema.SK]["S"])
+                texts[key] = item[schema.TEXT]["S"]
+                self.remember(key[0], {key[1]: texts[key]})
+        return texts
+
+    def _items(self, keys: Sequence[Key], *, consistent: bool) -> Iterator[Item]:
+        for start in range(0, len(keys), KEYS_PER_CALL):
+            wanted = [
+                {schema.PK: {"S": pk}, schema.SK: {"S": sk}}
+                for pk, sk in keys[start : start + KEYS_PER_CALL]
+            ]
+            yield from self._batch(wanted, consistent=consistent)
+
+    def _batch(self, wanted: Any, *, consistent: bool) -> Iterator[Item]:
+        """An answer holds up to 16 MB; what it leaves out is asked for again. An answer that
+        leaves out everything means that the table is throttled."""
+        empty = 0
+        while wanted:
+            asked: Any = {self._table: {"Keys": wanted, "ConsistentRead": consistent}}
+            with reached():
+                answer = self._client.batch_get_item(RequestItems=asked)
+            items = answer["Responses"].get(self._table, [])
+            yield from items
+            left: Any = answer["UnprocessedKeys"].get(self._table, {})
+            wanted = left.get("Keys")
+            empty = 0 if items else empty + 1
+            if wanted and empty:
+                _pause(empty)
+
+
+def _pause(empty_answers: int) -> None:
+    if empty_answers > EMPTY_ANSWERS:
+        raise Unavailable("BatchGetItem: every key stays unprocessed")
+    time.sleep(FIRST_PAUSE * 2**empty_answers)
+
+
+def _pk(item: Item) -> str:
+    pk: str = item[schema.PK]["S"]
+    return pk
+
+
+def _texts_of(item: Item, texts: Mapping[Key, str]) -> dict[str, str]:
+    pk = _pk(item)
+    return {sk: texts[pk, sk] for sk in task_references(item) if (pk, sk) in texts}

@@ -1,0 +1,114 @@
+"""The table: attribute, key and index names, once.
+
+One table holds every kind of row. `pk` and `sk` name a row; what the names begin with tells
+its kind:
+
+    task#<id>              task                  the task itself, small and hot
+    task#<id>              spec#… result#… run#…  a text too long for the task's own item
+    task#<id>              attempt#<number>      an earlier attempt
+    key#<namespace>#<key>  key                   an idempotency key
+    slice#<number>         cursor                how far the scanner of a slice has come
+    config                 shards                how many shards there are, and since when
+
+Attribute names are short because every write is billed by the size of its item, and none of
+them is reserved, so that expressions need no aliases. Nothing here imports boto3: the
+infrastructure reads these names too.
+"""
+
+from typing import Any
+
+PK = "pk"
+SK = "sk"
+
+# The fields of a task.
+STATUS = "st"
+TOKEN = "tk"
+DUE_AT = "du"
+WAKE_BUCKET = "wb"
+WAKE_KEY = "wk"
+LISTING_BUCKET = "lb"
+CREATED_AT = "cr"
+UPDATED_AT = "up"
+BUDGET = "bg"
+ATTEMPT = "an"
+LEASE_UNTIL = "lu"
+HOLDER = "ho"
+CURRENT = "cu"
+PREVIOUS = "pr"
+CANCEL_REQUESTED = "cx"
+SENDS = "sd"
+SKIPS = "ks"
+PROGRESS = "pg"
+RESULT = "rs"
+SPEC = "sc"
+EXPIRES_AT = "xp"
+
+# The other rows.
+TEXT = "tx"
+TASK_ID = "ti"
+BODY_HASH = "bh"
+FENCE = "fe"
+SHARDS = "sh"
+SINCE = "si"
+REMOVE_AFTER = "tl"  # seconds, for DynamoDB's own expiry
+
+TASK = "task"
+ATTEMPT_PREFIX = "attempt#"
+KEY = "key"
+CURSOR = "cursor"
+CONFIG = ("config", "shards")
+
+WAKE_INDEX = "wake"
+LISTING_INDEX = "listing"
+
+
+def task_pk(task_id: str) -> str:
+    return f"task#{task_id}"
+
+
+def task_id_of(pk: str) -> str:
+    return pk.removeprefix("task#")
+
+
+def attempt_sk(number: int) -> str:
+    return f"{ATTEMPT_PREFIX}{number:05d}"
+
+
+def key_pk(namespace: str, key: str) -> str:
+    return f"key#{namespace}#{key}"
+
+
+def slice_pk(slice_number: int) -> str:
+    return f"slice#{slice_number}"
+
+
+def create_table(table: str) -> dict[str, Any]:
+    """What CreateTable takes. Both indexes are sparse and hold keys only; the range key of the
+    listing index is `pk`, which every item has anyway."""
+    named = (PK, SK, WAKE_BUCKET, WAKE_KEY, LISTING_BUCKET)
+    return {
+        "TableName": table,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": n, "AttributeType": "S"} for n in named],
+        "KeySchema": _keys(PK, SK),
+        "GlobalSecondaryIndexes": [
+            _index(WAKE_INDEX, WAKE_BUCKET, WAKE_KEY),
+            _index(LISTING_INDEX, LISTING_BUCKET, PK),
+        ],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    }
+
+
+def _keys(partition: str, sort: str) -> list[dict[str, str]]:
+    return [
+        {"AttributeName": partition, "KeyType": "HASH"},
+        {"AttributeName": sort, "KeyType": "RANGE"},
+    ]
+
+
+def _index(name: str, partition: str, sort: str) -> dict[str, Any]:
+    return {
+        "IndexName": name,
+        "KeySchema": _keys(partition, sort),
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+    }

@@ -1,0 +1,139 @@
+"""Tasks in DynamoDB: the AWS backend's TaskStore.
+
+A change is one conditional UpdateItem. Every conditional write asks for the item that stood in
+its way, so that a refusal needs no second read, and an SDK's repetition of a write that had
+succeeded is known by its own traces. Verbs that take several values try every one of them; if
+some could not be carried out, the first failure then rises, and the caller may repeat them all.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lambdas.aws import schema, texts
+from lambdas.aws.expressions import update
+from lambdas.aws.fan_out import FanOut
+from lambdas.aws.items import encode_task
+from lambdas.aws.listing import Lister, listing_bucket
+from lambdas.aws.reader import TaskReader
+from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
+from lambdas.aws.table import Table
+from lambdas.core.change import Answer, Applied, Change, Refused
+from lambdas.core.ports import Clock, Listing, Page, Reservation, Shards
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake, bucket_of, parse_wake
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+WAKES_PER_QUERY = 1_000
+IS_FREE = f"attribute_not_exists({schema.PK})"
+
+
+class DynamoTaskStore:
+    def __init__(
+        self,
+        client: "DynamoDBClient",
+        table: str,
+        *,
+        shards: Callable[[], Shards],
+        clock: Clock,
+        fan_out: FanOut | None = None,
+        wakes_per_query: int = WAKES_PER_QUERY,
+    ) -> None:
+        self._table = Table(client, table)
+        self._shards = shards
+        self._clock = clock
+        self._fan_out = fan_out or FanOut()
+        self._wakes_per_query = wakes_per_query
+        self._reader = TaskReader(client, table)
+        self._lister = Lister(self._table, self._fan_out, self._reader.tasks)
+
+    def close(self) -> None:
+        self._fan_out.close()
+
+    def put(self, tasks: Sequence[Task]) -> list[Answer]:
+        count = self._shards().count
+        return self._fan_out.each(lambda task: self._put(task, count), tasks)
+
+    def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        return self._reader.tasks(task_ids)
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        return self._fan_out.each(self._apply, changes)
+
+    def wakes(self, minute: int, shard: int) -> Iterable[Wake]:
+        bucket = bucket_of(minute, shard)
+        rows = self._table.query(
+            f"{schema.WAKE_BUCKET} = :bucket",
+            {":bucket": bucket},
+            IndexName=schema.WAKE_INDEX,
+            Limit=self._wakes_per_query,
+        )
+        for row in rows:
+            key = row[schema.WAKE_KEY]["S"]
+            try:
+                yield parse_wake(bucket, key)
+            except ValueError:  # it must not hold up the rest of its bucket
+                log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
+
+    def page(self, listing: Listing) -> Page:
+        return self._lister.page(listing, shards=self._shards(), now=self._clock.now())
+
+    def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
+        self._table.put(attempt_row(task_id, attempt))
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        rows = self._table.query(
+            f"{schema.PK} = :task AND begins_with({schema.SK}, :attempt)",
+            {":task": schema.task_pk(task_id), ":attempt": schema.ATTEMPT_PREFIX},
+            ConsistentRead=True,
+        )
+        return [read_attempt(row) for row in rows]
+
+    def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
+        return self._fan_out.each(lambda wanted: self._reserve(wanted, now), reservations)
+
+    def _put(self, task: Task, shards: int) -> Answer:
+        """The first to name an id keeps it; the loser learns what stands there."""
+        item, beside = encode_task(task, listing_bucket(task, shards))
+        self._put_texts(task.id, beside)
+        standing, made = self._table.put_if(item, IS_FREE, {})
+        if made:
+            return Applied(task)
+        if standing is None:
+            return Refused(None)
+        [there] = self._reader.decode([standing])
+        return Applied(there) if there.token == task.token else Refused(there)
+
+    def _apply(self, change: Change) -> Answer:
+        wanted = update(change)
+        self._put_texts(change.task_id, wanted.beside)
+        item, made = self._table.update_if(wanted.parameters)
+        if item is None:
+            return Refused(None)
+        [task] = self._reader.decode([item])
+        return Applied(task) if made or change.stands_in(task) else Refused(task)
+
+    def _put_texts(self, task_id: str, beside: Mapping[str, str]) -> None:
+        """Before the item that refers to them: a reader never finds a reference to nothing."""
+        pk = schema.task_pk(task_id)
+        for sk, text in beside.items():
+            self._table.put(texts.row(pk, sk, text))
+        self._reader.remember(pk, beside)
+
+    def _reserve(self, wanted: Reservation, now: Millis) -> Reservation:
+        """Of two submissions with one key the second learns the first one's task id."""
+        standing, made = self._table.put_if(
+            key_row(wanted),
+            f"{IS_FREE} OR {schema.EXPIRES_AT} <= :now",
+            {":now": {"N": str(now)}},
+        )
+        if made:
+            return wanted
+        if standing is None:  # it has just been removed as expired
+            return self._reserve(wanted, now)
+        return read_reservation(wanted.namespace, wanted.key, standing)

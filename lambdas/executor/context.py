@@ -1,0 +1,50 @@
+"""What a handler knows about the attempt it is running, and how it talks back."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from lambdas.core.task import Progress, Task, storable
+from lambdas.core.times import seconds, to_datetime
+
+MESSAGE_LIMIT = 256
+
+Renew = Callable[[Progress | None], None]
+
+
+class Context:
+    """One attempt, seen from inside.
+
+    `fencing_token` grows with every attempt of the task and is never given twice: put it into
+    a condition of your own writes, and a late attempt cannot overwrite a newer one's work."""
+
+    def __init__(self, task: Task, renew: Renew) -> None:
+        if task.current is None:
+            raise ValueError(f"task {task.id} is not running")
+        self.task_id = task.id
+        self.attempt = task.attempt
+        self.idempotency_key = task.id  # the same on every try
+        self.fencing_token = task.attempt
+        self.deadline: datetime = to_datetime(task.current.started_at + seconds(task.spec.timeout))
+        self._renew = renew
+        self._cancelled = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether to stop: somebody cancelled the task, its time is up, or the lease is lost."""
+        return self._cancelled
+
+    def heartbeat(self) -> bool:
+        """Renew the lease now; False once the handler should stop."""
+        self._renew(None)
+        return not self._cancelled
+
+    def progress(self, fraction: float, message: str | None = None) -> None:
+        """Tell how far the work is, from 0 to 1; anyone who looks at the task sees it."""
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"progress: {fraction} is not between 0 and 1")
+        kept = None if message is None else storable(message, MESSAGE_LIMIT)
+        self._renew(Progress(fraction=fraction, message=kept))
+
+    def cancel(self) -> None:
+        """Called by the executor; the handler sees `cancelled`."""
+        self._cancelled = True

@@ -1,0 +1,184 @@
+"""The crew: runs the attempts of one lane side by side.
+
+One thread keeps the books: it leases what is due, renews, times out and records, always for
+everything that has come up since it last looked. The others run one target at a time. Messages
+and finished runs reach the bookkeeper through one inbox, so nothing here needs a lock but the
+count of free slots.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import count
+from queue import Empty, SimpleQueue
+
+from lambdas.core.delivery import Message
+from lambdas.core.errors import Unavailable
+from lambdas.core.lease import HEARTBEAT
+from lambdas.core.ports import Clock
+from lambdas.core.times import SECOND, Millis, seconds
+from lambdas.executor.executor import Ended, Executor, Run, timed_out
+
+log = logging.getLogger(__name__)
+
+
+class Crew:
+    def __init__(self, executor: Executor, clock: Clock, slots: int, name: str = "crew") -> None:
+        self._executor = executor
+        self._clock = clock
+        self._slots = slots
+        self._name = name
+        self._inbox: SimpleQueue[Sequence[Message] | Ended | None] = SimpleQueue()
+        self._work: SimpleQueue[Run | None] = SimpleQueue()
+        self._order = count()
+        self._waiting: list[tuple[Millis, int, Message]] = []
+        self._running: dict[str, tuple[Millis, Run]] = {}  # by holder, with its deadline
+        self._next_beat = clock.now() + HEARTBEAT
+        self._threads: list[threading.Thread] = []
+        self._executing = 0
+        self._taken = 0  # slots spoken for: waiting, running, or abandoned and not yet back
+        self._slot_freed = threading.Condition()
+        self._closing = False
+
+    # from any thread
+
+    def offer(self, messages: Sequence[Message]) -> None:
+        with self._slot_freed:
+            self._taken += len(messages)
+        self._inbox.put(messages)
+
+    def wait_for_slots(self, timeout: float) -> int:
+        """How many more messages may be offered; waits until it is one, or time is up."""
+        with self._slot_freed:
+            self._slot_freed.wait_for(lambda: self._taken < self._slots or self._closing, timeout)
+            return max(self._slots - self._taken, 0)
+
+    def close(self) -> None:
+        """Take no more; `run` returns once what was offered is done."""
+        self._inbox.put(None)
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    # the bookkeeper
+
+    def run(self) -> None:
+        while not self._closing or self._taken_in():
+            ended = self._arrivals()
+            self._beat()
+            self._time_out(ended)
+            self._record(ended)
+            self._lease_due()
+        for _ in self._threads:
+            self._work.put(None)
+
+    def _taken_in(self) -> int:
+        return len(self._waiting) + len(self._running)
+
+    def _arrivals(self) -> list[Ended]:
+        """Everything that has come in, after waiting for the first thing or the next timer."""
+        ended: list[Ended] = []
+        wait = self._until_next_timer()
+        try:
+            self._sort(self._inbox.get(timeout=wait), ended)
+            while True:
+                self._sort(self._inbox.get_nowait(), ended)
+        except Empty:
+            return ended
+
+    def _sort(self, item: Sequence[Message] | Ended | None, ended: list[Ended]) -> None:
+        if item is None:
+            self._closing = True
+        elif isinstance(item, Ended):
+            self._executing -= 1
+            self._free(1)
+            if self._running.pop(_key(item.run), None):  # else it was timed out before
+                ended.append(item)
+        else:
+            admitted = self._executor.admit(item)
+            self._free(len(item) - len(admitted))
+            for message in admitted:
+                due_at = message.delivery.due_at
+                heappush(self._waiting, (due_at, next(self._order), message))
+
+    def _until_next_timer(self) -> float:
+        timers = [self._next_beat, *(deadline for deadline, _ in self._running.values())]
+        if self._waiting:
+            timers.append(self._waiting[0][0])
+        return max(min(timers) - self._clock.now(), 0) / SECOND
+
+    def _lease_due(self) -> None:
+        now = self._clock.now()
+        due = []
+        while self._waiting and self._waiting[0][0] <= now:
+            due.append(heappop(self._waiting)[2])
+        if not due:
+            return
+        try:
+            runs = self._executor.lease(due)
+        except Unavailable:
+            # Their messages come back when their visibility ends, or the watch sends them again.
+            log.exception("lease: the store is not available", extra={"messages": len(due)})
+            runs = []
+        self._free(len(due) - len(runs))
+        for run in runs:
+            self._start(run)
+
+    def _start(self, run: Run) -> None:
+        deadline = self._clock.now() + seconds(run.task.spec.timeout)
+        self._running[_key(run)] = (deadline, run)
+        self._executing += 1
+        self._work.put(run)
+        if len(self._threads) < self._executing:
+            name = f"{self._name}-{len(self._threads)}"
+            thread = threading.Thread(target=self._execute, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _execute(self) -> None:
+        while (run := self._work.get()) is not None:
+            self._inbox.put(self._executor.execute(run))
+
+    def _time_out(self, ended: list[Ended]) -> None:
+        """A handler cannot be stopped from outside; it is told, and its outcome is settled. Its
+        slot stays taken until it returns."""
+        now = self._clock.now()
+        late = [run for deadline, run in self._running.values() if deadline <= now]
+        for run in late:
+            del self._running[_key(run)]
+            run.context.cancel()
+            ended.append(timed_out(run))
+
+    def _beat(self) -> None:
+        now = self._clock.now()
+        if now < self._next_beat:
+            return
+        self._next_beat = now + HEARTBEAT
+        if self._running:
+            try:
+                self._executor.renew(run for _, run in self._running.values())
+            except Unavailable:
+                log.warning("renew: the store is not available; the leases last a while longer")
+
+    def _record(self, ended: list[Ended]) -> None:
+        if not ended:
+            return
+        try:
+            self._executor.record(ended)
+        except Unavailable:
+            # The leases run out, and the attempts are ended and retried from the table.
+            log.exception("record: outcomes are lost", extra={"runs": len(ended)})
+
+    def _free(self, slots: int) -> None:
+        if slots:
+            with self._slot_freed:
+                self._taken -= slots
+                self._slot_freed.notify()
+
+
+def _key(run: Run) -> str:
+    if run.task.holder is None:
+        raise ValueError(f"task {run.task.id} is not leased")
+    return run.task.holder

@@ -1,0 +1,202 @@
+"""lease, execute, record: the three steps of one attempt.
+
+Each can be cut off before or after any call. A lease without an outcome runs out and the
+attempt is ended as `lease_expired`; an outcome without a deleted message leaves a message whose
+token is spent.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lambdas.core import lease as terms
+from lambdas.core.change import Applied, Change, Refused
+from lambdas.core.codec import to_json
+from lambdas.core.delivery import Message, delivery_of
+from lambdas.core.errors import PermanentError
+from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.ports import Ports
+from lambdas.core.steps.cancel import expire
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
+from lambdas.core.task import Progress, Task, TaskError, storable
+from lambdas.core.times import SECOND, Millis
+from lambdas.enqueue import enqueue
+from lambdas.executor.context import Context
+from lambdas.executor.targets import TargetFailed, Targets
+
+log = logging.getLogger(__name__)
+
+EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
+MESSAGE_LIMIT = 1_000  # characters of an error that are kept
+RESULT_LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """A leased attempt."""
+
+    task: Task
+    message: Message
+    context: Context
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """A run that is over: with a result, unless with a failure."""
+
+    run: Run
+    result: Any = None
+    failure: Failure | None = None
+
+
+class Executor:
+    def __init__(self, ports: Ports, targets: Targets) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._lanes = ports.lanes
+        self._clock = ports.clock
+        self._targets = targets
+
+    def admit(self, messages: Sequence[Message]) -> list[Message]:
+        """Hand back what comes too early to wait for; the rest is to be leased when it is due."""
+        now = self._clock.now()
+        admitted = []
+        for message in messages:
+            early = message.delivery.due_at - now
+            if early > EARLY:
+                self._lanes.hand_back(message, early - SECOND)
+            else:
+                admitted.append(message)
+        return admitted
+
+    def lease(self, messages: Sequence[Message]) -> list[Run]:
+        """Begin the attempts of deliveries that are due; the others' messages are settled."""
+        now = self._clock.now()
+        changes = [
+            lease(message.delivery, now=now, holder=self._ports.chance.nonce())
+            for message in messages
+        ]
+        runs, settled = [], []
+        for message, answer in zip(messages, self._store.apply(changes), strict=True):
+            if isinstance(answer, Applied):
+                runs.append(self._begin(message, answer.task))
+            elif self._is_dead_letter(message, answer.task):
+                self._lanes.bury(message)
+            else:
+                self._settle_refused(message, answer.task)
+                settled.append(message)
+        if settled:
+            self._lanes.delete(settled)
+        return runs
+
+    def execute(self, run: Run) -> Ended:
+        """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
+        try:
+            target = self._targets[run.task.spec.target["type"]]
+            result = target(run.task, run.context)
+            _check_result(result)
+        except BaseException as error:  # noqa: BLE001 - a handler may raise anything
+            return Ended(run=run, failure=_failure(error))
+        return Ended(run=run, result=result)
+
+    def record(self, ended: Sequence[Ended]) -> None:
+        """Write the outcomes, send what is to be tried again soon, settle the messages."""
+        now = self._clock.now()
+        changes = [self._outcome(end, now) for end in ended]
+        done: list[Message] = []
+        again = []
+        for end, change, answer in zip(ended, changes, self._store.apply(changes), strict=True):
+            if isinstance(answer, Refused):
+                log.warning("outcome refused: the lease had passed on", extra=_fields(end.run))
+            elif change.step is Step.BURY:
+                self._lanes.bury(end.run.message)
+                continue
+            elif leaves_delivery(change):
+                again.append(delivery_of(answer.task, now))
+            done.append(end.run.message)
+        enqueue(self._ports, again)
+        if done:
+            self._lanes.delete(done)
+
+    def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
+        """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
+        runs = list(runs)
+        now = self._clock.now()
+        changes = [renew(run.task, now=now, progress=progress) for run in runs]
+        for run, answer in zip(runs, self._store.apply(changes), strict=True):
+            if isinstance(answer, Refused) or answer.task.cancel_requested:
+                run.context.cancel()
+
+    def _begin(self, message: Message, task: Task) -> Run:
+        if task.previous is not None:
+            # Before anything can end this attempt and push the previous one out of the task.
+            self._store.keep_attempt(task.id, task.previous)
+        context = Context(task, lambda progress: self.renew([run], progress))
+        run = Run(task=task, message=message, context=context)
+        return run
+
+    def _is_dead_letter(self, message: Message, task: Task | None) -> bool:
+        return (
+            task is not None and task.status is Status.DEAD and task.token == message.delivery.token
+        )
+
+    def _settle_refused(self, message: Message, task: Task | None) -> None:
+        """A delivery that may start nothing still tells of a task that may need a push."""
+        if task is None or task.token != message.delivery.token:
+            return
+        now = self._clock.now()
+        if task.expired(now):
+            self._store.apply([expire(task, now=now)])
+        elif task.status is Status.RUNNING and terms.run_out(task.lease_until, now):
+            change = lease_expired(self._ports.rules, task, now=now, draw=self._ports.chance.draw())
+            (answer,) = self._store.apply([change])
+            if isinstance(answer, Applied) and leaves_delivery(change):
+                enqueue(self._ports, [delivery_of(answer.task, now)])
+
+    def _outcome(self, end: Ended, now: Millis) -> Change:
+        if end.failure is None:
+            return succeed(end.run.task, result=end.result, now=now)
+        return fail(
+            self._ports.rules,
+            end.run.task,
+            end.failure,
+            now=now,
+            draw=self._ports.chance.draw(),
+            cancelled=end.run.context.cancelled and end.failure.outcome is not Outcome.TIMED_OUT,
+        )
+
+
+def timed_out(run: Run) -> Ended:
+    message = f"not done after its timeout of {run.task.spec.timeout:g} s"
+    error = TaskError(type="TimedOut", message=message)
+    return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
+
+
+def _failure(error: BaseException) -> Failure:
+    named = error.type if isinstance(error, TargetFailed) else type(error).__name__
+    permanent = isinstance(error, PermanentError) or getattr(error, "permanent", False)
+    return Failure(
+        outcome=Outcome.FAILED,
+        error=TaskError(type=named, message=storable(str(error), MESSAGE_LIMIT)),
+        permanent=permanent,
+        retry_after=error.retry_after if isinstance(error, TargetFailed) else None,
+    )
+
+
+def _check_result(result: Any) -> None:
+    """A result that cannot be stored fails the attempt with a reason, not the executor."""
+    if result is None:
+        return
+    try:
+        size = len(to_json(result).encode())
+    except (TypeError, ValueError) as error:
+        reason = f"the result is not JSON: {error}"
+        raise TargetFailed("BadResult", reason, permanent=True) from None
+    if size > RESULT_LIMIT:
+        raise TargetFailed("BadResult", "the result is over 64 KiB", permanent=True)
+
+
+def _fields(run: Run) -> dict[str, Any]:
+    return {"step": "record", "task_id": run.task.id, "attempt": run.task.attempt}

@@ -1,0 +1,156 @@
+"""`http`: a request to a URL; the payload is its JSON body.
+
+Redirects are not followed: the address that was checked is the address that is called.
+"""
+
+import email.utils
+import ipaddress
+import json
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from lambdas.core.codec import to_json
+from lambdas.core.ports import Clock
+from lambdas.core.task import Task
+from lambdas.core.times import SECOND, Millis, from_datetime, to_datetime
+from lambdas.executor.context import Context
+from lambdas.executor.targets import TargetFailed
+
+BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
+WORTH_RETRYING = {408, 425, 429}
+
+Admits = Callable[[str], bool]
+
+
+def public_only(address: str) -> bool:
+    """For a deployment: no private, loopback or metadata address, whatever the name says."""
+    ip = ipaddress.ip_address(address)
+    return ip.is_global and not ip.is_multicast
+
+
+def public_or_loopback(address: str) -> bool:
+    """For the local runner, which is mostly asked to call a neighbour."""
+    return public_only(address) or ipaddress.ip_address(address).is_loopback
+
+
+class HttpTarget:
+    def __init__(self, clock: Clock, admits: Admits = public_only) -> None:
+        self._clock = clock
+        self._pool = _pool(admits)
+
+    def __call__(self, task: Task, ctx: Context) -> Any:
+        target = task.spec.target
+        try:
+            response = self._pool.request(
+                target.get("method", "POST"),
+                target["url"],
+                body=None if task.spec.payload is None else to_json(task.spec.payload).encode(),
+                headers=_headers(task, ctx),
+                timeout=urllib3.Timeout(total=task.spec.timeout),
+                redirect=False,
+                retries=False,
+                preload_content=False,
+            )
+            body = _read(response)
+        except AddressRefused as error:
+            raise TargetFailed("AddressRefused", str(error), permanent=True) from None
+        except urllib3.exceptions.HTTPError as error:
+            raise TargetFailed(type(error).__name__, str(error)) from error
+        return self._judge(response, body)
+
+    def _judge(self, response: urllib3.BaseHTTPResponse, body: bytes) -> Any:
+        status = response.status
+        if 200 <= status < 300:
+            return {"status": status, "body": _readable(body)}
+        raise TargetFailed(
+            f"Http{status}",
+            f"{status} {response.reason or ''}: {_readable(body)}"[:1_000],
+            permanent=300 <= status < 500 and status not in WORTH_RETRYING,
+            retry_after=self._retry_after(response.headers.get("Retry-After")),
+        )
+
+    def _retry_after(self, value: str | None) -> Millis | None:
+        """Seconds, or a date; anything else is as if it had not been said."""
+        if value is None:
+            return None
+        if value.strip().isdecimal():
+            return int(value) * SECOND
+        try:
+            moment = email.utils.parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        now = self._clock.now()
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=to_datetime(now).tzinfo)
+        return max(from_datetime(moment) - now, 0)
+
+
+class AddressRefused(Exception):
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(f"{host} is at {address}, which this executor does not call")
+
+
+def _headers(task: Task, ctx: Context) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "duetime",
+        **task.spec.target.get("headers", {}),
+        "Idempotency-Key": ctx.idempotency_key,
+        "Duetime-Attempt": str(ctx.attempt),
+    }
+
+
+def _read(response: urllib3.BaseHTTPResponse) -> bytes:
+    """The beginning of the body; only a connection read to its end is worth keeping."""
+    body = response.read(BODY_LIMIT + 1, decode_content=True)
+    if len(body) > BODY_LIMIT:
+        response.close()
+    else:
+        response.release_conn()
+    return body[:BODY_LIMIT]
+
+
+def _readable(body: bytes) -> Any:
+    text = body.decode(errors="replace")
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return text
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _pool(admits: Admits) -> urllib3.PoolManager:
+    """A pool whose connections check the address that they are about to talk to. Checking the
+    connected socket, and not a look-up before, leaves a name no time to change its mind."""
+
+    class CheckedHttp(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            return _checked(super()._new_conn(), self.host, admits)
+
+    class CheckedHttps(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            return _checked(super()._new_conn(), self.host, admits)
+
+    class HttpPool(urllib3.HTTPConnectionPool):
+        ConnectionCls = CheckedHttp
+
+    class HttpsPool(urllib3.HTTPSConnectionPool):
+        ConnectionCls = CheckedHttps
+
+    manager = urllib3.PoolManager(num_pools=100, maxsize=64)
+    manager.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
+    return manager
+
+
+def _checked(connection: socket.socket, host: str, admits: Admits) -> socket.socket:
+    address = connection.getpeername()[0]
+    if not admits(address):
+        connection.close()
+        raise AddressRefused(host, address)
+    return connection

@@ -1,0 +1,158 @@
+"""scan, claim, enqueue: one tick.
+
+A tick reads the index, claims what is due within the horizon, sends it, and looks after what
+should long have moved. Any number of ticks may overlap or be cut off: the conditional write of
+a claim is the only arbiter, and what a tick leaves behind the next one finds.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lambdas.core.errors import Corrupt
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import CursorStore, Ports, SliceState, TaskStore
+from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake, WakeKind, minute_of
+from lambdas.scanner.dispatch import Dispatched, Dispatcher
+from lambdas.scanner.window import Window, sweep, window
+
+log = logging.getLogger(__name__)
+
+BATCH = 100  # wakes that are taken together
+BACKLOG_DEPTH = 10_000  # messages that may stand ready in a lane before its backlog waits
+Take = Callable[[Sequence[Wake]], Dispatched]
+
+TRIES = 3  # before a row that fails is set aside
+
+
+@dataclass(kw_only=True, slots=True)
+class TickReport:
+    """What a tick did; its log line and the metrics are made of this."""
+
+    claimed: int = 0
+    lost: int = 0  # claims that somebody else had made, or that a change overtook
+    sent: int = 0
+    watched: int = 0
+    set_aside: int = 0
+    held_back: int = 0  # backlog that waits for room in its lane
+    unfinished: bool = False  # time ran out: the next tick should come at once
+    saved: bool = False
+
+
+class Scanner:
+    def __init__(self, ports: Ports, cursors: CursorStore) -> None:
+        self._ports = ports
+        self._cursors = cursors
+
+    def tick(
+        self, slice_number: int = 0, slices: int = 1, until: Millis | None = None
+    ) -> TickReport:
+        """Scan one slice of the shards; stop, and say so, when `until` has come."""
+        now = self._ports.clock.now()
+        shards = self._cursors.shards(now)
+        state = self._cursors.load(slice_number)
+        windows = [
+            window(shard, state, shards, now=now, horizon=self._ports.rules.horizon)
+            for shard in range(slice_number, shards.count, slices)
+        ]
+        tick = _Tick(Dispatcher(self._ports), now=now, until=until)
+        tick.take(_near(self._ports.store, windows, now, self._ports.rules.horizon))
+        cursors = {w.shard: tick.catch_up(w) for w in windows}
+        swept = state.swept
+        for swept in sweep(state.swept, shards, now=now):
+            for w in windows:
+                tick.take(self._ports.store.wakes(swept, w.shard))
+        if not tick.report.unfinished:
+            after = SliceState(fence=state.fence + 1, cursors=cursors, swept=swept)
+            tick.report.saved = self._cursors.save(slice_number, after)
+        return tick.report
+
+
+class _Tick:
+    def __init__(self, dispatcher: Dispatcher, *, now: Millis, until: Millis | None) -> None:
+        self._dispatcher = dispatcher
+        self._now = now
+        self._until = until
+        self._room: dict[Lane, int] = {}
+        self.report = TickReport()
+
+    def take(self, wakes: Iterable[Wake]) -> None:
+        """Claim what is to be dispatched, look at what is to be watched, in the order given."""
+        dispatch, watch = [], []
+        for found in wakes:
+            if found.kind is WakeKind.DISPATCH:
+                dispatch.append(found)
+            elif found.at <= self._now:
+                watch.append(found)
+        self._in_batches(dispatch, self._dispatcher.claim)
+        self._in_batches(watch, self._dispatcher.watch)
+
+    def catch_up(self, behind: Window) -> int:
+        """Work off the backlog, oldest first, as far as the lanes have room: an outage must not
+        end in a flood. Returns the new cursor: the oldest minute not yet seen empty."""
+        cursor = None
+        for minute in behind.backlog:
+            wakes = list(self._dispatcher.ports.store.wakes(minute, behind.shard))
+            if wakes and cursor is None:
+                cursor = minute
+            self.take(found for found in wakes if self._has_room(found))
+            if self.report.unfinished:
+                break
+        return behind.near.start if cursor is None else cursor
+
+    def _has_room(self, found: Wake) -> bool:
+        if found.kind is WakeKind.WATCH:
+            return True
+        lane = found.lane
+        room = self._room.setdefault(lane, BACKLOG_DEPTH - self._dispatcher.ready(lane))
+        if room <= 0:
+            self.report.held_back += 1
+            return False
+        self._room[lane] = room - 1
+        return True
+
+    def _in_batches(self, wakes: Sequence[Wake], take: Take) -> None:
+        for start in range(0, len(wakes), BATCH):
+            if self._until is not None and self._dispatcher.ports.clock.now() >= self._until:
+                self.report.unfinished = True
+                return
+            self._take_batch(wakes[start : start + BATCH], take)
+
+    def _take_batch(self, wakes: Sequence[Wake], take: Take) -> None:
+        """One bad row must not spoil its batch: after a failure each goes alone."""
+        try:
+            self._add(take(wakes))
+        except Corrupt:
+            for found in wakes:
+                self._take_alone(found, take)
+
+    def _take_alone(self, found: Wake, take: Take) -> None:
+        for _ in range(TRIES):
+            try:
+                self._add(take([found]))
+                return
+            except Corrupt as error:
+                reason = error
+        log.error("set aside: %s", reason, extra={"step": "scan", "task_id": found.task_id})
+        self._dispatcher.set_aside(found)
+        self.report.set_aside += 1
+
+    def _add(self, done: Dispatched) -> None:
+        self.report.claimed += done.claimed
+        self.report.lost += done.lost
+        self.report.watched += done.watched
+        self.report.sent += done.sent
+
+
+def _near(store: TaskStore, windows: Sequence[Window], now: Millis, horizon: Millis) -> list[Wake]:
+    """What is due around now, the higher lanes first. Watches are not read ahead of time."""
+    found = []
+    for w in windows:
+        for minute in w.near:
+            ahead = minute > minute_of(now)
+            kind = WakeKind.DISPATCH if ahead else None
+            found += [
+                wake for wake in store.wakes(minute, w.shard, kind) if wake.at <= now + horizon
+            ]
+    return sorted(found, key=lambda wake: (wake.lane.rank, wake.at))

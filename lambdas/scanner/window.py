@@ -1,0 +1,46 @@
+"""Which buckets a tick reads: the window around now, the backlog behind it, a few older ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lambdas.core.ports import Shards, SliceState
+from lambdas.core.times import DAY, MINUTE, Millis
+from lambdas.core.wakes import minute_of
+
+LOOK_BACK = 5  # minutes behind now that every tick reads: an index lags, clocks differ
+SWEPT_A_TICK = 3  # older minutes read in turn: a day is swept three times a day
+DAY_IN_MINUTES = DAY // MINUTE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """The minutes of one shard that a tick is to read, in order."""
+
+    shard: int
+    backlog: range  # from the cursor up to the look-back
+    near: range  # from the look-back to the horizon
+
+
+def window(
+    shard: int, state: SliceState, shards: Shards, *, now: Millis, horizon: Millis
+) -> Window:
+    """A shard without a cursor begins a day back, or where the deployment began."""
+    start = minute_of(now) - LOOK_BACK
+    first = max(minute_of(now) - DAY_IN_MINUTES, minute_of(shards.since) - LOOK_BACK)
+    cursor = min(state.cursors.get(shard, first), start)
+    return Window(
+        shard=shard,
+        backlog=range(cursor, start),
+        near=range(start, minute_of(now + horizon) + 1),
+    )
+
+
+def sweep(swept: int, shards: Shards, *, now: Millis) -> Iterator[int]:
+    """The next few minutes of the past day, in turn: a row that a frozen process wrote late
+    into a minute that the cursor has left is delayed, not lost."""
+    newest = minute_of(now) - LOOK_BACK - 1
+    oldest = max(newest - DAY_IN_MINUTES, minute_of(shards.since) - LOOK_BACK)
+    minute = swept
+    for _ in range(min(SWEPT_A_TICK, newest - oldest + 1)):
+        minute = minute + 1 if oldest <= minute < newest else oldest
+        yield minute

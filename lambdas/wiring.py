@@ -1,0 +1,65 @@
+"""Settings to adapters, once per cold start. The handlers and the local runner share it."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from lambdas.aws import clients
+from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.lane_queue import SqsLanes
+from lambdas.aws.task_store import DynamoTaskStore
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import CursorStore, Ports
+from lambdas.core.rules import Rules
+from lambdas.settings import Settings
+from lambdas.system import SystemChance, SystemClock
+
+
+@dataclass(frozen=True, slots=True)
+class Adapters:
+    """The AWS backend, ready for any role."""
+
+    ports: Ports
+    cursors: CursorStore
+    close: Callable[[], None]
+
+
+def aws_adapters(
+    *, table: str, queues: Mapping[Lane, str], shards: int, endpoint_url: str | None
+) -> Adapters:
+    clock = SystemClock()
+    dynamodb = clients.dynamodb(endpoint_url)
+    cursors = DynamoCursorStore(dynamodb, table, shards=shards)
+    known = cursors.shards(clock.now())
+    store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock)
+    lanes = SqsLanes(clients.sqs(endpoint_url), queues)
+    ports = Ports(
+        store=store,
+        lanes=lanes,
+        rules=Rules(shards=known.count),
+        clock=clock,
+        chance=SystemChance(),
+    )
+
+    def close() -> None:
+        lanes.close()
+        store.close()
+
+    return Adapters(ports, cursors, close)
+
+
+@cache
+def settings() -> Settings:
+    return Settings.read(os.environ)
+
+
+@cache
+def adapters() -> Adapters:
+    given = settings()
+    return aws_adapters(
+        table=given.table,
+        queues=given.queues,
+        shards=given.shards,
+        endpoint_url=given.endpoint_url or None,
+    )

@@ -1,0 +1,89 @@
+"""One word, one meaning: some words are not used, because they say nothing of ours."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOT_USED = frozenset({"job", "worker", "manager", "helper", "util", "common"})
+FORCED_BY_A_LIBRARY: frozenset[str] = frozenset()  # whole identifiers, each with its reason
+
+
+def words_of(identifier: str) -> list[str]:
+    """`JobRescuers` and `job_rescuers` are `job`, `rescuer`."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", identifier)
+    return [word.lower().removesuffix("s") for word in words]
+
+
+def names_given(tree: ast.Module) -> Iterator[str]:
+    """What the code itself calls things; what a library calls its own is not our business."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.alias(asname=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+
+
+def strange(names: Iterator[str] | list[str]) -> set[str]:
+    return {
+        name
+        for name in names
+        if name not in FORCED_BY_A_LIBRARY and not NOT_USED.isdisjoint(words_of(name))
+    }
+
+
+def files() -> list:
+    paths = [path for top in ("lambdas", "duetime") for path in sorted((ROOT / top).rglob("*.py"))]
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+@pytest.mark.parametrize("path", files())
+def test_no_identifier_uses_a_word_that_is_not_ours(path):
+    assert strange(names_given(ast.parse(path.read_text()))) == set()
+
+
+@pytest.mark.parametrize("path", files())
+def test_no_file_or_folder_uses_a_word_that_is_not_ours(path):
+    assert strange(list(path.relative_to(ROOT).with_suffix("").parts)) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def run_job(): ...",
+        "async def run_jobs(): ...",
+        "class LeaseManager: ...",
+        "worker = 1",
+        "self.max_workers = 1",
+        "def f(*, helper): ...",
+        "import aws.items as common",
+        "for util in utils: ...",
+        "HELPERS: int = 1",
+    ],
+)
+def test_a_word_that_is_not_ours_is_found_wherever_a_name_is_given(source):
+    assert strange(names_given(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from contextlib import contextmanager",
+        "ThreadPoolExecutor(max_workers=4)",
+        "utilisation = 1",
+        "def commonly(): ...",
+        "lane = 'worker'",
+    ],
+)
+def test_other_words_and_the_words_of_others_are_left_alone(source):
+    assert strange(names_given(ast.parse(source))) == set()

@@ -1,0 +1,98 @@
+"""The backends that the contract suite runs over, each opened empty.
+
+moto runs in this process. A real server is used where the environment names one:
+DUETIME_TEST_DYNAMODB_ENDPOINT, DUETIME_TEST_SQS_ENDPOINT.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from duetime.embedded.lanes import MemoryLanes
+from duetime.embedded.store import EmbeddedStore
+from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.lane_queue import SqsLanes
+from lambdas.aws.resources import ensure_lanes, ensure_table
+from lambdas.aws.task_store import DynamoTaskStore
+from lambdas.core.ports import CursorStore, LaneQueue, Shards, TaskStore
+from lambdas.core.times import DAY, SECOND, Millis
+from tests.factories import NOW, RULES, SteppedClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_sqs import SQSClient
+
+DYNAMODB_ENDPOINT = os.environ.get("DUETIME_TEST_DYNAMODB_ENDPOINT")
+SQS_ENDPOINT = os.environ.get("DUETIME_TEST_SQS_ENDPOINT")
+
+STORES = ["embedded", "moto", *(["dynamodb_endpoint"] if DYNAMODB_ENDPOINT else [])]
+LANES = ["embedded", "moto", *(["sqs_endpoint"] if SQS_ENDPOINT else [])]
+
+SINCE = NOW - 5 * DAY
+FEW_WAKES = 7  # in one answer of the index, so that a few rows make several pages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    tasks: TaskStore
+    cursors: CursorStore
+    clock: SteppedClock
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lanes:
+    """Lanes with their time: stepped in memory, real where a queue has its own clock."""
+
+    queue: LaneQueue
+    now: Callable[[], Millis]
+    pass_time: Callable[[Millis], None]
+
+
+@contextmanager
+def embedded_stores(path: Path) -> Iterator[Stores]:
+    store = EmbeddedStore(path)
+    yield Stores(tasks=store, cursors=store, clock=SteppedClock())
+    store.close()
+
+
+@contextmanager
+def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
+    with a_table(client) as table:
+        clock = SteppedClock()
+        tasks = DynamoTaskStore(
+            client,
+            table,
+            shards=lambda: Shards(count=RULES.shards, since=SINCE),
+            clock=clock,
+            wakes_per_query=FEW_WAKES,
+        )
+        cursors = DynamoCursorStore(client, table, shards=RULES.shards)
+        yield Stores(tasks=tasks, cursors=cursors, clock=clock)
+        tasks.close()
+
+
+@contextmanager
+def a_table(client: "DynamoDBClient") -> Iterator[str]:
+    table = f"duetime-{uuid4().hex[:8]}"
+    ensure_table(client, table)
+    yield table
+    client.delete_table(TableName=table)
+
+
+def memory_lanes() -> Lanes:
+    clock = SteppedClock()
+    return Lanes(queue=MemoryLanes(clock), now=clock.now, pass_time=clock.advance)
+
+
+def sqs_lanes(client: "SQSClient") -> Lanes:
+    urls = ensure_lanes(client, prefix=f"duetime-{uuid4().hex[:8]}")
+    return Lanes(
+        queue=SqsLanes(client, urls),
+        now=lambda: time.time_ns() // 1_000_000,
+        pass_time=lambda ms: time.sleep(ms / SECOND),
+    )

@@ -1,0 +1,100 @@
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from duetime.cli.exits import ExitCode
+from duetime.local.options import LocalOptions
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[LocalOptions]:
+    """What the runner was asked to run; it ends with code 7."""
+    seen: list[LocalOptions] = []
+    runner = ModuleType("duetime.local.runner")
+    runner.run = lambda options: seen.append(options) or 7  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "duetime.local.runner", runner)
+    return seen
+
+
+def test_it_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
+    assert duetime("local").exit_code == 7
+    assert asked == [LocalOptions()]
+
+
+def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
+    words = f"--host 0.0.0.0 --port 9000 --data {tmp_path} --handlers {tmp_path} --handlers a.b"
+    words += " --tick 1m30s --concurrency 4 --no-demo --log-level DEBUG"
+    duetime("local", *words.split())
+    assert asked == [
+        LocalOptions(
+            host="0.0.0.0",
+            port=9000,
+            data=tmp_path,
+            handlers=(str(tmp_path), "a.b"),
+            tick=90.0,
+            concurrency=4,
+            demo=False,
+            log_level="debug",
+        )
+    ]
+
+
+def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
+    duetime("local", "--memory")
+    duetime("local", "--backend", "moto")
+    duetime("local", "--backend", "aws", "--endpoint-url", "http://127.0.0.1:8000")
+    assert asked == [
+        LocalOptions(memory=True),
+        LocalOptions(backend="moto"),
+        LocalOptions(backend="aws", endpoint_url="http://127.0.0.1:8000"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("--memory --data x", "--memory"),
+        ("--memory --backend moto", "--memory"),
+        ("--data x --backend aws", "--data"),
+        ("--data pyproject.toml", "--data"),
+        ("--endpoint-url http://x", "--endpoint-url"),
+        ("--endpoint-url http://x --backend moto", "--endpoint-url"),
+        ("--endpoint-url x --backend aws", "--endpoint-url"),
+        ("--port 0", "--port"),
+        ("--port 65536", "--port"),
+        ("--tick 0", "--tick"),
+        ("--tick nan", "--tick"),
+        ("--concurrency 0", "--concurrency"),
+        ("--handlers ./nowhere", "--handlers"),
+        ("--handlers a..b", "--handlers"),
+        ("--backend redis", "--backend"),
+        ("--log-level loud", "--log-level"),
+    ],
+)
+def test_what_does_not_go_together_is_named(
+    duetime: Any, asked: list[LocalOptions], words: str, option: str
+) -> None:
+    result = duetime("local", *words.split())
+    assert result.exit_code == ExitCode.USAGE
+    assert option in result.stderr.split("Invalid value for")[1].split(":")[0]
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("end", "code"), [(KeyboardInterrupt(), ExitCode.INTERRUPTED), ("DataInUse", 1)]
+)
+def test_how_a_run_ends(duetime: Any, monkeypatch: pytest.MonkeyPatch, end: Any, code: int) -> None:
+    from lambdas.core.errors import DataInUse
+
+    def run(options: LocalOptions) -> int:
+        raise DataInUse(str(options.data)) if end == "DataInUse" else end
+
+    runner = ModuleType("duetime.local.runner")
+    runner.run = run  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "duetime.local.runner", runner)
+    result = duetime("local")
+    assert result.exit_code == code
+    assert ("another Duetime is running on .duetime" in result.stderr) == (end == "DataInUse")

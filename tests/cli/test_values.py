@@ -1,0 +1,115 @@
+import io
+import json
+from pathlib import Path
+
+import pytest
+import typer
+
+from duetime.cli import values
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0", 0),
+        ("90", 90),
+        ("0.25", 0.25),
+        ("90s", 90),
+        ("5m", 300),
+        ("1h30m", 5_400),
+        ("2d", 172_800),
+        ("1d2h3m4.5s", 93_784.5),
+        ("1H", 3_600),
+    ],
+)
+def test_a_duration_is_read(text: str, seconds: float) -> None:
+    assert values.duration("--in", text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "s", "5x", "-5", "1h 30m", "30m1h", "nan", "inf", "1e3", "٣", "9" * 400]
+)
+def test_what_is_no_duration_names_the_option(text: str) -> None:
+    with pytest.raises(typer.BadParameter) as caught:
+        values.duration("--in", text)
+    assert caught.value.param_hint == "--in"
+
+
+def test_what_was_not_given_stays_so() -> None:
+    assert values.duration("--in", None) is None
+    assert values.moment("--at", None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("2026-11-16T09:00:00+01:00", "2026-11-16T09:00:00+01:00"),
+        ("2026-11-16T09:00:00Z", "2026-11-16T09:00:00+00:00"),
+        ("2026-11-16 09:00Z", "2026-11-16T09:00:00+00:00"),
+    ],
+)
+def test_a_time_is_sent_as_rfc_3339(text: str, sent: str) -> None:
+    assert values.moment("--at", text) == sent
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("tomorrow", "not a time"), ("2026-11-16T09:00:00", "has no offset")]
+)
+def test_a_time_must_be_one_and_say_its_offset(text: str, words: str) -> None:
+    with pytest.raises(typer.BadParameter, match=words):
+        values.moment("--at", text)
+
+
+def test_pairs_are_read() -> None:
+    assert values.pairs("--tag", ["a=1", "b=x=y"], "=", "k=v") == {"a": "1", "b": "x=y"}
+    assert values.pairs("--header", ["A: b:c"], ":", "K: V") == {"A": "b:c"}
+
+
+@pytest.mark.parametrize("texts", [["a"], ["=1"], ["a=1", "a=2"]])
+def test_a_bad_pair_is_refused(texts: list[str]) -> None:
+    with pytest.raises(typer.BadParameter):
+        values.pairs("--tag", texts, "=", "k=v")
+
+
+def test_a_document_comes_from_text_file_or_stdin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "p.json").write_text('{"from": "file"}')
+    monkeypatch.setattr("sys.stdin", io.StringIO("[1]"))
+    assert values.document("--payload", "null") is None
+    assert values.document("--payload", '"@"') == "@"
+    assert values.document("--payload", f"@{tmp_path / 'p.json'}") == {"from": "file"}
+    assert values.document("--payload", "-") == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("{a", "is not JSON"), ("NaN", "not a JSON number"), ("@/no/such/file", "cannot read")],
+)
+def test_a_bad_document_says_why(text: str, words: str) -> None:
+    with pytest.raises(typer.BadParameter, match=words):
+        values.document("--payload", text)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(typer.BadParameter, match="not UTF-8"):
+        values.document("--payload", f"@{tmp_path / 'p.json'}")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [({"target": {}}, {"target": {}}), ([{"a": 1}], [{"a": 1}]), ({"tasks": [{}]}, [{}])],
+)
+def test_tasks_come_alone_in_a_list_or_as_a_batch(
+    tmp_path: Path, body: object, expected: object
+) -> None:
+    (tmp_path / "t.json").write_text(json.dumps(body))
+    assert values.tasks("--from", str(tmp_path / "t.json")) == expected
+
+
+@pytest.mark.parametrize("body", [1, [], [1], {"tasks": "x"}])
+def test_a_file_without_tasks_is_refused(tmp_path: Path, body: object) -> None:
+    (tmp_path / "t.json").write_text(json.dumps(body))
+    with pytest.raises(typer.BadParameter, match="holds n"):
+        values.tasks("--from", str(tmp_path / "t.json"))

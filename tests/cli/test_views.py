@@ -1,0 +1,157 @@
+"""A given task, as it is printed."""
+
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from duetime.cli import following, phrases, views
+from duetime.cli.output import clean
+
+NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
+ERROR = {"type": "ValueError", "message": "boom", "attempt": 1}
+
+
+def printed(part: RenderableType) -> str:
+    console = Console(file=StringIO(), width=100)
+    console.print(part)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.04, "0.0 s"),
+        (9.5, "9.5 s"),
+        (59.4, "59 s"),
+        (59.9, "1 min"),
+        (60, "1 min"),
+        (250, "4 min 10 s"),
+        (3_600, "1 h"),
+        (5_400, "1 h 30 min"),
+        (3_599.9, "1 h"),
+        (86_400 * 2 + 3_600 * 3 + 59, "2 d 3 h"),
+    ],
+)
+def test_a_length_has_two_units_at_most(seconds: float, words: str) -> None:
+    assert phrases.length(seconds) == words
+
+
+def test_relative_looks_both_ways() -> None:
+    assert phrases.relative("2026-11-16T08:00:10.000Z", NOW) == "in 10 s"
+    assert phrases.relative("2026-11-16T08:58:00.000+01:00", NOW) == "2 min ago"
+
+
+def test_the_panel_says_what_there_is_and_nothing_else(a_task: Any) -> None:
+    text = printed(views.panel(a_task(tags={"team": "growth"}), [], NOW))
+    for words in ("01KA5V8Y3M0000000000000001", "ENQUEUED", "python reports.daily", "team=growth"):
+        assert words in text
+    assert "(in 10 s)" in text
+    for label in ("name", "error", "result", "expires", "schedule", "stopping", "outcome"):
+        assert label not in text.replace("namespace", "")
+
+
+def test_the_panel_of_a_failed_task_has_its_error_and_attempts(a_task: Any) -> None:
+    attempt = {
+        "number": 1,
+        "started_at": "2026-11-16T08:00:10.012Z",
+        "finished_at": "2026-11-16T08:00:12.512Z",
+        "outcome": "failed",
+        "error": ERROR,
+        "drift_ms": 12,
+    }
+    dead = a_task(status="DEAD", attempt=1, error=ERROR, drift_ms=12)
+    text = printed(views.panel(dead, [attempt], NOW))
+    assert text.count("ValueError: boom") == 2
+    for words in ("DEAD", "1 of 5", "failed", "2.5 s", "12 ms"):
+        assert words in text
+
+
+def test_an_attempt_that_goes_on_has_no_end(a_task: Any) -> None:
+    attempt = {"number": 2, "started_at": "2026-11-16T08:00:10Z", "finished_at": None}
+    attempt |= {"outcome": None, "error": None, "drift_ms": 3}
+    assert "running" in printed(views.attempt_table([attempt]))
+
+
+def test_a_list_shows_the_whole_id_and_what_each_task_is(a_task: Any) -> None:
+    http = {"type": "http", "url": "https://shop.test/hook"}
+    tasks = [a_task(name="[bold]Mine"), a_task(target=http, attempt=6)]
+    lines = printed(views.task_table(tasks, NOW)).splitlines()
+    assert lines[1].split()[:4] == ["01KA5V8Y3M0000000000000001", "ENQUEUED", "in", "10"]
+    assert lines[1].rstrip().endswith("[bold]Mine")
+    assert lines[2].rstrip().endswith("6        POST https://shop.test/hook")
+
+
+def test_what_was_submitted_is_said_with_its_time(a_task: Any) -> None:
+    assert "due 2026" in printed(views.submitted(a_task(), NOW))
+    at_once = a_task(due_at="2026-11-16T08:00:00.000Z")
+    assert printed(views.submitted(at_once, NOW)).rstrip().endswith("due at once")
+
+
+def test_the_wire_cannot_steer_the_terminal(a_task: Any) -> None:
+    evil = "\x1b[2Jgone\x07"
+    task = a_task(name=evil, status="DEAD", error={"type": "E", "message": evil}, result=evil)
+    task["tags"] = {"t": evil}
+    shown = printed(views.panel(task, [], NOW)) + printed(views.task_table([task], NOW))
+    shown += "".join(printed(part) for part in views.closing(task))
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert clean("a\tb\nc é") == "a\tb\nc é"
+
+
+def test_a_long_value_is_cut_and_says_so() -> None:
+    assert str(phrases.value("x" * 5_000)).endswith("… (--json shows all)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "due in 10 s"),
+        ({"status": "WAITING"}, "for earlier steps"),
+        (
+            {"status": "RETRYING", "attempt": 1, "error": ERROR},
+            "attempt 1 of 5 failed (ValueError: boom), due in 10 s",
+        ),
+        ({"status": "RUNNING", "attempt": 2, "drift_ms": 12}, "attempt 2 of 5, drift 12 ms"),
+        ({"status": "RUNNING", "attempt": 7, "drift_ms": 60_000}, "attempt 7, drift 1 min"),
+        (
+            {"status": "RUNNING", "attempt": 1, "cancel_requested": True},
+            "attempt 1 of 5, being stopped",
+        ),
+        ({"status": "SUCCEEDED", "attempt": 1, "drift_ms": 3}, "after 1 attempt, drift 3 ms"),
+        ({"status": "DEAD", "attempt": 5, "drift_ms": 3}, "after 5 attempts, drift 3 ms"),
+        ({"status": "CANCELLED", "cancel_requested": True}, "before its first attempt"),
+        ({"status": "EXPIRED"}, "before its first attempt"),
+    ],
+)
+def test_a_situation_is_told(a_task: Any, changes: dict[str, Any], words: str) -> None:
+    task = a_task(**changes)
+    assert following.situation(task, NOW) == words
+    assert following.line(task, NOW).split("  ", 1)[1] == f"{task['status']:<9}  {words}"
+    assert words in printed(following.picture(task, NOW))
+
+
+def test_progress_has_a_bar_on_a_terminal_and_words_elsewhere(a_task: Any) -> None:
+    told = {"fraction": 0.4, "message": "page 4"}
+    task = a_task(status="RUNNING", attempt=1, progress=told)
+    assert following.line(task, NOW).endswith("attempt 1 of 5, 40% page 4")
+    assert "━" in printed(following.picture(task, NOW))
+    assert "40% page 4" in printed(following.picture(task, NOW))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "RUNNING"},
+        {"attempt": 1},
+        {"due_at": "2026-11-16T09:00:00Z"},
+        {"cancel_requested": True},
+        {"progress": {"fraction": 0.1, "message": None}},
+    ],
+)
+def test_what_makes_a_new_line(a_task: Any, change: dict[str, Any]) -> None:
+    assert following.landmark(a_task()) != following.landmark(a_task(**change))
+    assert following.landmark(a_task()) == following.landmark(a_task(updated_at="later"))

@@ -1,0 +1,220 @@
+"""The client against a transport that answers as told: what is sent, and what errors become."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from duetime.client import ApiError, BadAddress, Client, FieldError, StillGoing, Unreachable
+from lambdas.core.errors import DuetimeError
+
+PROBLEM = {"content-type": "application/problem+json"}
+HELLO = {"type": "python", "handler": "demo.hello"}
+
+
+class Script:
+    """Answers in turn, and keeps what was asked."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.asked: list[httpx.Request] = []
+        self._answers = list(answers)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def client(self, url: str | None = "http://duetime.test") -> Client:
+        return Client(url, transport=httpx.MockTransport(self))
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def ok(body: Any, status: int = 200) -> httpx.Response:
+    return httpx.Response(status, json=body)
+
+
+def test_submit_sends_the_fields_and_returns_the_task() -> None:
+    script = Script(ok({"id": "t1"}, 201))
+    assert script.client().submit(target=HELLO, delay=10) == {"id": "t1"}
+    [request] = script.asked
+    assert (request.method, request.url.path) == ("POST", "/v1/tasks")
+    assert httpx.Response(200, content=request.content).json() == {"target": HELLO, "delay": 10}
+
+
+def test_a_batch_answers_for_each_task() -> None:
+    script = Script(ok({"results": [{"status": 201}, {"status": 422}]}))
+    results = script.client().submit_batch([{"target": HELLO}, {"target": {}}])
+    assert [result["status"] for result in results] == [201, 422]
+    assert script.asked[0].url.path == "/v1/tasks/batch"
+
+
+def test_an_address_with_a_path_keeps_it() -> None:
+    script = Script(ok({}))
+    script.client("https://api.test/prod/").get("t1")
+    assert str(script.asked[0].url) == "https://api.test/prod/v1/tasks/t1"
+
+
+def test_an_id_cannot_reach_another_path() -> None:
+    script = Script(ok({}))
+    script.client().cancel("../schedules/s1?x=1")
+    assert script.asked[0].url.raw_path == b"/v1/tasks/..%2Fschedules%2Fs1%3Fx%3D1"
+
+
+def test_the_environment_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUETIME_URL", "http://elsewhere.test:9")
+    assert Client().url == "http://elsewhere.test:9"
+    assert Client("http://given.test").url == "http://given.test"
+    monkeypatch.setenv("DUETIME_URL", "")
+    assert Client().url == "http://127.0.0.1:8080"
+
+
+@pytest.mark.parametrize(
+    "text", ["nowhere", "ftp://x", "http://", "http://x:many", "127.0.0.1:8080"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(BadAddress, match="is not an address"):
+        Client(text)
+
+
+def test_only_what_was_asked_for_is_in_the_query() -> None:
+    script = Script(ok({"items": [], "next_cursor": None}))
+    script.client().page(status="DEAD", limit=5)
+    assert dict(script.asked[0].url.params) == {"status": "DEAD", "limit": "5"}
+
+
+def test_a_list_goes_on_past_an_empty_page() -> None:
+    script = Script(
+        ok({"items": [{"id": "c"}], "next_cursor": "1"}),
+        ok({"items": [], "next_cursor": "2"}),
+        ok({"items": [{"id": "a"}], "next_cursor": None}),
+    )
+    assert [task["id"] for task in script.client().list(namespace="n")] == ["c", "a"]
+    assert [r.url.params.get("cursor") for r in script.asked] == [None, "1", "2"]
+    assert {r.url.params["namespace"] for r in script.asked} == {"n"}
+
+
+def test_attempts_are_read_to_the_end() -> None:
+    script = Script(
+        ok({"items": [{"number": 1}], "next_cursor": "1"}),
+        ok({"items": [{"number": 2}], "next_cursor": None}),
+    )
+    assert [a["number"] for a in script.client().attempts("t1")] == [1, 2]
+    assert script.asked[1].url.params["cursor"] == "1"
+
+
+def test_a_problem_becomes_an_error_with_its_fields() -> None:
+    body = {
+        "type": "about:blank",
+        "title": "Invalid",
+        "status": 422,
+        "detail": "two fields are wrong",
+        "errors": [{"field": "delay", "message": "is negative"}],
+    }
+    script = Script(httpx.Response(422, json=body, headers=PROBLEM))
+    with pytest.raises(ApiError) as caught:
+        script.client().submit(target=HELLO, delay=-1)
+    error = caught.value
+    assert (error.status, error.title, error.detail) == (422, "Invalid", "two fields are wrong")
+    assert error.errors == (FieldError("delay", "is negative"),)
+    assert str(error) == "Invalid: two fields are wrong"
+    assert isinstance(error, DuetimeError)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (httpx.Response(403, json={"message": "Missing token"}), "Forbidden: Missing token"),
+        (httpx.Response(502, text="<html>"), "Bad Gateway"),
+        (httpx.Response(500, json=["odd"]), "Internal Server Error"),
+        (httpx.Response(404, json={"title": None}), "HTTP 404"),
+    ],
+)
+def test_a_gateway_refuses_in_its_own_words(answer: httpx.Response, words: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        Script(answer).client().get("t1")
+    assert str(caught.value) == words
+    assert caught.value.status == answer.status_code
+
+
+@pytest.mark.parametrize("reason", [httpx.ConnectError("no"), httpx.ConnectTimeout("no")])
+def test_no_answer_says_what_to_do(reason: Exception) -> None:
+    with pytest.raises(Unreachable) as caught:
+        Script(reason).client().health()
+    assert str(caught.value) == (
+        "Duetime does not answer at http://duetime.test; "
+        "start it with `duetime local` or set DUETIME_URL"
+    )
+    assert isinstance(caught.value, DuetimeError)
+
+
+def test_a_slow_answer_is_told_from_none() -> None:
+    with pytest.raises(Unreachable, match="No answer within 10 s at http"):
+        Script(httpx.ReadTimeout("slow")).client().health()
+
+
+def test_another_server_on_the_port_is_found_out() -> None:
+    with pytest.raises(Unreachable, match="not Duetime"):
+        Script(httpx.Response(200, text="<html>hello</html>")).client().health()
+
+
+def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.test:1")
+    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1;"):
+        Client("http://127.0.0.1:1").health()
+
+
+def statuses(*names: str) -> Script:
+    return Script(*(ok({"id": "t1", "status": name}) for name in names))
+
+
+def wait(script: Script, clock: Clock, **options: Any) -> str:
+    task = script.client().wait("t1", sleep=clock.sleep, clock=clock, **options)
+    return task["status"]
+
+
+@pytest.mark.parametrize("end", ["SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"])
+def test_wait_returns_the_task_that_has_ended(end: str) -> None:
+    clock = Clock()
+    assert wait(statuses("PENDING", "RUNNING", end), clock, poll=2.0) == end
+    assert clock.slept == [2.0, 2.0]
+
+
+def test_wait_gives_up_at_its_time_and_not_a_poll_later() -> None:
+    clock = Clock()
+    with pytest.raises(StillGoing, match="t1 is still RUNNING after 5 s") as caught:
+        wait(statuses("RUNNING"), clock, poll=2.0, timeout=5)
+    assert clock.slept == [2.0, 2.0, 1.0]
+    assert caught.value.task["status"] == "RUNNING"
+
+
+def test_wait_looks_once_more_when_its_time_is_up() -> None:
+    assert wait(statuses("RUNNING", "SUCCEEDED"), Clock(), poll=9.0, timeout=1) == "SUCCEEDED"
+
+
+def test_a_status_that_is_not_known_yet_is_waited_out() -> None:
+    assert wait(statuses("PAUSED", "SUCCEEDED"), Clock()) == "SUCCEEDED"
+
+
+def test_follow_tells_every_reading() -> None:
+    clock = Clock()
+    script = statuses("PENDING", "RUNNING", "DEAD")
+    follow: Callable[..., Any] = script.client().follow
+    seen = [task["status"] for task in follow("t1", sleep=clock.sleep, clock=clock)]
+    assert seen == ["PENDING", "RUNNING", "DEAD"]

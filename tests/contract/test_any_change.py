@@ -1,0 +1,119 @@
+"""A store does what the core says a change means, whatever the task and the change."""
+
+from dataclasses import fields
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lambdas.core.change import Answer, Applied, Change, Expect, Refused
+from lambdas.core.lifecycle import Outcome, Status, Step, sources
+from lambdas.core.ports import TaskStore
+from lambdas.core.task import Attempt, Task, TaskError
+from lambdas.core.wakes import WakeKind
+from tests.factories import NOW, RULES, a_spec, a_task, an_id
+from tests.strategies import json_values, progresses, task_errors, texts
+
+# Narrow ranges, so that a value expected is often the value found.
+times = st.integers(NOW - 3, NOW + 3)
+counts = st.integers(0, 2)
+names = st.sampled_from(["one", "two"])
+long_errors = st.just(TaskError(type="Long", message="warum? " * 100))
+attempts = st.builds(
+    Attempt,
+    number=counts,
+    started_at=times,
+    drift_ms=counts,
+    finished_at=st.none() | times,
+    outcome=st.none() | st.sampled_from(Outcome),
+    error=st.none() | task_errors | long_errors,
+)
+specs = st.builds(
+    a_spec,
+    payload=json_values | st.just("p" * 1_000),
+    expires_at=st.none() | times,
+    name=st.none() | texts,
+)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "status": st.sampled_from(Status),
+    "token": names,
+    "due_at": times,
+    "wake": st.none() | st.tuples(st.sampled_from(WakeKind), times),
+    "updated_at": times,
+    "budget": counts,
+    "attempt": counts,
+    "lease_until": st.none() | times,
+    "holder": st.none() | names,
+    "current": st.none() | attempts,
+    "previous": st.none() | attempts,
+    "cancel_requested": st.booleans(),
+    "sends": counts,
+    "skips": counts,
+    "progress": st.none() | progresses,
+    "result": json_values | st.just("r" * 1_000),
+}
+field_values = st.fixed_dictionaries(FIELDS)
+EXPECTED = ("token", "wake", "holder", "attempt", "lease_until")
+
+
+def in_full(task_id: str, values: dict[str, Any]) -> dict[str, Any]:
+    if values["wake"] is None:
+        return values
+    kind, at = values["wake"]
+    wake = RULES.wake(kind, task_id, a_spec().priority, at, now=NOW)
+    return values | {"wake": wake}
+
+
+@st.composite
+def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
+    task_id = an_id()
+    found, other = (in_full(task_id, draw(field_values)) for _ in range(2))
+    task = a_task(id=task_id, spec=draw(specs), **found)
+    expected = {
+        name: draw(st.sampled_from([None, found[name], found[name], other[name]]))
+        for name in EXPECTED
+    }
+    step = draw(st.sampled_from(_fitting(task.status) or list(Step)))
+    written = draw(st.sets(st.sampled_from(sorted(FIELDS)), min_size=1))
+    keeps_attempt = task.current is not None and "previous" not in written and draw(st.booleans())
+    change = Change(
+        step=step,
+        task_id=task_id,
+        expect=Expect(
+            statuses=draw(st.sampled_from([sources(step), sources(step) - {task.status}])),
+            unexpired_at=draw(st.none() | times),
+            **expected,
+        ),
+        sets={name: other[name] for name in sorted(written)},
+        keeps_attempt=keeps_attempt,
+    )
+    return task, change
+
+
+def _fitting(status: Status) -> list[Step]:
+    return [step for step in Step if status in sources(step)]
+
+
+def meaning(task: Task, change: Change) -> Answer:
+    if change.expect.holds(task):
+        return Applied(change.applied_to(task))
+    return Applied(task) if change.stands_in(task) else Refused(task)
+
+
+@given(case=tasks_and_changes())
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_a_store_agrees_with_the_core(store: TaskStore, case: tuple[Task, Change]):
+    task, change = case
+    store.put([task])
+    expected = meaning(task, change)
+
+    assert store.apply([change]) == [expected]
+    assert store.get([task.id]) == {task.id: expected.task}
+
+
+def test_every_field_that_may_change_is_drawn():
+    assert set(FIELDS) == {f.name for f in fields(Task)} - {"id", "spec", "created_at"}

@@ -1,0 +1,137 @@
+from dataclasses import replace
+
+from lambdas.core.delivery import Delivery, new_token
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Depth
+from lambdas.core.times import SECOND
+from tests.backends import Lanes
+from tests.factories import an_id
+
+EARLY = 2 * SECOND  # an executor waits out this much itself
+ENOUGH_RECEIVES = 12
+
+
+def a_delivery(lanes: Lanes, due_in: int = 0, lane: Lane = Lane.MEDIUM) -> Delivery:
+    now = lanes.now()
+    return Delivery(
+        task_id=an_id(),
+        token=new_token(now + due_in, "nonce"),
+        attempt=1,
+        lane=lane,
+        written_at=now,
+    )
+
+
+def send(lanes: Lanes, *deliveries: Delivery) -> list[bool]:
+    return lanes.queue.send(list(deliveries), lanes.now())
+
+
+def received(lanes: Lanes, lane: Lane = Lane.MEDIUM, limit: int = 10) -> list[Delivery]:
+    return [message.delivery for message in lanes.queue.receive(lane, limit, 0)]
+
+
+def test_what_is_sent_is_received(lanes: Lanes):
+    delivery = replace(a_delivery(lanes), attempt=3)
+
+    assert send(lanes, delivery) == [True]
+    assert received(lanes) == [delivery]
+    assert received(lanes) == [], "it is in the receiver's hands"
+
+
+def test_an_empty_lane_gives_nothing(lanes: Lanes):
+    assert received(lanes) == []
+    assert send(lanes) == []
+
+
+def test_each_lane_has_its_own_line(lanes: Lanes):
+    deliveries = [a_delivery(lanes, lane=lane) for lane in (Lane.LOW, Lane.HIGH, Lane.LOW)]
+
+    assert send(lanes, *deliveries) == [True] * 3
+    assert received(lanes, Lane.HIGH) == [deliveries[1]]
+    assert received(lanes, Lane.MEDIUM) == []
+    assert {d.task_id for d in received(lanes, Lane.LOW)} == {
+        deliveries[0].task_id,
+        deliveries[2].task_id,
+    }
+
+
+def test_more_than_a_batch(lanes: Lanes):
+    deliveries = [a_delivery(lanes) for _ in range(23)]
+    assert send(lanes, *deliveries) == [True] * 23
+
+    messages = [m for _ in range(3) for m in lanes.queue.receive(Lane.MEDIUM, 10, 0)]
+    lanes.queue.delete(messages)
+
+    assert {m.delivery.task_id for m in messages} == {d.task_id for d in deliveries}
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+
+
+def test_no_more_than_asked_for(lanes: Lanes):
+    send(lanes, *(a_delivery(lanes) for _ in range(5)))
+
+    assert len(received(lanes, limit=2)) == 2
+    assert len(received(lanes, limit=50)) <= 3
+
+
+def test_a_delivery_is_held_until_shortly_before_it_is_due(lanes: Lanes):
+    delivery = a_delivery(lanes, due_in=EARLY + 900)
+    send(lanes, delivery)
+
+    assert received(lanes) == []
+    lanes.pass_time(delivery.due_at - lanes.now())
+    assert received(lanes) == [delivery]
+
+
+def test_a_past_due_time_means_now(lanes: Lanes):
+    delivery = a_delivery(lanes, due_in=-60 * SECOND)
+    send(lanes, delivery)
+
+    assert received(lanes) == [delivery]
+
+
+def test_a_deleted_message_does_not_come_back(lanes: Lanes):
+    send(lanes, a_delivery(lanes))
+    messages = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+
+    lanes.queue.delete(messages)
+
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+
+
+def test_a_message_handed_back_comes_again_after_the_delay(lanes: Lanes):
+    delivery = a_delivery(lanes)
+    send(lanes, delivery)
+    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+
+    lanes.queue.hand_back(message, 900)
+
+    assert received(lanes) == []
+    lanes.pass_time(1_050)
+    assert received(lanes) == [delivery]
+
+
+def test_a_message_handed_back_without_delay_comes_at_once(lanes: Lanes):
+    delivery = a_delivery(lanes)
+    send(lanes, delivery)
+    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+
+    lanes.queue.hand_back(message, 0)
+
+    assert received(lanes) == [delivery]
+
+
+def test_a_message_buried_whenever_it_is_seen_leaves_the_lane(lanes: Lanes):
+    send(lanes, a_delivery(lanes))
+    for _ in range(ENOUGH_RECEIVES):
+        for message in lanes.queue.receive(Lane.MEDIUM, 10, 0):
+            lanes.queue.bury(message)
+
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+
+
+def test_the_depth_of_a_lane(lanes: Lanes):
+    send(lanes, *(a_delivery(lanes) for _ in range(3)), a_delivery(lanes, due_in=600 * SECOND))
+    lanes.queue.receive(Lane.MEDIUM, 1, 0)
+
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=2, delayed=1, in_flight=1)
+    assert lanes.queue.depth(Lane.HIGH) == Depth(ready=0, delayed=0, in_flight=0)

@@ -1,0 +1,246 @@
+"""Every step of a task's way leads to the same task in every backend."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from lambdas.core.change import Applied, Change, Refused
+from lambdas.core.delivery import delivery_of
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.ports import TaskStore
+from lambdas.core.retry import RetryPolicy
+from lambdas.core.steps.cancel import cancel, expire, request_cancel
+from lambdas.core.steps.claim import claim, release, set_aside
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.steps.record import Failure, fail, lease_expired, succeed
+from lambdas.core.steps.watch import look
+from lambdas.core.task import Progress, Task, TaskError
+from lambdas.core.times import HOUR, MINUTE, SECOND
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
+
+LONG = {"rows": "é" * 100_000}
+FAILED = Failure(
+    outcome=Outcome.FAILED, error=TaskError(type="ValueError", message="nein — 不行")
+)
+LATER = NOW + HOUR
+
+
+def a_retrying_task() -> Task:
+    task = a_running_task()
+    return fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw()).applied_to(task)
+
+
+def a_failing_task(max_attempts: int = 3) -> Task:
+    return a_running_task(
+        spec=a_spec(run_at=NOW, retry=RetryPolicy(max_attempts=max_attempts, base_delay=600)),
+    )
+
+
+def looked_at(task: Task, now: int, *, backed_up: bool = False) -> Change:
+    verdict = look(RULES, task, now=now, draw=a_draw(), backed_up=backed_up)
+    assert verdict is not None
+    return verdict.change
+
+
+Made = tuple[Task, Change]
+
+
+def claimed() -> Made:
+    task = a_task()
+    return task, claim(RULES, task.wake, now=NOW, draw=a_draw())
+
+
+def claimed_for_retry() -> Made:
+    failing = a_failing_task()
+    task = fail(RULES, failing, FAILED, now=NOW, draw=a_draw()).applied_to(failing)
+    return task, claim(RULES, task.wake, now=NOW, draw=a_draw(), before=Status.RETRYING)
+
+
+def released() -> Made:
+    task = a_sent_task()
+    return task, release(RULES, delivery_of(task, NOW), now=NOW)
+
+
+def put_aside() -> Made:
+    task = a_task()
+    return task, set_aside(RULES, task.wake, now=NOW)
+
+
+def leased() -> Made:
+    task = a_sent_task()
+    return task, lease(delivery_of(task, NOW), now=NOW + 10 * SECOND, holder="me")
+
+
+def leased_again() -> Made:
+    task = a_retrying_task()
+    return task, lease(delivery_of(task, NOW), now=NOW + 30 * SECOND, holder="me")
+
+
+def leased_with_long_payload() -> Made:
+    task = a_sent_task(spec=a_spec(run_at=NOW + SECOND, payload=LONG))
+    return task, lease(delivery_of(task, NOW), now=NOW + SECOND, holder="me")
+
+
+def renewed() -> Made:
+    task = a_running_task()
+    return task, renew(task, now=NOW + 20 * SECOND)
+
+
+def renewed_with_progress() -> Made:
+    task = a_running_task()
+    progress = Progress(fraction=0.5, message="half")
+    return task, renew(task, now=NOW + 20 * SECOND, progress=progress)
+
+
+def succeeded() -> Made:
+    task = a_running_task()
+    return task, succeed(task, result={"sent": 3}, now=NOW + 20 * SECOND)
+
+
+def succeeded_with_nothing() -> Made:
+    task = a_running_task()
+    return task, succeed(task, result=None, now=NOW + 20 * SECOND)
+
+
+def succeeded_with_long_result() -> Made:
+    task = a_running_task(spec=a_spec(run_at=NOW, payload=LONG))
+    return task, succeed(task, result=LONG, now=NOW + 20 * SECOND)
+
+
+def failed_for_now() -> Made:
+    task = a_running_task()
+    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def failed_until_later() -> Made:
+    task = a_failing_task()
+    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def failed_at_length() -> Made:
+    task = a_running_task()
+    error = TaskError(type="Traceback", message="line\n" * 10_000)
+    failure = replace(FAILED, error=error)
+    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def buried() -> Made:
+    task = a_failing_task(max_attempts=1)
+    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def stopped() -> Made:
+    task = a_running_task(cancel_requested=True)
+    return task, fail(RULES, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
+
+
+def lease_run_out() -> Made:
+    task = a_running_task()
+    return task, lease_expired(RULES, task, now=NOW + MINUTE, draw=a_draw())
+
+
+def cancelled() -> Made:
+    task = a_task()
+    return task, cancel(task.id, now=NOW)
+
+
+def cancelled_while_retrying() -> Made:
+    task = a_retrying_task()
+    return task, cancel(task.id, now=NOW)
+
+
+def asked_to_stop() -> Made:
+    task = a_running_task()
+    return task, request_cancel(task.id, now=NOW + 20 * SECOND)
+
+
+def expired() -> Made:
+    task = a_task(spec=a_spec(expires_at=LATER))
+    return task, expire(task, now=LATER)
+
+
+def watched_and_sent_again() -> Made:
+    task = a_sent_task(skips=2)
+    return task, looked_at(task, LATER)
+
+
+def watched_and_held_back() -> Made:
+    task = a_sent_task()
+    return task, looked_at(task, LATER, backed_up=True)
+
+
+def watched_while_running() -> Made:
+    task = a_running_task()
+    return task, looked_at(task, NOW + 30 * SECOND)
+
+
+STEPS = [
+    claimed,
+    claimed_for_retry,
+    released,
+    put_aside,
+    leased,
+    leased_again,
+    leased_with_long_payload,
+    renewed,
+    renewed_with_progress,
+    succeeded,
+    succeeded_with_nothing,
+    succeeded_with_long_result,
+    failed_for_now,
+    failed_until_later,
+    failed_at_length,
+    buried,
+    stopped,
+    lease_run_out,
+    cancelled,
+    cancelled_while_retrying,
+    asked_to_stop,
+    expired,
+    watched_and_sent_again,
+    watched_and_held_back,
+    watched_while_running,
+]
+
+
+@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+def test_a_step(store: TaskStore, made: Callable[[], Made]):
+    task, change = made()
+    store.put([task])
+    after = change.applied_to(task)
+
+    assert after != task
+    assert store.apply([change]) == [Applied(after)]
+    assert store.get([task.id]) == {task.id: after}
+    assert store.apply([change]) == [Applied(after)], "the same step again is our own"
+
+
+@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+def test_a_step_after_the_end_is_refused(store: TaskStore, made: Callable[[], Made]):
+    task, change = made()
+    finished = replace(task, status=Status.SUCCEEDED, wake=None, lease_until=None)
+    store.put([finished])
+
+    assert store.apply([change]) == [Refused(finished)]
+
+
+def test_an_attempt_becomes_the_previous_one_when_the_next_begins(store: TaskStore):
+    task, change = leased_again()
+    store.put([task])
+
+    [answer] = store.apply([change])
+
+    assert answer.task.previous == task.current
+    assert answer.task.current.number == 2
+
+
+def test_a_long_error_moves_on_with_its_attempt(store: TaskStore):
+    task, change = failed_at_length()
+    store.put([task])
+    [failed] = store.apply([change])
+    again = lease(delivery_of(failed.task, NOW), now=NOW + MINUTE, holder="me")
+
+    store.apply([again])
+
+    assert store.get([task.id])[task.id].previous == failed.task.current

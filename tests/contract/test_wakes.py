@@ -1,0 +1,74 @@
+from dataclasses import replace
+
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import TaskStore
+from lambdas.core.rules import Rules
+from lambdas.core.steps.cancel import cancel
+from lambdas.core.steps.claim import claim
+from lambdas.core.task import Task
+from lambdas.core.times import HOUR, MINUTE, SECOND
+from lambdas.core.wakes import WakeKind, minute_of
+from tests.factories import NOW, a_draw, a_spec, a_task, an_id
+
+ONE_SHARD = Rules(shards=1)
+DUE = NOW + HOUR
+
+
+def a_wakeful_task(
+    at: int = DUE, lane: Lane = Lane.MEDIUM, kind: WakeKind = WakeKind.DISPATCH
+) -> Task:
+    task = a_task(id=an_id(), spec=a_spec(run_at=at, priority=lane))
+    return replace(task, wake=ONE_SHARD.wake(kind, task.id, lane, at, now=NOW))
+
+
+def test_a_bucket_holds_its_own_minute_and_shard(store: TaskStore):
+    here, later = a_wakeful_task(DUE), a_wakeful_task(DUE + MINUTE)
+    store.put([here, later])
+
+    assert list(store.wakes(minute_of(DUE), 0)) == [here.wake]
+    assert list(store.wakes(minute_of(DUE) + 1, 0)) == [later.wake]
+    assert list(store.wakes(minute_of(DUE), 1)) == []
+    assert list(store.wakes(minute_of(DUE) + 2, 0)) == []
+
+
+def test_wakes_come_by_kind_lane_time_and_id(store: TaskStore):
+    ordered = [
+        a_wakeful_task(DUE + 30 * SECOND, Lane.HIGH),
+        a_wakeful_task(DUE + 10 * SECOND, Lane.MEDIUM),
+        a_wakeful_task(DUE + 20 * SECOND, Lane.MEDIUM),
+        a_wakeful_task(DUE + 20 * SECOND, Lane.MEDIUM),  # ids are made in order
+        a_wakeful_task(DUE, Lane.LOW),
+        a_wakeful_task(DUE, Lane.HIGH, WakeKind.WATCH),
+    ]
+    store.put(list(reversed(ordered)))
+
+    assert list(store.wakes(minute_of(DUE), 0)) == [task.wake for task in ordered]
+
+
+def test_a_bucket_is_read_to_its_end(store: TaskStore):
+    tasks = [a_wakeful_task() for _ in range(40)]
+    store.put(tasks)
+
+    assert list(store.wakes(minute_of(DUE), 0)) == [task.wake for task in tasks]
+
+
+def test_a_claim_moves_the_wake(store: TaskStore):
+    task = a_wakeful_task()
+    store.put([task])
+    change = claim(ONE_SHARD, task.wake, now=NOW, draw=a_draw())
+    watch = change.sets["wake"]
+
+    store.apply([change])
+
+    assert list(store.wakes(minute_of(DUE), 0)) == []
+    assert list(store.wakes(minute_of(watch.at), 0)) == [watch]
+
+
+def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):
+    task, finished = a_wakeful_task(), a_task(status=Status.SUCCEEDED, wake=None)
+    store.put([task, finished])
+
+    store.apply([cancel(task.id, now=NOW)])
+
+    assert list(store.wakes(minute_of(DUE), 0)) == []

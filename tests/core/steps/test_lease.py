@@ -1,0 +1,136 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdas.core import lease as terms
+from lambdas.core.delivery import delivery_of
+from lambdas.core.lifecycle import Status
+from lambdas.core.steps.cancel import cancel
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.task import Progress
+from tests.factories import NOW, a_running_task, a_sent_task, a_spec
+from tests.strategies import moments, nonces, progresses, tasks, waits
+
+sent = tasks(Status.ENQUEUED, Status.RETRYING)
+
+
+@given(sent, waits)
+def test_a_lease_begins_the_coming_attempt(task, wait):
+    now = task.due_at + wait
+    change = lease(delivery_of(task, now), now=now, holder="me")
+    leased = change.applied_to(task)
+
+    assert change.expect.holds(task) == (not task.expired(now))
+    assert (leased.status, leased.holder) == (Status.RUNNING, "me")
+    assert leased.attempt == leased.current.number == task.attempt + 1
+    assert leased.lease_until == terms.renewed(now)
+    assert (leased.current.started_at, leased.current.drift_ms) == (now, wait)
+    assert (leased.current.finished_at, leased.current.outcome, leased.current.error) == (None,) * 3
+    assert leased.wake == task.wake  # moving the watch would cost two index writes
+
+
+@given(tasks(Status.RETRYING), waits)
+def test_the_attempt_before_is_kept(task, wait):
+    now = task.due_at + wait
+
+    leased = lease(delivery_of(task, now), now=now, holder="me").applied_to(task)
+
+    assert leased.previous == task.current
+
+
+@given(tasks(Status.ENQUEUED))
+def test_before_the_first_attempt_there_is_nothing_to_keep(task):
+    leased = lease(delivery_of(task, task.due_at), now=task.due_at, holder="me").applied_to(task)
+
+    assert leased.previous is None
+
+
+@given(tasks(), waits)
+def test_only_a_task_that_was_sent_can_be_leased(task, wait):
+    now = task.due_at + wait
+    change = lease(delivery_of(task, now), now=now, holder="me")
+    sent_and_in_time = task.status in (Status.ENQUEUED, Status.RETRYING) and not task.expired(now)
+
+    assert change.expect.holds(task) == sent_and_in_time
+
+
+@given(sent, nonces)
+def test_another_token_starts_nothing(task, nonce):
+    delivery = replace(delivery_of(task, task.due_at), token=f"{task.due_at:013d}-{nonce}")
+    change = lease(delivery, now=task.due_at, holder="me")
+
+    assert delivery.token == task.token or not change.expect.holds(task)
+
+
+@given(sent, st.integers(1, 200))
+def test_another_attempt_starts_nothing(task, attempt):
+    delivery = replace(delivery_of(task, task.due_at), attempt=attempt)
+    unexpired = replace(task, spec=replace(task.spec, expires_at=None))
+    change = lease(delivery, now=task.due_at, holder="me")
+
+    assert change.expect.holds(unexpired) == (attempt == task.attempt + 1)
+
+
+@given(sent)
+def test_a_doubled_delivery_starts_nothing(task):
+    delivery = delivery_of(task, task.due_at)
+    leased = lease(delivery, now=task.due_at, holder="me").applied_to(task)
+
+    doubled = lease(delivery, now=task.due_at, holder="you")
+
+    assert not doubled.expect.holds(leased)
+    assert not doubled.stands_in(leased)
+
+
+@given(sent)
+def test_a_cancelled_task_is_not_started(task):
+    delivery = delivery_of(task, task.due_at)
+    cancelled = cancel(task.id, now=task.due_at).applied_to(task)
+
+    assert not lease(delivery, now=task.due_at, holder="me").expect.holds(cancelled)
+
+
+@pytest.mark.parametrize(("expires_at", "starts"), [(NOW + 1, True), (NOW, False)])
+def test_an_expired_task_is_not_started(expires_at, starts):
+    task = a_sent_task(spec=a_spec(run_at=NOW - 1, expires_at=expires_at), now=NOW - 1)
+    change = lease(delivery_of(task, NOW - 1), now=NOW, holder="me")
+
+    assert change.expect.holds(task) is starts
+
+
+@given(tasks(Status.RUNNING), moments)
+def test_a_renewal_moves_the_lease_and_nothing_else(task, now):
+    change = renew(task, now=now)
+
+    assert change.expect.holds(task)
+    assert change.applied_to(task) == replace(task, lease_until=terms.renewed(now))
+
+
+@given(tasks(Status.RUNNING), moments, progresses)
+def test_a_renewal_may_tell_how_far_it_is(task, now, progress):
+    renewed = renew(task, now=now, progress=progress).applied_to(task)
+
+    expected = replace(task, lease_until=terms.renewed(now), progress=progress, updated_at=now)
+    assert renewed == expected
+
+
+@given(tasks(Status.RUNNING), tasks())
+def test_only_the_holder_of_this_attempt_renews(task, stored):
+    change = renew(task, now=task.lease_until)
+    ours = (Status.RUNNING, task.holder, task.attempt)
+
+    assert change.expect.holds(stored) == ((stored.status, stored.holder, stored.attempt) == ours)
+
+
+@pytest.mark.parametrize(
+    "taken_over",
+    [{"holder": "you"}, {"attempt": 2}, {"status": Status.RETRYING}, {"status": Status.CANCELLED}],
+)
+def test_a_holder_that_lost_its_lease_is_refused(taken_over):
+    task = a_running_task()
+
+    change = renew(task, now=NOW, progress=Progress(fraction=0.5))
+
+    assert not change.expect.holds(replace(task, **taken_over))

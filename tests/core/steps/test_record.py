@@ -1,0 +1,206 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdas.core.delivery import delivery_of
+from lambdas.core.lifecycle import FINISHED, Outcome, Status, Step
+from lambdas.core.retry import RetryPolicy
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
+from lambdas.core.task import TaskError
+from lambdas.core.times import HOUR, SECOND
+from lambdas.core.wakes import WakeKind
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
+from tests.strategies import draws, failures, json_values, rules, tasks, waits
+
+running = tasks(Status.RUNNING)
+ERROR = TaskError(type="HTTPError", message="503")
+
+
+def a_failure(**overrides):
+    return Failure(**{"outcome": Outcome.FAILED, "error": ERROR} | overrides)
+
+
+@given(running, json_values, waits)
+def test_success_ends_the_attempt_and_the_task(task, result, wait):
+    now = task.updated_at + wait
+    change = succeed(task, result=result, now=now)
+    ended = change.applied_to(task)
+
+    assert change.expect.holds(task)
+    assert (ended.status, ended.result) == (Status.SUCCEEDED, result)
+    assert ended.current == replace(task.current, outcome=Outcome.SUCCEEDED, finished_at=now)
+    assert (ended.wake, ended.lease_until, ended.finished_at) == (None, None, now)
+    assert (ended.attempt, ended.holder) == (task.attempt, task.holder)
+
+
+@given(rules, running, failures, waits, draws, st.booleans())
+def test_a_failure_stops_buries_or_retries(r, task, failure, wait, draw, cancelled):
+    change = fail(r, task, failure, now=task.updated_at + wait, draw=draw, cancelled=cancelled)
+
+    if cancelled:
+        expected = (Step.STOP, Status.CANCELLED)
+    elif failure.permanent or task.attempt == task.budget:
+        expected = (Step.BURY, Status.DEAD)
+    else:
+        expected = (Step.RETRY, Status.RETRYING)
+    assert (change.step, change.sets["status"]) == expected
+
+
+@given(rules, running, failures, waits, draws, st.booleans())
+def test_a_failure_ends_the_attempt_with_its_error(r, task, failure, wait, draw, cancelled):
+    now = task.updated_at + wait
+    change = fail(r, task, failure, now=now, draw=draw, cancelled=cancelled)
+    ended = change.applied_to(task)
+
+    assert change.expect.holds(task)
+    assert ended.current == replace(
+        task.current,
+        outcome=Outcome.CANCELLED if cancelled else failure.outcome,
+        error=failure.error,
+        finished_at=now,
+    )
+    assert ended.previous == task.previous
+    assert (ended.attempt, ended.holder, ended.lease_until) == (task.attempt, task.holder, None)
+    assert (ended.wake is None) == ended.status.finished
+    assert ended.status.finished == (ended.status in FINISHED)
+
+
+@given(rules, running, failures, waits, draws)
+def test_a_retry_is_never_due_before_its_backoff_or_what_the_target_asked(
+    r, task, failure, wait, draw
+):
+    now = task.updated_at + wait
+    change = fail(r, task, failure, now=now, draw=draw)
+    if change.step is Step.RETRY:
+        retried = change.applied_to(task)
+        policy = task.spec.retry
+        failed = task.attempt - (task.budget - policy.max_attempts)
+
+        waited = retried.due_at - now
+        assert waited >= policy.delay(failed, 0.0)
+        assert waited >= (failure.retry_after or 0)
+        assert waited <= max(policy.delay(failed, 1.0), failure.retry_after or 0)
+
+
+@given(rules, running, failures, waits, draws)
+def test_a_retry_has_a_new_token_and_a_fresh_watch(r, task, failure, wait, draw):
+    now = task.updated_at + wait
+    change = fail(r, task, failure, now=now, draw=draw)
+    if change.step is Step.RETRY:
+        retried = change.applied_to(task)
+
+        assert retried.token == f"{retried.due_at:013d}-{draw.nonce}"
+        assert delivery_of(retried, now).due_at == retried.due_at
+        assert retried.wake == r.place(task.id, task.lane, retried.due_at, now=now, draw=draw)
+        assert (retried.sends, retried.skips) == (0, 0)
+
+
+@given(rules, running, failures, waits, draws)
+def test_a_delivery_goes_out_exactly_when_the_retry_is_near(r, task, failure, wait, draw):
+    now = task.updated_at + wait
+    change = fail(r, task, failure, now=now, draw=draw)
+
+    near = change.step is Step.RETRY and change.sets["due_at"] - now <= r.horizon
+    assert leaves_delivery(change) == near
+
+
+def test_five_attempts_back_off_and_then_the_task_is_dead():
+    task = a_task(spec=a_spec(run_at=NOW))
+    now, waited = NOW, []
+    for number in range(1, 6):
+        task = lease(delivery_of(task, now), now=now, holder=f"h{number}").applied_to(task)
+        task = fail(RULES, task, a_failure(), now=now, draw=a_draw()).applied_to(task)
+        waited.append(task.due_at - now)
+        now = task.due_at
+
+    assert task.status is Status.DEAD
+    assert waited[:4] == [1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND]
+    assert (task.attempt, task.current.number, task.previous.number) == (5, 5, 4)
+
+
+def test_a_revived_task_backs_off_from_the_beginning():
+    task = a_running_task(attempt=6, budget=10)  # five spent, five more granted
+
+    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+
+    assert change.sets["due_at"] == NOW + 1 * SECOND
+
+
+def test_a_retry_beyond_the_horizon_waits_for_the_scanner():
+    slow = RetryPolicy(base_delay=3600.0)
+    task = a_running_task(spec=a_spec(run_at=NOW, retry=slow))
+
+    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+
+    assert change.sets["wake"].kind is WakeKind.DISPATCH
+    assert change.sets["due_at"] == change.sets["wake"].at == NOW + HOUR
+    assert not leaves_delivery(change)
+
+
+@given(rules, running, tasks(), failures, draws, st.booleans())
+def test_only_the_holder_of_this_attempt_records(r, task, stored, failure, draw, cancelled):
+    now = task.updated_at
+    outcomes = [
+        succeed(task, result=None, now=now),
+        fail(r, task, failure, now=now, draw=draw, cancelled=cancelled),
+        lease_expired(r, task, now=now, draw=draw),
+    ]
+    ours = (stored.status, stored.holder, stored.attempt) == (
+        Status.RUNNING,
+        task.holder,
+        task.attempt,
+    )
+
+    for outcome in outcomes:
+        assert ours or not outcome.expect.holds(stored)
+
+
+@given(rules, running, failures, draws)
+def test_an_outcome_is_recorded_once(r, task, failure, draw):
+    now = task.updated_at
+    success = succeed(task, result=None, now=now)
+    failed = fail(r, task, failure, now=now, draw=draw)
+
+    assert not failed.expect.holds(success.applied_to(task))
+    assert not success.expect.holds(failed.applied_to(task))
+
+
+@given(rules, running, waits, draws)
+def test_the_attempt_of_a_dead_executor_ends_as_such(r, task, wait, draw):
+    now = task.lease_until + 5 * SECOND + 1 + wait
+    change = lease_expired(r, task, now=now, draw=draw)
+    ended = change.applied_to(task)
+
+    assert change.expect.holds(task)
+    if task.cancel_requested:
+        assert (ended.status, ended.current.outcome) == (Status.CANCELLED, Outcome.CANCELLED)
+    else:
+        left = task.attempt < task.budget
+        assert ended.status is (Status.RETRYING if left else Status.DEAD)
+        assert ended.current.outcome is Outcome.LEASE_EXPIRED
+    assert ended.current.error.type == "LeaseExpired"
+
+
+@given(rules, running, waits, draws)
+def test_an_executor_that_renews_first_keeps_its_attempt(r, task, wait, draw):
+    now = task.lease_until + 5 * SECOND + 1 + wait
+    renewed = renew(task, now=now).applied_to(task)
+
+    assert not lease_expired(r, task, now=now, draw=draw).expect.holds(renewed)
+
+
+@given(rules, running, waits, draws)
+def test_an_executor_that_comes_back_too_late_is_refused(r, task, wait, draw):
+    now = task.lease_until + 5 * SECOND + 1 + wait
+    taken = lease_expired(r, task, now=now, draw=draw).applied_to(task)
+
+    assert not succeed(task, result="late", now=now).expect.holds(taken)
+    assert not renew(task, now=now).expect.holds(taken)
+
+
+def test_what_never_started_has_no_outcome():
+    with pytest.raises(ValueError, match="no attempt"):
+        succeed(a_sent_task(), result=None, now=NOW)

@@ -1,0 +1,147 @@
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lambdas.core.change import Change, Expect
+from lambdas.core.lifecycle import Status, Step, sources
+from lambdas.core.steps.cancel import cancel, request_cancel
+from lambdas.core.steps.lease import renew
+from lambdas.core.task import Task
+from tests.factories import NOW, a_running_task, a_sent_task, a_spec, a_task
+from tests.strategies import moments, tasks
+
+ANY_STATUS = frozenset(Status)
+
+
+def asks_nothing_but(**asked):
+    return Expect(statuses=ANY_STATUS, **asked)
+
+
+@pytest.mark.parametrize("step", Step)
+@pytest.mark.parametrize("status", Status)
+def test_a_change_starts_only_where_the_table_lets_its_step_start(step, status):
+    def change():
+        return Change(step=step, task_id="t", expect=Expect(statuses=frozenset({status})), sets={})
+
+    if status in sources(step):
+        assert change().step is step
+    else:
+        with pytest.raises(ValueError, match=step.value):
+            change()
+
+
+@pytest.mark.parametrize("step", Step)
+def test_one_status_outside_the_table_spoils_a_change(step):
+    with pytest.raises(ValueError, match=step.value):
+        Change(step=step, task_id="t", expect=Expect(statuses=ANY_STATUS), sets={})
+
+
+@given(tasks())
+def test_what_is_true_of_a_task_holds(task):
+    assert Expect(
+        statuses=frozenset({task.status}),
+        token=task.token,
+        wake=task.wake,
+        holder=task.holder,
+        attempt=task.attempt,
+        lease_until=task.lease_until,
+    ).holds(task)
+
+
+@given(tasks())
+def test_an_expectation_that_asks_nothing_holds_for_every_task(task):
+    assert asks_nothing_but().holds(task)
+
+
+@given(tasks(), st.frozensets(st.sampled_from(Status)))
+def test_the_status_must_be_among_those_expected(task, statuses):
+    assert Expect(statuses=statuses).holds(task) == (task.status in statuses)
+
+
+@given(tasks(), tasks(), st.sampled_from(["token", "wake", "holder", "attempt", "lease_until"]))
+def test_each_expected_value_must_be_found(task, other, field):
+    value = getattr(other, field)
+    assume(value is not None)
+
+    assert asks_nothing_but(**{field: value}).holds(task) == (getattr(task, field) == value)
+
+
+@given(tasks(Status.RUNNING), st.integers(1, 100))
+def test_attempt_zero_is_an_expectation_too(task, attempt):
+    assert not asks_nothing_but(attempt=0).holds(replace(task, attempt=attempt))
+    assert asks_nothing_but(attempt=0).holds(replace(task, attempt=0))
+
+
+@given(tasks(), moments)
+def test_only_a_task_that_never_started_can_be_too_late(task, now):
+    expires_at = task.spec.expires_at
+    too_late = task.attempt == 0 and expires_at is not None and expires_at <= now
+
+    assert asks_nothing_but(unexpired_at=now).holds(task) == (not too_late)
+
+
+@given(tasks(), tasks(Status.RUNNING))
+def test_a_change_sets_what_it_names_and_nothing_else(task, other):
+    sets = {"status": other.status, "holder": other.holder, "lease_until": other.lease_until}
+    change = Change(
+        step=Step.LEASE, task_id=task.id, expect=Expect(statuses=sources(Step.LEASE)), sets=sets
+    )
+
+    changed = change.applied_to(task)
+
+    for field in fields(Task):
+        expected = sets.get(field.name, getattr(task, field.name))
+        assert getattr(changed, field.name) == expected
+
+
+@given(tasks(Status.RETRYING), tasks(Status.RUNNING))
+def test_a_kept_attempt_becomes_the_previous_one(task, other):
+    change = Change(
+        step=Step.LEASE,
+        task_id=task.id,
+        expect=Expect(statuses=sources(Step.LEASE)),
+        sets={"current": other.current},
+        keeps_attempt=True,
+    )
+
+    changed = change.applied_to(task)
+
+    assert changed.previous == task.current
+    assert changed.current == other.current
+
+
+@given(tasks(*sources(Step.CANCEL)), moments)
+def test_a_change_stands_in_what_it_made(task, now):
+    change = cancel(task.id, now=now)
+
+    assert not change.stands_in(task)
+    assert change.stands_in(change.applied_to(task))
+
+
+def test_a_change_stands_although_the_task_was_touched_since():
+    task = a_running_task()
+    renewal = renew(task, now=NOW + 20_000)
+    renewed = renewal.applied_to(task)
+
+    touched = request_cancel(task.id, now=NOW + 21_000).applied_to(renewed)
+
+    assert renewal.stands_in(touched)
+
+
+@pytest.mark.parametrize("field", ["status", "wake", "cancel_requested"])
+def test_a_change_does_not_stand_where_one_of_its_values_is_missing(field):
+    task = a_task()
+    change = cancel(task.id, now=NOW)
+    half_made = replace(change.applied_to(task), **{field: getattr(task, field)})
+
+    assert not change.stands_in(half_made)
+
+
+def test_the_bucket_of_a_wake_is_expected_as_well_as_its_key():
+    task = a_sent_task(spec=a_spec(run_at=NOW))
+    moved = replace(task, wake=replace(task.wake, bucket="20261116T0905#01"))
+
+    assert moved.wake.key == task.wake.key
+    assert not asks_nothing_but(wake=task.wake).holds(moved)

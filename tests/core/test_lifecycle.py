@@ -1,0 +1,75 @@
+import pytest
+
+from lambdas.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources
+
+# A submitted task begins as one of these; a step of a workflow as the last.
+BEGINNINGS = {Status.PENDING, Status.ENQUEUED, Status.WAITING}
+ARROWS = {(before, after) for moves in TRANSITIONS.values() for before, after in moves.items()}
+
+
+def reachable(beginnings, arrows=frozenset(ARROWS)):
+    seen, rest = set(), set(beginnings)
+    while rest:
+        seen |= rest
+        rest = {after for before, after in arrows if before in rest} - seen
+    return seen
+
+
+def test_every_status_can_be_reached():
+    assert reachable(BEGINNINGS) == set(Status)
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - FINISHED))
+def test_every_unfinished_task_can_succeed_or_be_ended(status):
+    ends = reachable({status}) & FINISHED
+
+    assert Status.CANCELLED in ends
+    assert status is Status.WAITING or Status.SUCCEEDED in ends
+
+
+@pytest.mark.parametrize("status", sorted(FINISHED))
+def test_nothing_leads_out_of_a_finished_status(status):
+    assert status.finished
+    assert not [step for step in Step if status in sources(step)]
+
+
+def test_the_finished_statuses():
+    assert {s for s in Status if s.finished} == {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"}
+
+
+@pytest.mark.parametrize("step", Step)
+def test_every_step_is_in_the_table_and_starts_somewhere(step):
+    assert sources(step) == set(TRANSITIONS[step])
+    assert sources(step)
+
+
+def test_the_arrows_are_those_of_the_design():
+    real = {(before.value, after.value) for before, after in ARROWS if before is not after}
+
+    assert real == {
+        ("PENDING", "ENQUEUED"),
+        ("ENQUEUED", "PENDING"),  # a message that was refused
+        ("ENQUEUED", "RUNNING"),
+        ("RETRYING", "RUNNING"),
+        ("RUNNING", "SUCCEEDED"),
+        ("RUNNING", "RETRYING"),
+        ("RUNNING", "DEAD"),
+        ("RUNNING", "CANCELLED"),
+        ("PENDING", "CANCELLED"),
+        ("ENQUEUED", "CANCELLED"),
+        ("RETRYING", "CANCELLED"),
+        ("WAITING", "CANCELLED"),
+        ("PENDING", "EXPIRED"),
+        ("ENQUEUED", "EXPIRED"),
+    }
+
+
+def test_only_a_lease_starts_a_task():
+    starting = {
+        step
+        for step, moves in TRANSITIONS.items()
+        for before, after in moves.items()
+        if after is Status.RUNNING and before is not Status.RUNNING
+    }
+
+    assert starting == {Step.LEASE}

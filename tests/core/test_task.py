@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from lambdas.core.lifecycle import FINISHED, Outcome, Status
+from lambdas.core.task import Attempt, TaskError
+from tests.factories import NOW, a_spec, a_task
+from tests.strategies import ALIVE, moments, tasks
+
+BROKEN = TaskError(type="HTTPError", message="503")
+FAILED = Attempt(
+    number=1, started_at=NOW, drift_ms=0, finished_at=NOW + 1, outcome=Outcome.FAILED, error=BROKEN
+)
+GOING_ON = Attempt(number=2, started_at=NOW + 2, drift_ms=0)
+
+
+@given(tasks(*FINISHED))
+def test_a_finished_task_ended_with_its_last_update(task):
+    assert task.finished_at == task.updated_at
+
+
+@given(tasks(*ALIVE))
+def test_an_unfinished_task_has_no_end(task):
+    assert task.finished_at is None
+
+
+@given(tasks())
+def test_a_task_goes_to_the_lane_of_its_priority(task):
+    assert task.lane is task.spec.priority
+
+
+@pytest.mark.parametrize(("now", "expired"), [(NOW - 1, False), (NOW, True), (NOW + 1, True)])
+def test_a_task_expires_at_its_time_and_not_before(now, expired):
+    assert a_task(spec=a_spec(expires_at=NOW)).expired(now) is expired
+
+
+@given(tasks(Status.RUNNING, Status.RETRYING), moments)
+def test_a_task_that_has_started_expires_no_more(task, now):
+    assert not task.expired(now)
+
+
+@pytest.mark.parametrize(
+    ("current", "previous", "failure"),
+    [
+        (None, None, None),
+        (FAILED, None, FAILED),
+        (GOING_ON, FAILED, FAILED),  # while the next attempt runs, the last error still stands
+        (replace(FAILED, number=2), FAILED, replace(FAILED, number=2)),
+    ],
+)
+def test_the_last_failure_is_the_newest_with_an_error(current, previous, failure):
+    task = a_task(status=Status.RUNNING, current=current, previous=previous)
+
+    assert task.last_failure == failure
+
+
+def test_a_task_that_succeeded_has_no_failure():
+    task = a_task(status=Status.SUCCEEDED, current=GOING_ON, previous=FAILED)
+
+    assert task.last_failure is None

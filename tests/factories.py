@@ -1,0 +1,64 @@
+"""Builders for the values that most tests need, each with a plain default."""
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from lambdas.core.delivery import delivery_of
+from lambdas.core.ids import new_id
+from lambdas.core.rules import Draw, Rules
+from lambdas.core.steps.lease import lease
+from lambdas.core.steps.submit import submit
+from lambdas.core.task import Spec, Task
+from lambdas.core.times import HOUR, SECOND, Millis
+
+NOW: Millis = 1_794_819_600_000  # 2026-11-16T09:00:00Z
+RULES = Rules(shards=4)
+
+_serial = count(1)
+
+
+class SteppedClock:
+    def __init__(self, now: Millis = NOW) -> None:
+        self._now = now
+
+    def now(self) -> Millis:
+        return self._now
+
+    def advance(self, ms: Millis) -> None:
+        self._now += ms
+
+
+def an_id(at: Millis = NOW) -> str:
+    """Ids of one instant sort in the order in which they were made."""
+    return new_id(at, next(_serial))
+
+
+def a_draw(luck: float = 0.0, spread: float = 0.5, nonce: str | None = None) -> Draw:
+    return Draw(luck=luck, spread=spread, nonce=nonce or f"nonce{next(_serial):05d}")
+
+
+def a_spec(**overrides: Any) -> Spec:
+    """Due in an hour, beyond the horizon."""
+    fields = {"target": {"type": "python", "handler": "reports.daily"}, "run_at": NOW + HOUR}
+    return Spec(**(fields | overrides))
+
+
+def a_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
+    """As submitted at `now`, PENDING by default; overrides are fields of Task."""
+    task_id = overrides.pop("id", None) or an_id(now)
+    task = submit(RULES, task_id, spec or a_spec(), now=now, draw=a_draw())
+    return replace(task, **overrides)
+
+
+def a_sent_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
+    """ENQUEUED by the fast path, due ten seconds after `now`."""
+    return a_task(spec=spec or a_spec(run_at=now + 10 * SECOND), now=now, **overrides)
+
+
+def a_running_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
+    """In its first attempt since its due time, with a holder and a live lease."""
+    task = a_sent_task(spec=spec, now=now)
+    due_at = task.due_at
+    change = lease(delivery_of(task, now), now=due_at, holder=f"holder{next(_serial):05d}")
+    return replace(change.applied_to(task), **overrides)
