@@ -11,8 +11,9 @@ What a handler needs::
 
 from lambdas.core.errors import DuetimeError, PermanentError
 from lambdas.executor.context import Context
-from lambdas.executor.registry import task
+from lambdas.registry import task
+from lambdas.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = ["Context", "DuetimeError", "PermanentError", "__version__", "task"]

@@ -7,6 +7,7 @@ from functools import cache
 
 from lambdas.aws import clients
 from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.invoke import invoke_later
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.lanes import Lane
@@ -63,3 +64,7 @@ def adapters() -> Adapters:
         shards=given.shards,
         endpoint_url=given.endpoint_url or None,
     )
+
+
+def invoke_again(function_arn: str, event: object) -> None:
+    invoke_later(function_arn, event, settings().endpoint_url or None)

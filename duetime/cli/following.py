@@ -19,10 +19,10 @@ from lambdas.core.lifecycle import Status
 
 
 def follow(
-    client: Client, task_id: str, *, as_json: bool, every: float, limit: float | None
+    client: Client, task_id: str, *, as_json: bool, poll: float, limit: float | None
 ) -> None:
     """Ends the command with the exit code that the task deserves."""
-    readings = client.follow(task_id, timeout=limit, poll=every)
+    readings = client.follow(task_id, timeout=limit, poll=poll)
     if as_json:
         task = _last(readings)
         say_json(task)

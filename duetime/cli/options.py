@@ -18,9 +18,7 @@ Url = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-Every = Annotated[
-    float, typer.Option("--every", min=0.05, metavar="SECONDS", help="How often to look.")
-]
+Every = Annotated[str, typer.Option("--every", metavar="DURATION", help="How often to look.")]
 WaitUpTo = Annotated[
     str | None,
     typer.Option("--wait", metavar="DURATION", help="Give up after this long (exit code 5)."),

@@ -23,12 +23,12 @@ def one(client: Client, fields: Any, *, as_json: bool) -> None:
 
 
 def followed(
-    client: Client, fields: Any, *, as_json: bool, every: float, limit: float | None
+    client: Client, fields: Any, *, as_json: bool, poll: float, limit: float | None
 ) -> None:
     task = client.submit(**fields)
     if not as_json:
         say(views.submitted(task, phrases.now()))
-    follow(client, task["id"], as_json=as_json, every=every, limit=limit)
+    follow(client, task["id"], as_json=as_json, poll=poll, limit=limit)
 
 
 def many(client: Client, tasks: Sequence[Any], *, as_json: bool) -> None:
@@ -51,12 +51,12 @@ def _tell(results: Sequence[BatchResult], asked: int) -> None:
         if "task" in result:
             say(views.submitted(result["task"], phrases.now()))
         else:
-            _complain(number, result)
+            complain_of(number, result)
     stored = sum("task" in result for result in results)
     say(f"{stored} of {asked} submitted.")
 
 
-def _complain(number: int, result: BatchResult) -> None:
+def complain_of(number: int, result: BatchResult) -> None:
     error = to_error(result.get("error", {}), result["status"])
     fields = [f"tasks[{number}].{field}" for field in error.errors]
     for words in fields or [f"tasks[{number}]: {error}"]:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, overload
 
 import typer
 
+SHORTEST_PAUSE = 0.05
 UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 NUMBER = r"\d+(?:\.\d+)?"
 DURATION = re.compile("".join(rf"(?:({NUMBER}){unit})?" for unit in UNITS))
@@ -41,6 +42,20 @@ def _finite(option: str, seconds: float) -> float:
     if not math.isfinite(seconds):
         refuse(option, "is longer than time itself")
     return seconds
+
+
+def pause(option: str, text: str) -> float:
+    """Seconds between two looks: few enough to be polite."""
+    seconds = duration(option, text)
+    if seconds < SHORTEST_PAUSE:
+        refuse(option, f"must be at least {SHORTEST_PAUSE} s")
+    return seconds
+
+
+def number(option: str, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        refuse(option, f"{value} is not a number to count with")
+    return value
 
 
 def moment(option: str, text: str | None) -> str | None:
@@ -107,10 +122,14 @@ def tasks(option: str, name: str) -> dict[str, Any] | list[dict[str, Any]]:
 
 def parse(option: str, text: str, source: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_number, parse_float=_number)
     except ValueError as error:
         refuse(option, f"{source} is not JSON: {error}")
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+def _number(text: str) -> float:
+    return value if math.isfinite(value := float(text)) else _no_number(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number that JSON can carry")

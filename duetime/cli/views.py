@@ -87,7 +87,7 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
     table = Table(box=None, header_style="dim", pad_edge=False)
     for header, width in {"ID": 26, "STATUS": 9, "DUE": 10, "LANE": 6, "TRIES": 5}.items():
         table.add_column(header, no_wrap=True, min_width=width)
-    table.add_column("TASK", no_wrap=True, overflow="ellipsis")
+    table.add_column("TASK")
     for task in tasks:
         table.add_row(
             task["id"],
@@ -95,7 +95,7 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
             phrases.relative(task["due_at"], now, rough=True),
             task["priority"],
             phrases.tries(task).replace(" of ", "/"),
-            Text(phrases.short(task)),
+            Text(phrases.short(task), no_wrap=True, overflow="ellipsis"),
         )
     return table
 

@@ -1,19 +1,19 @@
 """`duetime watch`."""
 
 from duetime.cli.options import AsJson, Every, TaskId, Url, WaitUpTo, connect
-from duetime.cli.values import duration
+from duetime.cli.values import duration, pause
 
 
 def watch(
     task: TaskId,
     url: Url = None,
     as_json: AsJson = False,
-    every: Every = 0.5,
+    every: Every = "0.5",
     wait: WaitUpTo = None,
 ) -> None:
     """Follow a task until it ends; with --json, print it once it has."""
     from duetime.cli.following import follow
 
-    limit = duration("--wait", wait)
+    poll, limit = pause("--every", every), duration("--wait", wait)
     with connect(url) as client:
-        follow(client, task, as_json=as_json, every=every, limit=limit)
+        follow(client, task, as_json=as_json, poll=poll, limit=limit)

@@ -144,4 +144,4 @@ class Client:
 
 def _path(task_id: str) -> str:
     """An id comes from a command line: it must not reach another path."""
-    return f"/v1/tasks/{quote(task_id, safe='')}"
+    return f"/v1/tasks/{quote(task_id, safe='', errors='replace')}"

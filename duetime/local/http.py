@@ -1,8 +1,9 @@
 """The HTTP front of the local runner: ASGI in, the API role behind."""
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
-from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
@@ -17,21 +18,17 @@ Call = Callable[[Request], Response]
 
 
 def asgi_app(call: Call) -> Starlette:
-    limiter: list[CapacityLimiter] = []  # made on first use: it belongs to a running loop
+    threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="api")
+
+    def answer(request: Request) -> AsgiResponse:
+        response = call(request)
+        return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
     async def endpoint(asgi: AsgiRequest) -> AsgiResponse:
-        if not limiter:
-            limiter.append(CapacityLimiter(AT_ONCE))
         request = await _request(asgi)
-        body, response = await to_thread.run_sync(_call, call, request, limiter=limiter[0])
-        return AsgiResponse(body, response.status, dict(response.headers))
+        return await asyncio.get_running_loop().run_in_executor(threads, answer, request)
 
     return Starlette(routes=[Route("/{path:path}", endpoint, methods=METHODS)])
-
-
-def _call(call: Call, request: Request) -> tuple[bytes, Response]:
-    response = call(request)
-    return response.encoded(), response
 
 
 async def _request(asgi: AsgiRequest) -> Request:

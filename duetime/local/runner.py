@@ -20,10 +20,10 @@ from duetime.local.http import asgi_app
 from duetime.local.options import LocalOptions
 from duetime.local.pump import Changes, Pump
 from duetime.local.welcome import welcome
+from lambdas import registry
 from lambdas.api.app import Api
 from lambdas.core.errors import DuetimeError
 from lambdas.core.lanes import Lane
-from lambdas.executor import registry
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
 from lambdas.executor.targets.http import HttpTarget, public_or_loopback

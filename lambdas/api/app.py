@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 
-from lambdas.api.http import Problem, Request, Response, Router
+from lambdas.api.http import Problem, Request, Response, Router, unavailable
 from lambdas.api.submission import Submission
 from lambdas.api.tasks import HandlerNames, Tasks
 from lambdas.core.errors import Unavailable
@@ -28,7 +28,7 @@ class Api:
             return problem.response()
         except Unavailable as error:
             log.warning("the store is not available: %s", error, extra={"path": request.path})
-            return _unavailable().response()
+            return unavailable().response()
         except Exception:
             log.exception("a request failed", extra={"path": request.path})
             return Problem(500, "internal", "Something went wrong on our side").response()
@@ -36,8 +36,3 @@ class Api:
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         time = rfc3339(self._clock.now())
         return Response(status=200, body={"status": "ok", "version": self._version, "time": time})
-
-
-def _unavailable() -> Problem:
-    detail = "The store does not answer. Nothing may have been stored: try again."
-    return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})

@@ -57,6 +57,12 @@ def not_found(what: str) -> Problem:
     return Problem(404, "not-found", "Not found", f"There is no {what}.")
 
 
+def unavailable() -> Problem:
+    detail = "The store did not answer, so the write may or may not stand. Send it again; with an"
+    detail += " idempotency key a task cannot come to be twice."
+    return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     method: str

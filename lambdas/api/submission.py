@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from lambdas.api.http import FieldError, Problem
-from lambdas.core.change import Applied
+from lambdas.api.http import FieldError, Problem, unavailable
+from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.codec import canonical
 from lambdas.core.delivery import delivery_of
 from lambdas.core.ports import Ports, Reservation
@@ -75,14 +75,18 @@ class Submission:
             ids[n] = there.task_id if same else _key_conflict(there)
         return ids
 
-    def _store(self, tasks: Sequence[Task], now: Millis) -> list[Submitted]:
-        submitted: list[Submitted] = []
+    def _store(self, tasks: Sequence[Task], now: Millis) -> list[Submitted | Problem]:
+        submitted: list[Submitted | Problem] = []
         fresh: list[Task] = []
         for task, answer in zip(tasks, self.ports.store.put(tasks), strict=True):
-            if isinstance(answer, Applied):
-                fresh.append(task)
-            standing = answer.task or task
-            submitted.append(Submitted(task=standing, replayed=not isinstance(answer, Applied)))
+            match answer:
+                case Applied():
+                    fresh.append(task)
+                    submitted.append(Submitted(task=task, replayed=False))
+                case Refused(standing):
+                    submitted.append(Submitted(task=standing or task, replayed=True))
+                case Unknown():
+                    submitted.append(unavailable())
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
         enqueue(self.ports, [delivery_of(task, now) for task in due_soon])
         return submitted

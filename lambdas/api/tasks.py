@@ -4,12 +4,21 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lambdas.api.http import FieldError, Problem, Request, Response, Router, invalid, not_found
+from lambdas.api.http import (
+    FieldError,
+    Problem,
+    Request,
+    Response,
+    Router,
+    invalid,
+    not_found,
+    unavailable,
+)
 from lambdas.api.models import TaskIn, read_task
 from lambdas.api.query import Query
 from lambdas.api.render import attempt_json, task_json
 from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
-from lambdas.core.change import Applied
+from lambdas.core.change import Applied, Unknown
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Listing, Ports
 from lambdas.core.steps.cancel import cancel, request_cancel
@@ -81,6 +90,8 @@ class Tasks:
             (answer,) = self.ports.store.apply([change])
             if isinstance(answer, Applied):
                 return Response(status=status, body=task_json(answer.task))
+            if isinstance(answer, Unknown):
+                raise unavailable()
         raise _finished(self._find(task_id))
 
     def attempts(self, request: Request, parameters: Mapping[str, str]) -> Response:

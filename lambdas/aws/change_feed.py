@@ -1,31 +1,18 @@
-"""The table's stream: what became of tasks, record by record."""
+"""The table's stream, read by polling."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from lambdas.aws.clients import code_of, reached
-from lambdas.aws.items import decode_task, is_task
-from lambdas.core.events import StatusChange, status_change
+from lambdas.aws.events import change_of_record
+from lambdas.core.events import StatusChange
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
     from mypy_boto3_dynamodbstreams.literals import ShardIteratorTypeType
-
-
-def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
-    """A record of a Lambda's event, or of GetRecords. None for rows that are no tasks, and for
-    writes that left the status alone. Images come without the long texts beside the item, so
-    a long name or error is cut."""
-    images = record["dynamodb"]
-    new, old = images.get("NewImage"), images.get("OldImage")
-    if not new or not is_task(new):
-        return None
-    before = decode_task(old, texts=None) if old else None
-    return status_change(before, decode_task(new, texts=None))
 
 
 def stream_of(client: "DynamoDBClient", table: str) -> str:
@@ -43,7 +30,7 @@ class _Reading:
 
 
 class StreamFeed:
-    """Reads a stream by polling, for a runner that no Lambda event source stands behind."""
+    """For a runner that no Lambda event source stands behind."""
 
     def __init__(
         self, client: "DynamoDBStreamsClient", stream_arn: str, *, from_start: bool = False

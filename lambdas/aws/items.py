@@ -54,7 +54,7 @@ def is_task(item: Item) -> bool:
 
 
 def task_references(item: Item) -> list[str]:
-    return references(item[name]["S"] for name in _TEXTS if name in item)
+    return references(item[name].get("S", "") for name in _TEXTS if name in item)
 
 
 def decode_task(item: Item, texts: Texts | None) -> Task:

@@ -21,11 +21,6 @@ def body_of(delivery: Delivery) -> str:
     )
 
 
-def message_of_record(record: Mapping[str, Any]) -> Message:
-    """A record of the event that SQS invokes a Lambda with."""
-    return read_message(record["messageId"], record["receiptHandle"], record["body"])
-
-
 def read_message(message_id: str, receipt: str, body: str) -> Message:
     try:
         delivery = _read(codec.from_json(body))

@@ -22,7 +22,7 @@ from lambdas.core.change import Answer, Applied, Change, Refused
 from lambdas.core.ports import Clock, Listing, Page, Reservation, Shards
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, bucket_of, parse_wake
+from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -65,11 +65,15 @@ class DynamoTaskStore:
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         return self._fan_out.each(self._apply, changes)
 
-    def wakes(self, minute: int, shard: int) -> Iterable[Wake]:
+    def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
+        condition, values = f"{schema.WAKE_BUCKET} = :bucket", {":bucket": bucket}
+        if kind is not None:
+            condition += f" AND begins_with({schema.WAKE_KEY}, :kind)"
+            values[":kind"] = f"{kind}#"
         rows = self._table.query(
-            f"{schema.WAKE_BUCKET} = :bucket",
-            {":bucket": bucket},
+            condition,
+            values,
             IndexName=schema.WAKE_INDEX,
             Limit=self._wakes_per_query,
         )

@@ -7,7 +7,7 @@ the contract suite holds the two together.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from lambdas.core.lifecycle import Status, Step, sources
@@ -58,16 +58,24 @@ class Change:
         return replace(task, **self.sets)
 
     def stands_in(self, task: Task) -> bool:
-        """Whether a task already holds all that this change writes.
+        """Whether a task already holds all that this change writes, and what it does not write
+        is still as expected: another holder may have been given the same lease_until.
 
         An SDK may send a write again whose first answer was lost; the second finds its own
         traces. Holder ids and wake times are drawn at random, so nobody else leaves the same.
         """
-        return all(
+        return self._rest().holds(task) and all(
             getattr(task, name) == value
             for name, value in self.sets.items()
             if name != "updated_at"  # a request to cancel may have come since
         )
+
+    def _rest(self) -> Expect:
+        """The part of the expectation that outlives the write."""
+        written: dict[str, Any] = {f.name: None for f in fields(Expect) if f.name in self.sets}
+        if "status" in self.sets:
+            written["statuses"] = frozenset(Status)
+        return replace(self.expect, unexpired_at=None, **written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +90,11 @@ class Refused:
     task: Task | None
 
 
-Answer = Applied | Refused
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The store did not answer for this one: the write was made, or it was not."""
+
+    reason: str
+
+
+Answer = Applied | Refused | Unknown

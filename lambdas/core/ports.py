@@ -1,12 +1,12 @@
 """What the roles need from the world. Two backends fill these in: duetime.embedded, lambdas.aws.
 
 Verbs that take several values answer for each of them, in order, and treat each alone: one
-that fails its condition does not hold back the rest. A backend that cannot be reached, or is
-throttled, raises Unavailable.
+that fails its condition does not hold back the rest, and a write for which the backend did not
+answer is Unknown. Any other call that a backend does not answer raises Unavailable.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lambdas.core.change import Answer, Change
@@ -170,3 +170,6 @@ class Ports:
     rules: Rules
     clock: Clock
     chance: Chance
+
+    def with_lanes(self, lanes: LaneQueue) -> "Ports":
+        return replace(self, lanes=lanes)

@@ -6,7 +6,6 @@ and finished runs reach the bookkeeper through one inbox, so nothing here needs 
 count of free slots.
 """
 
-import logging
 import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
@@ -14,13 +13,10 @@ from itertools import count
 from queue import Empty, SimpleQueue
 
 from lambdas.core.delivery import Message
-from lambdas.core.errors import Unavailable
 from lambdas.core.lease import HEARTBEAT
 from lambdas.core.ports import Clock
 from lambdas.core.times import SECOND, Millis, seconds
 from lambdas.executor.executor import Ended, Executor, Run, timed_out
-
-log = logging.getLogger(__name__)
 
 
 class Crew:
@@ -69,7 +65,8 @@ class Crew:
             ended = self._arrivals()
             self._beat()
             self._time_out(ended)
-            self._record(ended)
+            if ended:
+                self._executor.record(ended)
             self._lease_due()
         for _ in self._threads:
             self._work.put(None)
@@ -116,12 +113,7 @@ class Crew:
             due.append(heappop(self._waiting)[2])
         if not due:
             return
-        try:
-            runs = self._executor.lease(due)
-        except Unavailable:
-            # Their messages come back when their visibility ends, or the watch sends them again.
-            log.exception("lease: the store is not available", extra={"messages": len(due)})
-            runs = []
+        runs = self._executor.lease(due)
         self._free(len(due) - len(runs))
         for run in runs:
             self._start(run)
@@ -157,19 +149,7 @@ class Crew:
             return
         self._next_beat = now + HEARTBEAT
         if self._running:
-            try:
-                self._executor.renew(run for _, run in self._running.values())
-            except Unavailable:
-                log.warning("renew: the store is not available; the leases last a while longer")
-
-    def _record(self, ended: list[Ended]) -> None:
-        if not ended:
-            return
-        try:
-            self._executor.record(ended)
-        except Unavailable:
-            # The leases run out, and the attempts are ended and retried from the table.
-            log.exception("record: outcomes are lost", extra={"runs": len(ended)})
+            self._executor.renew(run for _, run in self._running.values())
 
     def _free(self, slots: int) -> None:
         if slots:

@@ -6,15 +6,16 @@ token is spent.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from lambdas.core import lease as terms
-from lambdas.core.change import Applied, Change, Refused
+from lambdas.core.change import Applied, Change, Refused, Unknown
 from lambdas.core.codec import to_json
-from lambdas.core.delivery import Message, delivery_of
-from lambdas.core.errors import PermanentError
+from lambdas.core.delivery import Delivery, Message, delivery_of
+from lambdas.core.errors import PermanentError, Unavailable
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.steps.cancel import expire
@@ -29,6 +30,7 @@ from lambdas.executor.targets import TargetFailed, Targets
 log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
+SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
 MESSAGE_LIMIT = 1_000  # characters of an error that are kept
 RESULT_LIMIT = 64 * 1024
 
@@ -66,7 +68,7 @@ class Executor:
         for message in messages:
             early = message.delivery.due_at - now
             if early > EARLY:
-                self._lanes.hand_back(message, early - SECOND)
+                self._hand_back(message, early - SECOND)
             else:
                 admitted.append(message)
         return admitted
@@ -74,21 +76,22 @@ class Executor:
     def lease(self, messages: Sequence[Message]) -> list[Run]:
         """Begin the attempts of deliveries that are due; the others' messages are settled."""
         now = self._clock.now()
-        changes = [
-            lease(message.delivery, now=now, holder=self._ports.chance.nonce())
-            for message in messages
-        ]
-        runs, settled = [], []
+        nonce = self._ports.chance.nonce
+        changes = [lease(message.delivery, now=now, holder=nonce()) for message in messages]
+        runs: list[Run] = []
+        spent: list[Message] = []
         for message, answer in zip(messages, self._store.apply(changes), strict=True):
-            if isinstance(answer, Applied):
-                runs.append(self._begin(message, answer.task))
-            elif self._is_dead_letter(message, answer.task):
-                self._lanes.bury(message)
-            else:
-                self._settle_refused(message, answer.task)
-                settled.append(message)
-        if settled:
-            self._lanes.delete(settled)
+            match answer:
+                case Applied(task) if self._keeps_attempt(task):
+                    runs.append(self._begin(message, task))
+                case Applied() | Unknown():
+                    self._hand_back(message, SOON)
+                case Refused(task) if _is_dead_letter(message, task):
+                    self._bury(message)
+                case Refused(task):
+                    self._push(message, task)
+                    spent.append(message)
+        self._delete(spent)
         return runs
 
     def execute(self, run: Run) -> Ended:
@@ -105,20 +108,25 @@ class Executor:
         """Write the outcomes, send what is to be tried again soon, settle the messages."""
         now = self._clock.now()
         changes = [self._outcome(end, now) for end in ended]
-        done: list[Message] = []
-        again = []
+        spent: list[Message] = []
+        again: list[Delivery] = []
         for end, change, answer in zip(ended, changes, self._store.apply(changes), strict=True):
-            if isinstance(answer, Refused):
-                log.warning("outcome refused: the lease had passed on", extra=_fields(end.run))
-            elif change.step is Step.BURY:
-                self._lanes.bury(end.run.message)
-                continue
-            elif leaves_delivery(change):
-                again.append(delivery_of(answer.task, now))
-            done.append(end.run.message)
+            message = end.run.message
+            match answer:
+                case Unknown(reason):
+                    log.error("outcome lost: %s", reason, extra=_fields(end.run))
+                    self._hand_back(message, terms.LENGTH)  # by then the lease has run out
+                case Refused():
+                    log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
+                    spent.append(message)
+                case Applied() if change.step is Step.BURY:
+                    self._bury(message)
+                case Applied(task):
+                    spent.append(message)
+                    if leaves_delivery(change):
+                        again.append(delivery_of(task, now))
         enqueue(self._ports, again)
-        if done:
-            self._lanes.delete(done)
+        self._delete(spent)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
@@ -126,23 +134,29 @@ class Executor:
         now = self._clock.now()
         changes = [renew(run.task, now=now, progress=progress) for run in runs]
         for run, answer in zip(runs, self._store.apply(changes), strict=True):
-            if isinstance(answer, Refused) or answer.task.cancel_requested:
-                run.context.cancel()
+            match answer:
+                case Refused():
+                    run.context.cancel()
+                case Applied(task) if task.cancel_requested:
+                    run.context.cancel()
+
+    def _keeps_attempt(self, task: Task) -> bool:
+        """Give the attempt before a row of its own, before anything can push it out of the
+        task. Without that the new attempt does not begin: its lease runs out."""
+        if task.previous is None:
+            return True
+        try:
+            self._store.keep_attempt(task.id, task.previous)
+        except Unavailable:
+            return False
+        return True
 
     def _begin(self, message: Message, task: Task) -> Run:
-        if task.previous is not None:
-            # Before anything can end this attempt and push the previous one out of the task.
-            self._store.keep_attempt(task.id, task.previous)
         context = Context(task, lambda progress: self.renew([run], progress))
         run = Run(task=task, message=message, context=context)
         return run
 
-    def _is_dead_letter(self, message: Message, task: Task | None) -> bool:
-        return (
-            task is not None and task.status is Status.DEAD and task.token == message.delivery.token
-        )
-
-    def _settle_refused(self, message: Message, task: Task | None) -> None:
+    def _push(self, message: Message, task: Task | None) -> None:
         """A delivery that may start nothing still tells of a task that may need a push."""
         if task is None or task.token != message.delivery.token:
             return
@@ -150,10 +164,28 @@ class Executor:
         if task.expired(now):
             self._store.apply([expire(task, now=now)])
         elif task.status is Status.RUNNING and terms.run_out(task.lease_until, now):
-            change = lease_expired(self._ports.rules, task, now=now, draw=self._ports.chance.draw())
+            if not self._keeps_attempt(task):
+                return
+            draw = self._ports.chance.draw()
+            change = lease_expired(self._ports.rules, task, now=now, draw=draw)
             (answer,) = self._store.apply([change])
             if isinstance(answer, Applied) and leaves_delivery(change):
                 enqueue(self._ports, [delivery_of(answer.task, now)])
+
+    # A message that cannot be settled comes again, and finds its token spent.
+
+    def _delete(self, messages: Sequence[Message]) -> None:
+        if messages:
+            with _lane_not_reached():
+                self._lanes.delete(messages)
+
+    def _bury(self, message: Message) -> None:
+        with _lane_not_reached():
+            self._lanes.bury(message)
+
+    def _hand_back(self, message: Message, delay: Millis) -> None:
+        with _lane_not_reached():
+            self._lanes.hand_back(message, delay)
 
     def _outcome(self, end: Ended, now: Millis) -> Change:
         if end.failure is None:
@@ -172,6 +204,18 @@ def timed_out(run: Run) -> Ended:
     message = f"not done after its timeout of {run.task.spec.timeout:g} s"
     error = TaskError(type="TimedOut", message=message)
     return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
+
+
+@contextmanager
+def _lane_not_reached() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        log.warning("the lane was not reached: %s", error)
+
+
+def _is_dead_letter(message: Message, task: Task | None) -> bool:
+    return task is not None and task.status is Status.DEAD and task.token == message.delivery.token
 
 
 def _failure(error: BaseException) -> Failure:

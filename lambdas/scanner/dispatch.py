@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lambdas.core.change import Applied
+from lambdas.core.change import Applied, Unknown
 from lambdas.core.delivery import Delivery, delivery_of
 from lambdas.core.errors import Corrupt
 from lambdas.core.lanes import Lane
@@ -26,6 +26,7 @@ BACKED_UP = 1_000  # ready messages from which a lane counts as backed up
 class Dispatched:
     claimed: int = 0
     lost: int = 0
+    unknown: int = 0
     watched: int = 0
     sent: int = 0
 
@@ -45,16 +46,20 @@ class Dispatcher:
         ]
         deliveries: list[Delivery] = []
         stuck: list[Task] = []
+        unknown = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
                 deliveries.append(delivery_of(answer.task, now))
+            elif isinstance(answer, Unknown):
+                unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
             elif answer.task is not None and answer.task.wake == found:
                 stuck.append(answer.task)  # not PENDING: a retry, or leased from a lost message
         sent = enqueue(self.ports, deliveries)
         looked = self._look(stuck, now)
         return Dispatched(
             claimed=len(deliveries),
-            lost=len(wakes) - len(deliveries) - len(stuck),
+            lost=len(wakes) - len(deliveries) - len(stuck) - unknown,
+            unknown=unknown,
             watched=len(stuck),
             sent=sent + looked,
         )

@@ -32,6 +32,7 @@ class TickReport:
 
     claimed: int = 0
     lost: int = 0  # claims that somebody else had made, or that a change overtook
+    unknown: int = 0  # claims for which the store did not answer
     sent: int = 0
     watched: int = 0
     set_aside: int = 0
@@ -141,6 +142,7 @@ class _Tick:
     def _add(self, done: Dispatched) -> None:
         self.report.claimed += done.claimed
         self.report.lost += done.lost
+        self.report.unknown += done.unknown
         self.report.watched += done.watched
         self.report.sent += done.sent
 

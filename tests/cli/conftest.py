@@ -1,9 +1,27 @@
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
+import uvicorn
 from typer.testing import CliRunner, Result
 
+from duetime import Context, PermanentError, task
 from duetime.cli import app
+from duetime.embedded.lanes import MemoryLanes
+from duetime.embedded.store import EmbeddedStore
+from duetime.local.http import asgi_app
+from lambdas import registry
+from lambdas.api.app import Api
+from lambdas.api.http import Request, Response
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Ports
+from lambdas.core.rules import Rules
+from lambdas.executor.executor import Executor
+from lambdas.executor.targets.python import run_handler
+from lambdas.system import SystemChance, SystemClock
 
 TASK: dict[str, Any] = {
     "id": "01KA5V8Y3M0000000000000001",
@@ -72,3 +90,84 @@ def make_shell() -> Any:
 def duetime(make_shell: Any) -> Shell:
     """A command line with nobody at the other end: nothing listens on port 1."""
     return make_shell("http://127.0.0.1:1")
+
+
+class Front:
+    """A real HTTP server before whichever API a test has set up."""
+
+    api: Api
+
+    def __init__(self) -> None:
+        # It listens before the server runs, so nobody has to wait for it.
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:{1}".format(*self._socket.getsockname())
+        self._server = uvicorn.Server(uvicorn.Config(asgi_app(self._call), log_level="error"))
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+
+    def _call(self, request: Request) -> Response:
+        return self.api.call(request)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+
+@pytest.fixture(scope="session")
+def front() -> Iterator[Front]:
+    with closing(Front()) as front:
+        yield front
+
+
+class System:
+    """The real API and executor over a store in memory. Tasks run when a test says so."""
+
+    def __init__(self) -> None:
+        clock = SystemClock()
+        self.store = EmbeddedStore(None)
+        self._lanes = MemoryLanes(clock)
+        ports = Ports(
+            store=self.store,
+            lanes=self._lanes,
+            rules=Rules(shards=1),
+            clock=clock,
+            chance=SystemChance(),
+        )
+        self.api = Api(ports, handlers=registry.names, version="9.9.9")
+        self.executor = Executor(ports, {"python": run_handler})
+
+    def lease(self) -> list[Any]:
+        return self.executor.lease(self._lanes.receive(Lane.MEDIUM, 10, wait=0))
+
+    def run_due(self) -> None:
+        self.executor.record([self.executor.execute(run) for run in self.lease()])
+
+
+@task("echo")
+def echo(payload: Any, ctx: Context) -> Any:
+    return payload
+
+
+@task("report")
+def report(payload: Any, ctx: Context) -> Any:
+    ctx.progress(0.5, "half")
+    return payload
+
+
+@task("fail")
+def fail(payload: Any, ctx: Context) -> Any:
+    raise PermanentError("it was told to")
+
+
+@pytest.fixture
+def system(front: Front) -> Iterator[System]:
+    system = System()
+    front.api = system.api
+    with closing(system.store):
+        yield system
+
+
+@pytest.fixture
+def live(system: System, front: Front, make_shell: Any) -> Shell:
+    """A command line that reaches the system."""
+    return make_shell(front.url)

@@ -84,7 +84,12 @@ def test_a_document_comes_from_text_file_or_stdin(
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("{a", "is not JSON"), ("NaN", "not a JSON number"), ("@/no/such/file", "cannot read")],
+    [
+        ("{a", "is not JSON"),
+        ("NaN", "not a number"),
+        ("[1e999]", "1e999 is not a number"),
+        ("@/no/such/file", "cannot read"),
+    ],
 )
 def test_a_bad_document_says_why(text: str, words: str) -> None:
     with pytest.raises(typer.BadParameter, match=words):

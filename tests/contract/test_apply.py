@@ -9,9 +9,10 @@ from lambdas.core.change import Applied, Change, Expect, Refused
 from lambdas.core.lifecycle import Status, Step, sources
 from lambdas.core.ports import TaskStore
 from lambdas.core.rules import Rules
+from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.steps.lease import renew
 from lambdas.core.task import Task
-from lambdas.core.times import SECOND
+from lambdas.core.times import MINUTE, SECOND
 from tests.factories import NOW, RULES, a_running_task, a_sent_task, a_spec, a_task, an_id
 
 
@@ -128,9 +129,7 @@ def test_changes_are_answered_each_alone_and_in_order(store: TaskStore):
 def test_a_change_made_again_is_our_own(store: TaskStore):
     task = a_running_task()
     store.put([task])
-    moved = Rules(shards=2).wake(
-        task.wake.kind, task.id, task.lane, task.wake.at + SECOND, now=NOW
-    )
+    moved = Rules(shards=2).wake(task.wake.kind, task.id, task.lane, task.wake.at + SECOND, now=NOW)
     change = replace(a_change(task, wake=task.wake), sets={"wake": moved})
     after = change.applied_to(task)
 
@@ -157,6 +156,22 @@ def test_a_change_made_again_is_known_after_a_request_to_cancel(store: TaskStore
     [cancelled] = store.apply([asked])
 
     assert store.apply([change]) == [cancelled]
+
+
+def test_the_same_lease_of_another_holder_is_not_ours(store: TaskStore):
+    old = a_running_task()
+    renewal = renew(old, now=NOW + MINUTE)
+    task = replace(old, holder="another", attempt=2, lease_until=renewal.sets["lease_until"])
+    store.put([task])
+
+    assert store.apply([renewal]) == [Refused(task)]
+
+
+def test_a_request_to_cancel_finds_no_traces_in_a_finished_task(store: TaskStore):
+    task = a_task(status=Status.SUCCEEDED, wake=None, cancel_requested=True)
+    store.put([task])
+
+    assert store.apply([request_cancel(task.id, now=NOW)]) == [Refused(task)]
 
 
 def test_a_later_change_is_not_ours(store: TaskStore):

@@ -74,7 +74,7 @@ def test_no_more_than_asked_for(lanes: Lanes):
 
 
 def test_a_delivery_is_held_until_shortly_before_it_is_due(lanes: Lanes):
-    delivery = a_delivery(lanes, due_in=EARLY + 900)
+    delivery = a_delivery(lanes, due_in=EARLY + 50)
     send(lanes, delivery)
 
     assert received(lanes) == []

@@ -20,9 +20,7 @@ from lambdas.core.times import HOUR, MINUTE, SECOND
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
 
 LONG = {"rows": "é" * 100_000}
-FAILED = Failure(
-    outcome=Outcome.FAILED, error=TaskError(type="ValueError", message="nein — 不行")
-)
+FAILED = Failure(outcome=Outcome.FAILED, error=TaskError(type="ValueError", message="nein — 不行"))
 LATER = NOW + HOUR
 
 
@@ -64,7 +62,7 @@ def released() -> Made:
 
 def put_aside() -> Made:
     task = a_task()
-    return task, set_aside(RULES, task.wake, now=NOW)
+    return task, set_aside(RULES, task.wake, now=LATER)
 
 
 def leased() -> Made:

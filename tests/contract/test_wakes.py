@@ -46,6 +46,15 @@ def test_wakes_come_by_kind_lane_time_and_id(store: TaskStore):
     assert list(store.wakes(minute_of(DUE), 0)) == [task.wake for task in ordered]
 
 
+def test_one_kind_can_be_picked_out(store: TaskStore):
+    dispatches = [a_wakeful_task() for _ in range(9)]
+    watches = [a_wakeful_task(kind=WakeKind.WATCH) for _ in range(9)]
+    store.put([*watches, *dispatches])
+
+    for kind, tasks in ((WakeKind.DISPATCH, dispatches), (WakeKind.WATCH, watches)):
+        assert list(store.wakes(minute_of(DUE), 0, kind)) == [task.wake for task in tasks]
+
+
 def test_a_bucket_is_read_to_its_end(store: TaskStore):
     tasks = [a_wakeful_task() for _ in range(40)]
     store.put(tasks)

@@ -8,7 +8,9 @@ from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step, sources
 from lambdas.core.steps.cancel import cancel, request_cancel
 from lambdas.core.steps.lease import renew
+from lambdas.core.steps.record import succeed
 from lambdas.core.task import Task
+from lambdas.core.times import MINUTE
 from tests.factories import NOW, a_running_task, a_sent_task, a_spec, a_task
 from tests.strategies import moments, tasks
 
@@ -128,6 +130,27 @@ def test_a_change_stands_although_the_task_was_touched_since():
     touched = request_cancel(task.id, now=NOW + 21_000).applied_to(renewed)
 
     assert renewal.stands_in(touched)
+
+
+def test_a_change_does_not_stand_for_another_holder_who_left_the_same_trace():
+    stale = a_running_task()
+    renewal = renew(stale, now=NOW + MINUTE)
+    held_by_another = replace(stale, holder="you", attempt=2)
+
+    same_instant = renew(held_by_another, now=NOW + MINUTE).applied_to(held_by_another)
+
+    assert not renewal.stands_in(same_instant)
+
+
+def test_a_request_to_cancel_does_not_stand_in_a_task_that_has_ended():
+    running = a_running_task()
+    request = request_cancel(running.id, now=NOW)
+    asked = request.applied_to(running)
+
+    ended = succeed(asked, result=None, now=NOW).applied_to(asked)
+
+    assert request.stands_in(asked)
+    assert not request.stands_in(ended)
 
 
 @pytest.mark.parametrize("field", ["status", "wake", "cancel_requested"])

@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 
 from lambdas.core import lease
-from lambdas.core.times import SECOND
+from lambdas.core.times import MINUTE, SECOND
+from tests.factories import NOW
 from tests.strategies import moments, waits
 
 
@@ -13,6 +15,13 @@ def test_a_holder_is_taken_for_dead_only_after_the_grace(lease_until, wait):
     assert not lease.run_out(lease_until, lease_until - wait)
 
 
+@pytest.mark.parametrize(
+    ("now", "dead"), [(NOW, False), (NOW + 5 * SECOND, False), (NOW + 5 * SECOND + 1, True)]
+)
+def test_the_grace_is_exact(now, dead):
+    assert lease.run_out(NOW, now) is dead
+
+
 @given(moments)
 def test_without_a_lease_nothing_runs_out(now):
     assert not lease.run_out(None, now)
@@ -22,6 +31,11 @@ def test_without_a_lease_nothing_runs_out(now):
 def test_a_renewed_lease_outlasts_four_heartbeats(now):
     assert lease.renewed(now) > now + 4 * lease.HEARTBEAT
     assert not lease.run_out(lease.renewed(now), now + 4 * lease.HEARTBEAT)
+
+
+def test_the_numbers_of_the_design():
+    assert (lease.LENGTH, lease.HEARTBEAT) == (45 * SECOND, 10 * SECOND)
+    assert (lease.GRACE, lease.WATCH_AFTER) == (5 * SECOND, MINUTE)
 
 
 def test_three_missed_heartbeats_are_noticed_before_the_lease_can_pass_on():

@@ -64,6 +64,21 @@ def test_the_arrows_are_those_of_the_design():
     }
 
 
+def test_the_steps_that_leave_a_status_as_it_is():
+    stays = {
+        step.value: {before.value for before, after in moves.items() if before is after}
+        for step, moves in TRANSITIONS.items()
+    }
+
+    assert {step: statuses for step, statuses in stays.items() if statuses} == {
+        "claim": {"RETRYING"},
+        "release": {"RETRYING"},
+        "watch": {"PENDING", "ENQUEUED", "RETRYING", "RUNNING"},
+        "renew": {"RUNNING"},
+        "request_cancel": {"RUNNING"},
+    }
+
+
 def test_only_a_lease_starts_a_task():
     starting = {
         step

@@ -35,6 +35,12 @@ def test_the_default_doubles_from_a_second(failed_attempts, backoff, luck):
     assert backoff * SECOND <= delay <= backoff * SECOND + 500
 
 
+def test_the_default_of_the_contract():
+    assert DEFAULT_RETRY == RetryPolicy(
+        max_attempts=5, base_delay=1, multiplier=2, max_delay=3600, jitter=0.5
+    )
+
+
 def test_the_default_jitter_uses_its_whole_range():
     assert DEFAULT_RETRY.delay(1, 0.0) == 1000
     assert DEFAULT_RETRY.delay(1, 0.999) == 1500

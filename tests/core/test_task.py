@@ -2,11 +2,12 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdas.core.lifecycle import FINISHED, Outcome, Status
-from lambdas.core.task import Attempt, TaskError
+from lambdas.core.task import Attempt, TaskError, storable
 from tests.factories import NOW, a_spec, a_task
-from tests.strategies import ALIVE, moments, tasks
+from tests.strategies import ALIVE, moments, tasks, texts
 
 BROKEN = TaskError(type="HTTPError", message="503")
 FAILED = Attempt(
@@ -59,3 +60,20 @@ def test_a_task_that_succeeded_has_no_failure():
     task = a_task(status=Status.SUCCEEDED, current=GOING_ON, previous=FAILED)
 
     assert task.last_failure is None
+
+
+@given(st.text(), st.integers(0, 20))
+def test_whatever_a_handler_says_can_be_stored(text, limit):
+    kept = storable(text, limit)
+
+    assert kept.encode().decode() == kept
+    assert len(kept) == min(len(text), limit)
+
+
+@given(texts)
+def test_what_can_be_stored_is_kept_as_it_is(text):
+    assert storable(text, 1000) == text[:1000]
+
+
+def test_half_a_character_is_replaced():
+    assert storable("a\ud800b", 10) == "a?b"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.core import times
-from lambdas.core.times import SECOND
+from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
 from tests.strategies import moments
 
 offsets = st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
@@ -63,3 +63,17 @@ def test_a_part_of_a_millisecond_counts_as_a_whole_one(microsecond, millis):
 @given(st.integers(0, 10**9))
 def test_seconds_of_whole_milliseconds_are_exact(millis):
     assert times.seconds(millis / SECOND) == millis
+
+
+@pytest.mark.parametrize(
+    ("unit", "length"),
+    [
+        (SECOND, timedelta(seconds=1)),
+        (MINUTE, timedelta(minutes=1)),
+        (HOUR, timedelta(hours=1)),
+        (DAY, timedelta(days=1)),
+        (YEAR, timedelta(days=365)),
+    ],
+)
+def test_units_are_milliseconds(unit, length):
+    assert timedelta(milliseconds=unit) == length

@@ -143,9 +143,9 @@ def _pool(admits: Admits) -> urllib3.PoolManager:
     class HttpsPool(urllib3.HTTPSConnectionPool):
         ConnectionCls = CheckedHttps
 
-    manager = urllib3.PoolManager(num_pools=100, maxsize=64)
-    manager.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
-    return manager
+    pools = urllib3.PoolManager(num_pools=100, maxsize=64)
+    pools.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
+    return pools
 
 
 def _checked(connection: socket.socket, host: str, admits: Admits) -> socket.socket:

@@ -4,8 +4,8 @@ import asyncio
 import inspect
 from typing import Any
 
+from lambdas import registry
 from lambdas.core.task import Task
-from lambdas.executor import registry
 from lambdas.executor.context import Context
 from lambdas.executor.targets import TargetFailed
 

@@ -1,4 +1,4 @@
-"""Python handlers, registered by name."""
+"""Python handlers, registered by name: the API asks which there are, the executor runs them."""
 
 import importlib
 import importlib.util
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lambdas.core.errors import DuetimeError
-from lambdas.executor.context import Context
 
-Handler = Callable[[Any, Context], Any]
+Handler = Callable[[Any, Any], Any]  # (payload, ctx)
 H = TypeVar("H", bound=Callable[..., Any])
 
 _handlers: dict[str, Handler] = {}

@@ -1,0 +1,123 @@
+"""What the benchmarks share: a runner in a process of its own, a table, a JSON file."""
+
+import json
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from socket import create_server
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+
+
+@dataclass(frozen=True)
+class Running:
+    port: int
+    data: Path
+    pid: int
+
+    def connect(self) -> HTTPConnection:
+        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def database(self) -> sqlite3.Connection:
+        path = self.data / "duetime.db"
+        return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+
+    def memory_mb(self) -> float:
+        """Resident memory at its highest."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+
+
+@contextmanager
+def duetime_local(data: Path | None = None, *options: str) -> Iterator[Running]:
+    """`duetime local` with the benchmarks' handlers, on a store of its own."""
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as scratch:
+        folder = data or Path(scratch)
+        port = free_port()
+        command = [sys.executable, "-m", "duetime.cli", "local", "--no-demo"]
+        command += ["--port", str(port), "--data", str(folder), "--log-level", "warning"]
+        command += ["--handlers", str(HERE / "handlers.py"), *options]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            try:
+                _wait_until_up(port, process)
+                yield Running(port, folder, process.pid)
+            finally:
+                process.terminate()
+
+
+def post(connection: HTTPConnection, path: str, body: bytes) -> Any:
+    connection.request("POST", path, body, {"content-type": "application/json"})
+    response = connection.getresponse()
+    content = response.read()
+    if response.status >= 300:
+        raise RuntimeError(f"{response.status}: {content[:500]!r}")
+    return content
+
+
+def wait_for(
+    running: Running, count: int, status: str = "SUCCEEDED", timeout: float = 120
+) -> float:
+    """Until so many tasks have this status on the disk; returns when that was seen."""
+    give_up = time.monotonic() + timeout
+    with running.database() as database:
+        while time.monotonic() < give_up:
+            (done,) = database.execute(
+                "SELECT count(*) FROM tasks WHERE status = ?", (status,)
+            ).fetchone()
+            if done >= count:
+                return time.monotonic()
+            time.sleep(0.02)
+    raise TimeoutError(f"{done} of {count} tasks are {status}")
+
+
+def report(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table and save it."""
+    table = Table(title=title)
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "what" else "right")
+    for row in rows:
+        table.add_row(*(_shown(value) for value in row.values()))
+    Console().print(table)
+    RESULTS.mkdir(exist_ok=True)
+    machine = {"python": platform.python_version(), "cores": os.cpu_count()}
+    text = json.dumps({"title": title, "machine": machine, "rows": list(rows)}, indent=2)
+    (RESULTS / f"{name}.json").write_text(text + "\n")
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+
+
+def free_port() -> int:
+    with create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait_until_up(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(f"duetime local ended with {process.returncode}")
+        try:
+            connection = HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/v1/health")
+            connection.getresponse().read()
+            return
+        except ConnectionError:
+            time.sleep(0.05)
+    raise TimeoutError("duetime local does not answer")

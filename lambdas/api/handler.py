@@ -1,0 +1,46 @@
+"""The `api` Lambda: takes HTTP API (payload 2.0) events."""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
+
+from lambdas import registry, wiring
+from lambdas.api.app import Api
+from lambdas.api.http import Request
+from lambdas.version import VERSION
+
+logger = Logger(service="api")
+copy_config_to_registered_loggers(logger, include={"lambdas"})
+
+
+@cache
+def api() -> Api:
+    if wiring.settings().handlers:
+        registry.load(wiring.settings().handlers)
+    return Api(wiring.adapters().ports, handlers=registry.names, version=VERSION)
+
+
+@logger.inject_lambda_context
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    response = api().call(request_of(event))
+    return {
+        "statusCode": response.status,
+        "headers": dict(response.headers),
+        "body": response.encoded().decode(),
+    }
+
+
+def request_of(event: Mapping[str, Any]) -> Request:
+    body = event.get("body") or ""
+    return Request(
+        method=event["requestContext"]["http"]["method"],
+        path=event["rawPath"],
+        query=dict(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
+        headers={name.lower(): value for name, value in event.get("headers", {}).items()},
+        body=b64decode(body) if event.get("isBase64Encoded") else body.encode(),
+    )

@@ -1,0 +1,59 @@
+"""The `executor` Lambda, one per lane: an SQS event source calls it with up to ten messages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
+
+from lambdas import registry, wiring
+from lambdas.aws.events import message_of_record
+from lambdas.core.delivery import Message
+from lambdas.core.errors import Corrupt
+from lambdas.core.ports import Ports
+from lambdas.executor.batch import BatchLanes
+from lambdas.executor.crew import Crew
+from lambdas.executor.executor import Executor
+from lambdas.executor.targets import Targets
+from lambdas.executor.targets.http import HttpTarget
+from lambdas.executor.targets.python import run_handler
+
+logger = Logger(service="executor")
+copy_config_to_registered_loggers(logger, include={"lambdas"})
+
+
+@cache
+def targets() -> Targets:
+    if wiring.settings().handlers:
+        registry.load(wiring.settings().handlers)
+    return {"python": run_handler, "http": HttpTarget(wiring.adapters().ports.clock)}
+
+
+@logger.inject_lambda_context
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    """Whatever is not named as failed, SQS deletes."""
+    failed: list[str] = []
+    messages = list(_messages(event["Records"], failed))
+    failed += execute(wiring.adapters().ports, targets(), messages)
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+
+
+def execute(ports: Ports, targets: Targets, messages: Sequence[Message]) -> list[str]:
+    """Run a batch side by side; returns the ids of the messages that SQS is to keep."""
+    lanes = BatchLanes(ports.lanes)
+    executor = Executor(ports.with_lanes(lanes), targets)
+    crew = Crew(executor, ports.clock, slots=len(messages))
+    crew.offer(messages)
+    crew.close()
+    crew.run()
+    return lanes.kept
+
+
+def _messages(records: Sequence[Mapping[str, Any]], failed: list[str]) -> Iterator[Message]:
+    for record in records:
+        try:
+            yield message_of_record(record)
+        except Corrupt as error:
+            logger.error("not a delivery: %s", error, message_id=record["messageId"])
+            failed.append(record["messageId"])

@@ -1,0 +1,49 @@
+"""The `scanner` Lambda: an EventBridge rule calls it every minute, with the slice to scan."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
+from aws_lambda_powertools.metrics import MetricUnit
+
+from lambdas import wiring
+from lambdas.core.times import SECOND
+from lambdas.scanner.scanner import Scanner, TickReport
+
+RESERVE = 10 * SECOND  # of the function's time, for a batch under way and the cursor
+
+logger = Logger(service="scanner")
+metrics = Metrics(namespace="Duetime", service="scanner")
+copy_config_to_registered_loggers(logger, include={"lambdas"})
+
+
+@cache
+def scanner() -> Scanner:
+    adapters = wiring.adapters()
+    return Scanner(adapters.ports, adapters.cursors)
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """A scheduled event as EventBridge makes it stands for slice 0; a rule with a constant
+    input names its slice: `{"slice": 3}`."""
+    slice_number = int(event.get("slice", 0))
+    now = wiring.adapters().ports.clock.now()
+    until = now + context.get_remaining_time_in_millis() - RESERVE
+    report = scanner().tick(slice_number, wiring.settings().slices, until)
+    _publish(slice_number, report)
+    if report.unfinished:
+        wiring.invoke_again(context.invoked_function_arn, {"slice": slice_number})
+    return asdict(report)
+
+
+def _publish(slice_number: int, report: TickReport) -> None:
+    logger.info("tick", step="scan", slice=slice_number, **asdict(report))
+    metrics.add_metric("Ticks", MetricUnit.Count, 1)
+    metrics.add_metric("Claims", MetricUnit.Count, report.claimed)
+    metrics.add_metric("LostClaims", MetricUnit.Count, report.lost)
+    metrics.add_metric("HeldBack", MetricUnit.Count, report.held_back)

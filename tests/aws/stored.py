@@ -1,0 +1,49 @@
+"""What really stands in a table, and what it was asked."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from lambdas.aws.task_store import DynamoTaskStore
+from lambdas.core.ports import Shards
+from tests.backends import SINCE
+from tests.factories import RULES, SteppedClock
+
+
+def a_store(client: Any, table: str, *, shards: int = RULES.shards) -> DynamoTaskStore:
+    known = Shards(count=shards, since=SINCE)
+    return DynamoTaskStore(client, table, shards=lambda: known, clock=SteppedClock())
+
+
+def items_in(client: Any, table: str) -> dict[str, Mapping[str, Any]]:
+    """Every item, by its sort key."""
+    items = client.scan(TableName=table, ConsistentRead=True)["Items"]
+    return {item["sk"]["S"]: item for item in items}
+
+
+def size_of(item: Mapping[str, Any]) -> int:
+    """The size that DynamoDB bills: names and values in UTF-8, a number by its digits."""
+    return sum(len(name.encode()) + _size_of_value(value) for name, value in item.items())
+
+
+def _size_of_value(value: Mapping[str, Any]) -> int:
+    [(kind, content)] = value.items()
+    if kind == "S":
+        return len(content.encode())
+    if kind == "N":
+        return (len(content.lstrip("-").strip("0")) + 1) // 2 + 1
+    assert kind == "BOOL"
+    return 1
+
+
+@contextmanager
+def asked_of(client: Any) -> Iterator[list[str]]:
+    """The calls made, by name."""
+    calls: list[str] = []
+
+    def note(model: Any, **_: Any) -> None:
+        calls.append(model.name)
+
+    client.meta.events.register("before-call", note)
+    yield calls
+    client.meta.events.unregister("before-call", note)

@@ -1,0 +1,94 @@
+from typing import Any
+
+import pytest
+
+from lambdas.aws import clients
+from lambdas.aws.change_feed import StreamFeed, stream_of
+from lambdas.core.delivery import delivery_of
+from lambdas.core.events import StatusChange, status_change
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.ports import Reservation, TaskStore
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.steps.record import Failure, fail, succeed
+from lambdas.core.task import TaskError
+from lambdas.core.times import SECOND
+from tests.aws.stored import a_store
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
+
+
+@pytest.fixture
+def store(dynamodb: Any, table: str) -> TaskStore:
+    return a_store(dynamodb, table)
+
+
+def a_feed(dynamodb: Any, table: str, *, from_start: bool = False) -> StreamFeed:
+    return StreamFeed(clients.streams(), stream_of(dynamodb, table), from_start=from_start)
+
+
+def test_every_change_of_status_is_told_once_and_in_order(
+    dynamodb: Any, table: str, store: TaskStore
+):
+    feed = a_feed(dynamodb, table)
+    task = a_sent_task(spec=a_spec(run_at=NOW, name="report", namespace="growth"))
+    store.put([task])
+    [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW + 7, holder="me")])
+    [renewed] = store.apply([renew(leased.task, now=NOW + SECOND)])
+    [done] = store.apply([succeed(renewed.task, result="x" * 5_000, now=NOW + 2 * SECOND)])
+
+    assert feed.poll() == [
+        status_change(None, task),
+        status_change(task, leased.task),
+        status_change(renewed.task, done.task),
+    ]
+    assert feed.poll() == []
+
+
+def test_what_comes_later_is_told_at_the_next_poll(dynamodb: Any, table: str, store: TaskStore):
+    feed = a_feed(dynamodb, table)
+    for _ in range(2):
+        task = a_sent_task()
+        store.put([task])
+        assert feed.poll() == [status_change(None, task)]
+
+
+def test_a_feed_begins_now_or_at_the_start(dynamodb: Any, table: str, store: TaskStore):
+    task = a_sent_task()
+    store.put([task])
+
+    assert a_feed(dynamodb, table).poll() == []
+    assert a_feed(dynamodb, table, from_start=True).poll() == [status_change(None, task)]
+
+
+def test_rows_that_are_no_tasks_are_passed_over(dynamodb: Any, table: str, store: TaskStore):
+    feed = a_feed(dynamodb, table)
+    task = a_running_task()
+    store.keep_attempt(task.id, task.current)
+    key = Reservation(namespace="default", key="k", task_id=an_id(), body_hash="h", expires_at=NOW)
+    store.reserve([key], NOW)
+
+    assert feed.poll() == []
+
+
+def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskStore):
+    task = a_running_task(
+        spec=a_spec(run_at=NOW, payload="p" * 5_000, name="n" * 200, namespace="growth")
+    )
+    store.put([task])
+    feed = a_feed(dynamodb, table)
+    error = TaskError(type="ValueError", message="m" * 5_000)
+    failure = Failure(outcome=Outcome.FAILED, error=error, permanent=True)
+    store.apply([fail(RULES, task, failure, now=NOW + SECOND, draw=a_draw())])
+
+    assert feed.poll() == [
+        StatusChange(
+            task_id=task.id,
+            namespace="growth",
+            name="n" * 64,
+            before=Status.RUNNING,
+            after=Status.DEAD,
+            attempt=1,
+            at=NOW + SECOND,
+            drift_ms=task.current.drift_ms,
+            error=TaskError(type="ValueError", message="m" * 64),
+        )
+    ]

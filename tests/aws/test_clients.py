@@ -1,0 +1,130 @@
+"""What AWS's errors mean to us, learnt from a server that really gives them."""
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from lambdas.aws import clients
+from lambdas.aws.clients import reached
+from lambdas.aws.lane_queue import SqsLanes
+from lambdas.aws.table import Table
+from lambdas.core.delivery import delivery_of
+from lambdas.core.errors import Unavailable
+from lambdas.core.lanes import Lane
+from tests.aws.stored import a_store
+from tests.factories import NOW, a_sent_task
+
+NOWHERE = "http://127.0.0.1:1"
+
+Serve = Callable[[int, str], str]
+
+
+@pytest.fixture(autouse=True)
+def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials for a server that asks for none, and no pauses between attempts."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setattr(clients, "ATTEMPTS", 1)
+    monkeypatch.setattr(clients, "READ_TIMEOUT", 0.2)
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    servers = []
+
+    def start(status: int, code: str) -> str:
+        class Answer(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.dumps({"__type": f"com.amazon#{code}", "message": "so be it"}).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        servers.append(server)
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (400, "ProvisionedThroughputExceededException"),
+        (400, "ThrottlingException"),
+        (400, "RequestLimitExceeded"),
+        (500, "InternalServerError"),
+        (503, "ServiceUnavailable"),
+    ],
+)
+def test_a_backend_that_cannot_now_is_unavailable(serve: Serve, status: int, code: str):
+    table = Table(clients.dynamodb(serve(status, code)), "tasks")
+
+    with pytest.raises(Unavailable, match=code):
+        table.get("pk", "sk")
+
+
+@pytest.mark.parametrize("code", ["ResourceNotFoundException", "ValidationException"])
+def test_every_other_error_rises_as_it_is(serve: Serve, code: str):
+    table = Table(clients.dynamodb(serve(400, code)), "tasks")
+
+    with pytest.raises(ClientError, match=code):
+        table.get("pk", "sk")
+    with pytest.raises(ClientError, match=code):
+        table.put_if({}, "attribute_not_exists(pk)", {})
+
+
+def test_a_server_that_is_not_there_is_unavailable():
+    with pytest.raises(Unavailable):
+        Table(clients.dynamodb(NOWHERE), "tasks").get("pk", "sk")
+
+
+def test_our_own_mistakes_rise():
+    with pytest.raises(ZeroDivisionError), reached():
+        1 / 0  # noqa: B018
+
+
+def test_a_failed_batch_rises_after_every_task_was_tried(serve: Serve):
+    store = a_store(clients.dynamodb(serve(400, "ThrottlingException")), "tasks")
+
+    with pytest.raises(Unavailable):
+        store.put([a_sent_task(), a_sent_task()])
+    with pytest.raises(Unavailable):
+        store.get(["a"])
+    with pytest.raises(Unavailable):
+        list(store.wakes(0, 0))
+    store.close()
+
+
+def test_deliveries_that_cannot_be_sent_are_told_apart_not_raised():
+    lanes = SqsLanes(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+    deliveries = [delivery_of(a_sent_task(), NOW) for _ in range(12)]
+
+    assert lanes.send(deliveries, NOW) == [False] * 12
+    with pytest.raises(Unavailable):
+        lanes.depth(Lane.MEDIUM)
+    lanes.close()
+
+
+@pytest.mark.parametrize("make", [clients.dynamodb, clients.streams, clients.sqs])
+def test_limits_are_stated(make: Callable[[], Any]):
+    config: Config = make().meta.config
+
+    assert config.connect_timeout == clients.CONNECT_TIMEOUT
+    assert config.retries == {"mode": "standard", "total_max_attempts": 1}
+    assert config.max_pool_connections == clients.POOL_SIZE

@@ -1,0 +1,40 @@
+from threading import Barrier, get_ident
+
+import pytest
+
+from lambdas.aws.fan_out import FanOut
+
+
+@pytest.fixture
+def fan_out():
+    fan_out = FanOut(4)
+    yield fan_out
+    fan_out.close()
+
+
+def test_answers_come_in_order(fan_out: FanOut):
+    assert fan_out.each(lambda n: n * n, range(10)) == [n * n for n in range(10)]
+    assert fan_out.each(lambda n: n, []) == []
+
+
+def test_calls_run_side_by_side(fan_out: FanOut):
+    together = Barrier(4, timeout=5)
+
+    fan_out.each(lambda _: together.wait(), range(4))
+
+
+def test_one_alone_runs_in_the_callers_thread(fan_out: FanOut):
+    assert fan_out.each(lambda _: get_ident(), ["one"]) == [get_ident()]
+
+
+def test_every_value_is_tried_before_a_failure_rises(fan_out: FanOut):
+    tried = []
+
+    def call(number: int) -> None:
+        tried.append(number)
+        if number in (1, 3):
+            raise LookupError(number)
+
+    with pytest.raises(LookupError, match="1"):
+        fan_out.each(call, range(6))
+    assert sorted(tried) == list(range(6))

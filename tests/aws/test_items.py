@@ -1,0 +1,207 @@
+"""How a task lies in the table: small, and apart from its long texts."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lambdas.aws import schema
+from lambdas.core.delivery import delivery_of
+from lambdas.core.errors import Corrupt
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.steps.lease import lease, renew
+from lambdas.core.steps.record import Failure, fail, succeed
+from lambdas.core.task import Attempt, Progress, Task, TaskError
+from lambdas.core.times import DAY, MINUTE, SECOND
+from tests.aws.stored import a_store, asked_of, items_in, size_of
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
+
+KB = 1024
+LONG = "p" * 200_000
+TYPICAL = a_spec(
+    target={
+        "type": "http",
+        "url": "https://api.example.org/v2/reminders/deliver",
+        "headers": {"Authorization": "Bearer 0123456789abcdef"},
+    },
+    payload={"customer": 48151, "template": "welcome", "locale": "de-DE"},
+    run_at=NOW + 10 * SECOND,
+    name="welcome-mail",
+    tags={"team": "growth"},
+)
+
+
+def full(text: str = "x") -> Task:
+    """Every field filled, every text as long as fits, or longer."""
+    error = TaskError(type="TimeoutError", message=text * (80 if text == "x" else 1))
+    ended = Attempt(
+        number=99, started_at=NOW, drift_ms=99_999, finished_at=NOW, outcome=Outcome.TIMED_OUT
+    )
+    spec = a_spec(payload=text * (290 if text == "x" else 1), expires_at=NOW + DAY)
+    return a_running_task(
+        spec=spec,
+        attempt=99,
+        budget=100,
+        token=f"{NOW}-0123456789abcdef",
+        holder="0123456789abcdef",
+        current=replace(ended, error=error),
+        previous=replace(ended, error=error),
+        cancel_requested=True,
+        sends=9,
+        skips=3,
+        progress=Progress(fraction=0.375, message="row 375 of 1000"),
+    )
+
+
+def test_a_typical_task_stays_below_1_kb_all_its_way(dynamodb: Any, table: str):
+    store = a_store(dynamodb, table)
+    task = a_sent_task(spec=TYPICAL)
+    failure = Failure(
+        outcome=Outcome.FAILED, error=TaskError(type="HTTPStatusError", message="503: busy")
+    )
+    [put] = store.put([task])
+    sizes = [size_of(items_in(dynamodb, table)[schema.TASK])]
+    for make in (
+        lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
+        lambda t: fail(RULES, t, failure, now=t.due_at + SECOND, draw=a_draw()),
+        lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
+        lambda t: succeed(t, result={"status": 200, "body": "sent"}, now=t.due_at + SECOND),
+    ):
+        [put] = store.apply([make(put.task)])
+        sizes.append(size_of(items_in(dynamodb, table)[schema.TASK]))
+
+    assert set(items_in(dynamodb, table)) == {schema.TASK}
+    assert max(sizes) < 0.75 * KB
+
+
+@pytest.mark.parametrize("text", ["x", LONG])
+def test_the_fullest_item_stays_below_1_kb(dynamodb: Any, table: str, text: str):
+    task = full(text)
+    store = a_store(dynamodb, table)
+    store.put([task])
+
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+    store.apply([succeed(replace(task, current=task.previous), result=text, now=NOW)])
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+
+
+def test_long_texts_lie_beside_the_task(dynamodb: Any, table: str):
+    task = full(LONG)
+    store = a_store(dynamodb, table)
+    store.put([task])
+    store.apply([succeed(task, result=LONG, now=NOW)])
+
+    kinds = sorted(sk.partition("#")[0] for sk in items_in(dynamodb, table))
+    assert kinds == ["result", "run", "spec", "task"]
+
+
+def test_a_step_costs_the_same_calls_for_a_short_and_a_long_payload(dynamodb: Any, table: str):
+    calls = []
+    for payload in ("short", LONG):
+        task = a_sent_task(spec=a_spec(run_at=NOW, payload=payload))
+        store = a_store(dynamodb, table)
+        store.put([task])
+        with asked_of(dynamodb) as asked:
+            [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW, holder="me")])
+            [renewed] = store.apply([renew(leased.task, now=NOW + SECOND)])
+            store.apply([succeed(renewed.task, result=1, now=NOW + MINUTE)])
+        calls.append(asked)
+
+    assert calls == [["UpdateItem"] * 3] * 2
+
+
+def test_an_executor_reads_a_long_payload_once(dynamodb: Any, table: str):
+    task = a_sent_task(spec=a_spec(run_at=NOW, payload=LONG))
+    a_store(dynamodb, table).put([task])
+    store = a_store(dynamodb, table)
+
+    with asked_of(dynamodb) as asked:
+        [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW, holder="me")])
+        store.apply([renew(leased.task, now=NOW + SECOND)])
+
+    assert asked == ["UpdateItem", "BatchGetItem", "UpdateItem"]
+
+
+def test_a_refusal_tells_what_stands_there_without_a_second_call(dynamodb: Any, table: str):
+    task = a_running_task()
+    store = a_store(dynamodb, table)
+    store.put([task])
+
+    with asked_of(dynamodb) as asked:
+        [refused] = store.apply([renew(replace(task, holder="other"), now=NOW)])
+
+    assert (asked, refused.task) == (["UpdateItem"], task)
+
+
+def test_more_text_than_one_answer_holds(dynamodb: Any, table: str):
+    tasks = [a_sent_task(spec=a_spec(payload=LONG + str(n))) for n in range(85)]
+    a_store(dynamodb, table).put(tasks)
+
+    with asked_of(dynamodb) as asked:
+        found = a_store(dynamodb, table).get([task.id for task in tasks])
+
+    assert found == {task.id: task for task in tasks}
+    assert asked == ["BatchGetItem"] * 3, "the items; the texts, in two answers"
+
+
+@pytest.mark.parametrize("kind", ["spec", "result", "run"])
+def test_a_task_without_its_text_is_corrupt(dynamodb: Any, table: str, kind: str):
+    task = replace(full(LONG), result=LONG)
+    a_store(dynamodb, table).put([task])
+    for sk, item in items_in(dynamodb, table).items():
+        if sk.startswith(kind):
+            dynamodb.delete_item(TableName=table, Key={"pk": item["pk"], "sk": item["sk"]})
+
+    with pytest.raises(Corrupt, match=f"{task.id}.*{kind}#"):
+        a_store(dynamodb, table).get([task.id])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        (schema.SPEC, {"S": "{"}),
+        (schema.SPEC, {"S": '{"unheard": "of"}'}),
+        (schema.SPEC, {"N": "7"}),
+        (schema.STATUS, {"S": "ASLEEP"}),
+        (schema.WAKE_KEY, {"S": "d#1"}),
+        (schema.CURRENT, {"S": "[1]"}),
+        (schema.TOKEN, None),
+    ],
+)
+def test_an_item_that_cannot_be_read_is_corrupt(
+    dynamodb: Any, table: str, attribute: str, value: dict | None
+):
+    task = a_running_task()
+    store = a_store(dynamodb, table)
+    store.put([task])
+    item = dict(items_in(dynamodb, table)[schema.TASK])
+    if value is None:
+        del item[attribute]
+    else:
+        item[attribute] = value
+    dynamodb.put_item(TableName=table, Item=item)
+
+    with pytest.raises(Corrupt) as caught:
+        store.get([task.id])
+    assert task.id in caught.value.item
+
+
+def test_a_put_that_lost_leaves_the_winner_its_text(dynamodb: Any, table: str):
+    """Two submissions with one key and a relative delay differ in their specs."""
+    task_id = an_id()
+    first, second = (a_sent_task(id=task_id, spec=a_spec(payload=p + LONG)) for p in "ab")
+    a_store(dynamodb, table).put([first])
+    a_store(dynamodb, table).put([second])
+
+    assert a_store(dynamodb, table).get([task_id]) == {task_id: first}
+
+
+def test_the_item_of_a_finished_task_is_in_no_wake_index(dynamodb: Any, table: str):
+    task = a_running_task()
+    store = a_store(dynamodb, table)
+    store.put([task])
+    store.apply([succeed(task, result=None, now=NOW)])
+
+    item = items_in(dynamodb, table)[schema.TASK]
+    assert item[schema.STATUS] == {"S": Status.SUCCEEDED}
+    assert not {schema.WAKE_BUCKET, schema.WAKE_KEY, schema.LEASE_UNTIL} & set(item)

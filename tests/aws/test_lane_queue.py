@@ -1,0 +1,165 @@
+import logging
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from botocore.exceptions import ClientError
+
+from lambdas.aws import lane_queue
+from lambdas.aws.events import message_of_record
+from lambdas.aws.lane_queue import SqsLanes, delay_seconds
+from lambdas.aws.messages import body_of
+from lambdas.aws.resources import ensure_lanes
+from lambdas.core.delivery import Delivery, Message, delivery_of, new_token
+from lambdas.core.errors import Corrupt
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Depth
+from lambdas.core.times import HOUR, MINUTE, SECOND
+from tests.factories import NOW, a_sent_task, an_id
+
+
+@pytest.fixture
+def urls(sqs: Any) -> dict[Lane, str]:
+    return ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def lanes(sqs: Any, urls: dict[Lane, str]) -> SqsLanes:
+    return SqsLanes(sqs, urls)
+
+
+def a_delivery(due_at: int = NOW) -> Delivery:
+    return Delivery(
+        task_id=an_id(),
+        token=new_token(due_at, "nonce"),
+        attempt=1,
+        lane=Lane.MEDIUM,
+        written_at=NOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("due_in", "seconds"),
+    [
+        (-HOUR, 0),
+        (0, 0),
+        (1_999, 0),
+        (2_000, 1),
+        (60_999, 59),
+        (901 * SECOND, 900),
+        (HOUR, 900),
+    ],
+)
+def test_a_message_comes_at_least_a_second_ahead(due_in: int, seconds: int):
+    assert delay_seconds(NOW + due_in, NOW) == seconds
+
+
+def test_an_entry_that_sqs_refuses_is_told_from_the_rest(
+    lanes: SqsLanes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(lane_queue, "LONGEST_DELAY", 100_000)  # SQS takes no more than 900
+    deliveries = [a_delivery(NOW + (HOUR if n in (1, 11) else MINUTE)) for n in range(13)]
+
+    sent = lanes.send(deliveries, NOW)
+
+    assert sent == [n not in (1, 11) for n in range(13)]
+    assert lanes.depth(Lane.MEDIUM).delayed == 11
+    assert [r.getMessage() for r in caplog.records].count("delivery refused") == 2
+
+
+def test_a_lane_without_a_queue_is_our_own_mistake(sqs: Any):
+    lost = SqsLanes(sqs, {Lane.MEDIUM: "https://queue.amazonaws.com/123456789012/nowhere"})
+
+    with pytest.raises(ClientError, match=r"NonExistentQueue|QueueDoesNotExist"):
+        lost.send([a_delivery()], NOW)
+
+
+GOOD = body_of(a_delivery())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "not json",
+        "[]",
+        "null",
+        "{}",
+        GOOD.replace("medium", "express"),
+        GOOD.replace('"attempt":1', '"attempt":"first"'),
+        GOOD.replace(new_token(NOW, "nonce"), "no-time"),
+    ],
+)
+def test_an_unreadable_message_is_left_to_the_redrive_policy(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes, body: str, caplog: pytest.LogCaptureFixture
+):
+    sqs.send_message(QueueUrl=urls[Lane.MEDIUM], MessageBody=body)
+    delivery = a_delivery()
+    lanes.send([delivery], NOW)
+
+    with caplog.at_level(logging.WARNING):
+        messages = lanes.receive(Lane.MEDIUM, 10, 0)
+
+    assert [message.delivery for message in messages] == [delivery]
+    assert [record.message_id for record in caplog.records if record.msg == "unreadable"]
+    assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=2)
+
+
+def test_a_buried_message_lands_in_the_dead_letter_queue(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
+):
+    delivery = a_delivery()
+    lanes.send([delivery], NOW)
+    receives = 0
+    while messages := lanes.receive(Lane.MEDIUM, 1, 0):
+        receives += 1
+        lanes.bury(messages[0])
+
+    letters = sqs.receive_message(QueueUrl=f"{urls[Lane.MEDIUM]}-dlq")["Messages"]
+    assert receives == 10
+    assert [letter["Body"] for letter in letters] == [body_of(delivery)]
+
+
+def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
+    lanes.send([a_delivery()], NOW)
+    messages = lanes.receive(Lane.MEDIUM, 1, 0)
+    lanes.delete(messages)
+
+    lanes.hand_back(messages[0], SECOND)
+    lanes.bury(messages[0])
+
+    assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+
+
+def test_a_message_is_handed_back_for_as_long_as_sqs_allows(lanes: SqsLanes):
+    lanes.send([a_delivery()], NOW)
+    [message] = lanes.receive(Lane.MEDIUM, 1, 0)
+
+    lanes.hand_back(message, 24 * HOUR)
+
+    assert lanes.depth(Lane.MEDIUM).in_flight == 1
+
+
+def test_a_record_of_an_event_is_the_same_message():
+    delivery = delivery_of(a_sent_task(), NOW)
+    record = {
+        "messageId": "19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
+        "receiptHandle": "AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a",
+        "body": body_of(delivery),
+        "attributes": {"ApproximateReceiveCount": "1", "SentTimestamp": "1545082649183"},
+        "messageAttributes": {},
+        "md5OfBody": "098f6bcd4621d373cade4e832627b4f6",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:us-east-2:123456789012:duetime-medium",
+        "awsRegion": "us-east-2",
+    }
+
+    message = message_of_record(record)
+
+    assert message == Message(
+        delivery=message.delivery,
+        receipt="AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a",
+        message_id="19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
+    )
+    assert body_of(message.delivery) == body_of(delivery)
+    with pytest.raises(Corrupt, match="19dd0b57"):
+        message_of_record(record | {"body": "?"})

@@ -1,0 +1,68 @@
+from typing import Any
+
+import pytest
+
+from lambdas.aws import listing
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import Listing, TaskStore
+from lambdas.core.task import Task
+from lambdas.core.times import DAY, HOUR
+from tests.aws.stored import a_store
+from tests.factories import NOW, a_spec, a_task
+
+
+def put_tasks(store: TaskStore, count: int, apart: int) -> list[Task]:
+    """Newest first."""
+    spec = a_spec(run_at=NOW + DAY)
+    tasks = [a_task(spec=spec, now=NOW - n * apart) for n in range(count)]
+    store.put(tasks)
+    return tasks
+
+
+def pages(store: TaskStore, **wanted: Any) -> list[list[Task]]:
+    found, cursor = [], None
+    while not found or cursor:
+        page = store.page(Listing(cursor=cursor, **wanted))
+        found.append(list(page.tasks))
+        cursor = page.cursor
+    return found
+
+
+@pytest.mark.parametrize("limit", [2, 50])
+def test_a_page_looks_at_so_many_days_and_no_more(
+    dynamodb: Any, table: str, limit: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(listing, "MOST_ROUNDS", 1)
+    store = a_store(dynamodb, table)
+    tasks = put_tasks(store, 10, apart=12 * HOUR)
+
+    read = pages(store, limit=limit)
+
+    assert [task for page in read for task in page] == tasks
+    assert max(len(page) for page in read) == 2
+
+
+def test_a_page_looks_at_so_many_tasks_and_no_more(
+    dynamodb: Any, table: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(listing, "MOST_TASKS", 3)
+    store = a_store(dynamodb, table, shards=2)
+    tasks = put_tasks(store, 20, apart=1)
+    dead = a_task(now=NOW - 100, status=Status.DEAD, wake=None)
+    store.put([dead])
+
+    read = pages(store, limit=3, status=Status.DEAD)
+
+    assert [task for page in read for task in page] == [dead]
+    assert len(read) > 3, "short pages, each with a cursor"
+    assert [t for page in pages(store, limit=3) for t in page] == [*tasks, dead]
+
+
+def test_a_list_covers_the_shards_of_earlier_counts(dynamodb: Any, table: str):
+    few, many = a_store(dynamodb, table, shards=2), a_store(dynamodb, table, shards=8)
+    older = put_tasks(few, 6, apart=3)
+    newer = put_tasks(many, 6, apart=2)
+
+    read = [task for page in pages(many, limit=4) for task in page]
+
+    assert read == sorted([*older, *newer], key=lambda task: task.id, reverse=True)

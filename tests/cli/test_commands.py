@@ -1,0 +1,269 @@
+"""The commands against the real API, over HTTP."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duetime.cli.exits import ExitCode
+from duetime.cli.submitting import complain_of
+from duetime.client import Client
+
+ECHO = ("submit", "--handler", "echo")
+GOOD = {"target": {"type": "python", "handler": "echo"}}
+PAUSE = Client.follow.__kwdefaults__  # a command has no other way to be given its sleep
+
+
+def data(result: Any) -> Any:
+    """What a command with --json said: JSON on stdout and nothing else anywhere."""
+    assert result.stderr == ""
+    return json.loads(result.stdout)
+
+
+def submitted(live: Any, *words: str, stdin: str | None = None) -> Any:
+    return data(live("submit", *words, "--json", stdin=stdin))
+
+
+def test_health(live: Any) -> None:
+    assert data(live("health", "--json"))["status"] == "ok"
+    result = live("health")
+    assert result.stdout.startswith("ok  http://127.0.0.1:")
+    assert "version 9.9.9" in result.stdout
+    assert result.exit_code == ExitCode.OK
+
+
+def test_every_option_of_submit_arrives(live: Any) -> None:
+    words = """--handler echo --payload {"day":1} --in 1h30m --priority HIGH --timeout 2m
+        --jitter 5 --expires-at 2035-11-16T09:00:00+01:00 --max-attempts 3 --base-delay 2
+        --multiplier 3 --max-delay 1h --retry-jitter 0.25 --namespace shop --tag team=growth
+        --tag tier=1 --idempotency-key k1 --ordering-key o1"""
+    task = submitted(live, *words.split(), "--name", "the daily one")
+    expected = {
+        "target": {"type": "python", "handler": "echo"},
+        "payload": {"day": 1},
+        "priority": "high",
+        "timeout": 120.0,
+        "jitter": 5.0,
+        "expires_at": "2035-11-16T08:00:00.000Z",
+        "name": "the daily one",
+        "namespace": "shop",
+        "tags": {"team": "growth", "tier": "1"},
+        "idempotency_key": "k1",
+        "ordering_key": "o1",
+        "status": "PENDING",
+    }
+    assert {key: task[key] for key in expected} == expected
+    retry = {"max_attempts": 3, "base_delay": 2, "multiplier": 3, "max_delay": 3600}
+    assert task["retry"] == retry | {"jitter": 0.25}
+
+
+def test_an_http_target_arrives(live: Any) -> None:
+    words = ["--http", "http://127.0.0.1:9/x", "--method", "put", "--header", "Accept: a/b"]
+    task = submitted(live, *words, "--at", "2035-11-16T09:00:00+01:00")
+    assert task["run_at"] == "2035-11-16T08:00:00.000Z"
+    assert task["target"] == {
+        "type": "http",
+        "url": "http://127.0.0.1:9/x",
+        "method": "PUT",
+        "headers": {"Accept": "a/b"},
+    }
+
+
+def test_the_payload_comes_from_a_file_or_stdin(live: Any, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text("[1, 2]")
+    from_file = submitted(live, "--handler", "echo", "--payload", f"@{tmp_path / 'p.json'}")
+    from_stdin = submitted(live, "--handler", "echo", "--payload", "-", stdin="[3]")
+    assert (from_file["payload"], from_stdin["payload"]) == ([1, 2], [3])
+
+
+def test_submit_says_how_to_go_on(live: Any) -> None:
+    result = live(*ECHO)
+    first, second = result.stdout.splitlines()
+    task_id = first.split()[1]
+    assert first == f"Submitted {task_id}  echo, due at once"
+    assert second == f"Follow it: duetime watch {task_id}"
+
+
+def test_a_refused_task_is_told_field_by_field(live: Any) -> None:
+    result = live("submit", "--handler", "nope")
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[1].startswith("target.handler: no handler 'nope'")
+    result = live(*ECHO, "--timeout", "9000", "--max-attempts", "1000")
+    fields = [line.split(":")[0] for line in result.stderr.splitlines()]
+    assert fields[1:] == ["timeout", "retry.max_attempts"]
+
+
+def test_text_that_is_no_text_is_refused_without_a_stack_trace(live: Any) -> None:
+    result = live(*ECHO, "--payload", r'"\ud800"')
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert live("show", "\udcff").exit_code == ExitCode.NOT_FOUND
+
+
+def test_a_key_that_is_taken_is_refused(live: Any) -> None:
+    first = submitted(live, "--handler", "echo", "--idempotency-key", "k")
+    assert submitted(live, "--handler", "echo", "--idempotency-key", "k")["id"] == first["id"]
+    other = live(*ECHO, "--idempotency-key", "k", "--payload", "1")
+    assert (other.exit_code, other.stdout) == (ExitCode.NOT_DONE, "")
+
+
+def test_one_task_from_a_file(live: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('{"target": {"type": "python", "handler": "echo"}}')
+    assert submitted(live, "--from", str(tmp_path / "t.json"))["status"] == "ENQUEUED"
+
+
+def test_a_batch_of_which_some_are_refused(live: Any) -> None:
+    stdin = json.dumps([GOOD, {"target": {"type": "odd"}}, {**GOOD, "nme": 1}])
+    result = live("submit", "--from", "-", stdin=stdin)
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stdout.splitlines()[-1] == "1 of 3 submitted."
+    wrong = [line.split(":")[0] for line in result.stderr.splitlines()]
+    assert wrong == ["tasks[1].target.type", "tasks[2].nme"]
+
+
+def test_a_batch_tells_which_key_is_taken(live: Any) -> None:
+    keyed = {**GOOD, "idempotency_key": "k"}
+    result = live("submit", "--from", "-", stdin=json.dumps([keyed, {**keyed, "payload": 1}]))
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stderr.startswith("tasks[1].idempotency_key: was used")
+
+
+def test_a_refusal_in_a_batch_that_no_field_is_to_blame_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    problem = {"title": "Try again", "detail": "The store does not answer."}
+    complain_of(7, {"status": 503, "error": problem})
+    assert capsys.readouterr().err == "tasks[7]: Try again: The store does not answer.\n"
+
+
+def test_a_long_list_goes_in_several_batches(live: Any) -> None:
+    result = live("submit", "--from", "-", "--json", stdin=json.dumps([GOOD] * 101))
+    assert [r["status"] for r in data(result)["results"]] == [201] * 101
+    assert result.exit_code == ExitCode.OK
+
+
+def test_list_is_empty_at_first_and_says_what_to_do(live: Any) -> None:
+    assert "duetime submit --handler" in live("list").stdout
+    assert live("list", "--status", "dead").stdout == "No task matches.\n"
+    assert data(live("list", "--json")) == {"items": [], "next_cursor": None}
+
+
+def test_list_goes_on_where_it_stopped(live: Any) -> None:
+    ids = [submitted(live, "--handler", "echo")["id"] for _ in range(3)]
+    page = data(live("list", "--limit", "2", "--json"))
+    rest = data(live("list", "--cursor", page["next_cursor"], "--json"))
+    assert sorted(t["id"] for t in page["items"] + rest["items"]) == sorted(ids)
+    assert "There are more" in live("list", "--limit", "2").stdout
+    assert "There are more" not in live("list").stdout
+
+
+def test_list_reads_as_many_pages_as_it_takes(live: Any) -> None:
+    live("submit", "--from", "-", stdin=json.dumps([GOOD] * 100))
+    live("submit", "--from", "-", stdin=json.dumps([GOOD] * 5))
+    assert len(data(live("list", "--all", "--json"))["items"]) == 105
+    assert len(data(live("list", "--limit", "103", "--json"))["items"]) == 103
+    assert len(data(live("list", "--json"))["items"]) == 20
+
+
+def test_list_filters(live: Any, system: Any) -> None:
+    dead = submitted(live, "--handler", "fail")["id"]
+    system.run_due()
+    other = submitted(live, "--handler", "echo", "--namespace", "shop")["id"]
+    submitted(live, "--handler", "echo")
+    assert dead in live("list", "--status", "dead").stdout
+    assert [t["id"] for t in data(live("list", "--status", "DEAD", "--json"))["items"]] == [dead]
+    shop = data(live("list", "--namespace", "shop", "--json"))["items"]
+    assert [t["id"] for t in shop] == [other]
+
+
+def test_show_has_the_attempts(live: Any, system: Any) -> None:
+    task_id = submitted(live, "--handler", "fail")["id"]
+    system.run_due()
+    shown = data(live("show", task_id, "--json"))
+    assert (shown["status"], shown["attempts"][0]["outcome"]) == ("DEAD", "failed")
+    result = live("show", task_id)
+    assert result.exit_code == ExitCode.OK
+    assert result.stdout.count("PermanentError: it was told to") == 2
+
+
+@pytest.mark.parametrize("command", ["show", "watch", "cancel"])
+def test_a_task_that_is_not_there(live: Any, command: str) -> None:
+    result = live(command, "01NOPE")
+    assert result.exit_code == ExitCode.NOT_FOUND
+    assert result.stdout == ""
+    assert result.stderr == "Not found: There is no task 01NOPE.\n"
+
+
+def test_cancel_goes_on_past_a_refusal(live: Any, system: Any) -> None:
+    done = submitted(live, "--handler", "echo")["id"]
+    system.run_due()
+    first, last = (submitted(live, "--handler", "echo", "--in", "1h")["id"] for _ in range(2))
+    result = live("cancel", first, done, "01NOPE", last)
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stdout == f"{first} is CANCELLED\n{last} is CANCELLED\n"
+    assert [done in line for line in result.stderr.splitlines()] == [True, False]
+
+
+def test_a_running_task_is_asked_to_stop(live: Any, system: Any) -> None:
+    task_id = submitted(live, "--handler", "echo")["id"]
+    system.lease()
+    assert live("cancel", task_id).stdout == f"{task_id} is RUNNING and being stopped\n"
+    assert data(live("cancel", task_id, "--json"))["items"][0]["cancel_requested"]
+    assert "a cancel was asked for" in live("show", task_id).stdout
+
+
+@pytest.mark.parametrize(
+    ("handler", "code", "end"),
+    [
+        ("report", ExitCode.OK, ["after 1 attempt", "50% half", "result  [1]"]),
+        ("fail", ExitCode.NOT_DONE, ["DEAD", "error   PermanentError: it was told to"]),
+    ],
+)
+def test_watch_ends_as_the_task_did(
+    live: Any, system: Any, handler: str, code: ExitCode, end: list[str]
+) -> None:
+    task_id = submitted(live, "--handler", handler, "--payload", "[1]")["id"]
+    system.run_due()
+    result = live("watch", task_id)
+    assert result.exit_code == code
+    assert all(words in result.stdout for words in end)
+    as_json = live("watch", task_id, "--json")
+    assert (as_json.exit_code, data(as_json)["id"]) == (code, task_id)
+
+
+def test_watch_of_a_task_that_never_ran(live: Any) -> None:
+    task_id = submitted(live, "--handler", "echo", "--in", "1h")["id"]
+    live("cancel", task_id)
+    result = live("watch", task_id)
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert "CANCELLED  before its first attempt" in result.stdout
+
+
+def test_watch_gives_up(live: Any) -> None:
+    result = live(*ECHO, "--in", "1h", "--watch", "--wait", "0")
+    assert result.exit_code == ExitCode.TIMED_OUT
+    assert result.stdout.splitlines()[1].endswith("PENDING    due in 1 h")
+    assert result.stderr.endswith("is still PENDING after 0 s\n")
+
+
+def test_submit_and_watch_follows_to_the_end(
+    live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task runs between the first look and the second."""
+    monkeypatch.setitem(PAUSE, "sleep", lambda _seconds: system.run_due())
+    result = live("submit", "--handler", "echo", "--payload", "[1]", "--watch")
+    assert result.exit_code == ExitCode.OK
+    statuses = [line.split()[1] for line in result.stdout.splitlines()[1:3]]
+    assert statuses == ["ENQUEUED", "SUCCEEDED"]
+    assert result.stdout.splitlines()[-1] == "result  [1]"
+
+
+def test_ctrl_c_while_watching(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(PAUSE, "sleep", interrupt)
+    result = live(*ECHO, "--in", "1h", "--watch")
+    assert result.exit_code == ExitCode.INTERRUPTED
+    assert result.stderr == ""

@@ -1,0 +1,85 @@
+"""What a newcomer copies works."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lambdas import registry
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+REQUESTS = sorted((EXAMPLES / "requests").glob("*.json"))
+
+
+@pytest.fixture(autouse=True)
+def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PAYMENTS_DB", str(tmp_path / "payments.db"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    registry.load(str(EXAMPLES / "handlers"))
+    monkeypatch.setattr(sys.modules["idempotent"], "FILE", str(tmp_path / "payments.db"))
+
+
+@pytest.fixture
+def ended(live: Any, system: Any) -> Any:
+    """Submits a task, runs it once and tells how it stands then."""
+
+    def run(handler: str, payload: Any) -> Any:
+        words = ("--handler", handler, "--payload", json.dumps(payload), "--base-delay", "60")
+        task_id = json.loads(live("submit", *words, "--json").stdout)["id"]
+        system.run_due()
+        return json.loads(live("show", task_id, "--json").stdout)
+
+    return run
+
+
+@pytest.mark.parametrize("request_file", REQUESTS, ids=lambda path: path.stem)
+def test_every_request_is_accepted(live: Any, request_file: Path) -> None:
+    result = live("submit", "--from", str(request_file))
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_hello(ended: Any) -> None:
+    task = ended("demo.hello", {"name": "Ada"})
+    assert task["result"] == {"greeting": "Hello, Ada!", "attempt": 1}
+    assert ended("demo.hello", None)["result"]["greeting"] == "Hello, world!"
+
+
+def test_reports_tell_their_progress(ended: Any) -> None:
+    task = ended("reports.daily", {"day": 1, "pages": 0})
+    assert (task["status"], task["progress"]["fraction"]) == ("SUCCEEDED", 1.0)
+
+
+def test_reports_stop_when_asked(live: Any, system: Any) -> None:
+    words = ("--handler", "reports.daily", "--payload", '{"day": 1}')
+    task_id = json.loads(live("submit", *words, "--json").stdout)["id"]
+    [run] = system.lease()
+    live("cancel", task_id)
+    run.context.heartbeat()
+    system.executor.record([system.executor.execute(run)])
+    assert json.loads(live("show", task_id, "--json").stdout)["status"] == "CANCELLED"
+
+
+def test_flaky_is_retried_and_bad_input_is_not(ended: Any) -> None:
+    assert ended("demo.flaky", {"failures": 1})["status"] == "RETRYING"
+    assert ended("demo.flaky", {"failures": 0})["status"] == "SUCCEEDED"
+    assert ended("demo.flaky", {"failures": "many"})["status"] == "DEAD"
+
+
+def test_a_charge_is_made_once(live: Any, system: Any, ended: Any) -> None:
+    first = ended("payments.charge", {"account": "ada", "cents": 500})
+    assert first["result"] == {"account": "ada", "charged_now": True, "total_cents": 500}
+    charge, ctx = registry.find("payments.charge"), Attempt(first["id"], 2)
+    again = charge(first["payload"], ctx)  # type: ignore[misc, arg-type]
+    assert again == {"account": "ada", "charged_now": False, "total_cents": 500}
+    with pytest.raises(RuntimeError, match="taken over"):
+        charge(first["payload"], Attempt(first["id"], 1))  # type: ignore[misc, arg-type]
+    assert ended("payments.charge", {"account": "ada"})["status"] == "DEAD"
+
+
+class Attempt:
+    """As much of a context as a charge looks at."""
+
+    def __init__(self, key: str, fence: int) -> None:
+        self.idempotency_key, self.fencing_token = key, fence
