@@ -1,7 +1,8 @@
 """The real clock and the real dice: the only place that the roles' time and chance come from."""
 
 import time
-from random import SystemRandom
+from os import urandom
+from struct import Struct
 
 from lambdas.core.ids import RANDOM_BITS, new_id
 from lambdas.core.rules import Draw
@@ -14,14 +15,18 @@ class SystemClock:
 
 
 class SystemChance:
-    def __init__(self) -> None:
-        self._random = SystemRandom()
+    """Straight from the operating system, since a copied or thawed environment would repeat a
+    generator's draws, and with them tokens and holders."""
 
     def draw(self) -> Draw:
-        return Draw(luck=self._random.random(), spread=self._random.random(), nonce=self.nonce())
+        luck, spread, nonce = _THREE.unpack(urandom(_THREE.size))
+        return Draw(luck=luck / 2**32, spread=spread / 2**32, nonce=f"{nonce:016x}")
 
     def nonce(self) -> str:
-        return f"{self._random.getrandbits(64):016x}"
+        return urandom(8).hex()
 
     def new_id(self, now: Millis) -> str:
-        return new_id(now, self._random.getrandbits(RANDOM_BITS))
+        return new_id(now, int.from_bytes(urandom(RANDOM_BITS // 8)))
+
+
+_THREE = Struct(">IIQ")

@@ -2,13 +2,12 @@
 
 A change is one conditional UpdateItem. Every conditional write asks for the item that stood in
 its way, so that a refusal needs no second read, and an SDK's repetition of a write that had
-succeeded is known by its own traces. Verbs that take several values try every one of them; if
-some could not be carried out, the first failure then rises, and the caller may repeat them all.
+succeeded is known by its own traces.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lambdas.aws import schema, texts
 from lambdas.aws.expressions import update
@@ -18,7 +17,8 @@ from lambdas.aws.listing import Lister, listing_bucket
 from lambdas.aws.reader import TaskReader
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
 from lambdas.aws.table import Table
-from lambdas.core.change import Answer, Applied, Change, Refused
+from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
+from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.ports import Clock, Listing, Page, Reservation, Shards
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 WAKES_PER_QUERY = 1_000
 IS_FREE = f"attribute_not_exists({schema.PK})"
@@ -57,13 +59,13 @@ class DynamoTaskStore:
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         count = self._shards().count
-        return self._fan_out.each(lambda task: self._put(task, count), tasks)
+        return self._fan_out.each(_answered(lambda task: self._put(task, count)), tasks)
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         return self._reader.tasks(task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._fan_out.each(self._apply, changes)
+        return self._fan_out.each(_answered(self._apply), changes)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
@@ -141,3 +143,17 @@ class DynamoTaskStore:
         if standing is None:  # it has just been removed as expired
             return self._reserve(wanted, now)
         return read_reservation(wanted.namespace, wanted.key, standing)
+
+
+def _answered(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
+    """Whatever ails one write is its own answer: the others of its batch were made, and who
+    asked for them must learn so. A task that cannot be read may have been written all the same."""
+
+    def answer(value: T) -> Answer:
+        try:
+            return write(value)
+        except (Unavailable, Corrupt) as error:
+            log.warning("no answer: %s", error)
+            return Unknown(str(error))
+
+    return answer

@@ -1,22 +1,28 @@
 """Ids are ULIDs: 48 bits of time, 80 bits of randomness, sortable as text."""
 
+from functools import lru_cache
+
 from lambdas.core.times import Millis
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 26
 RANDOM_BITS = 80
-# Two characters at a time: half the divisions, on a path every task takes.
-_PAIRS = [a + b for a in ALPHABET for b in ALPHABET]
+_PAIRS = [a + b for a in ALPHABET for b in ALPHABET]  # ten bits at a time
 
 
 def new_id(now: Millis, randomness: int) -> str:
     """An id that sorts by `now`; `randomness` holds 80 bits drawn by the caller."""
-    value = now << RANDOM_BITS | randomness
-    parts = []
-    for _ in range(LENGTH // 2):
-        value, low = divmod(value, 1024)
-        parts.append(_PAIRS[low])
-    return "".join(reversed(parts))
+    return _time_part(now) + _forty_bits(randomness >> 40) + _forty_bits(randomness)
+
+
+@lru_cache(maxsize=16)
+def _time_part(now: Millis) -> str:
+    return _PAIRS[now >> 40] + _forty_bits(now)
+
+
+def _forty_bits(n: int) -> str:
+    p = _PAIRS
+    return p[n >> 30 & 1023] + p[n >> 20 & 1023] + p[n >> 10 & 1023] + p[n & 1023]
 
 
 def created_at(task_id: str) -> Millis:

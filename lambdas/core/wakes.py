@@ -8,6 +8,7 @@ wake, so the key itself is the optimistic lock of a claim.
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from zlib import crc32
 
 from lambdas.core.lanes import Lane
@@ -51,6 +52,7 @@ def shard_of(task_id: str, shards: int) -> int:
     return crc32(task_id.encode()) % shards
 
 
+@lru_cache(maxsize=1_024)
 def bucket_of(minute: int, shard: int) -> str:
     """Readable, since operators meet it in the console: `20261116T0907#03`."""
     return f"{datetime.fromtimestamp(minute * 60, UTC):%Y%m%dT%H%M}#{shard:02d}"

@@ -14,9 +14,11 @@ from lambdas.aws import clients
 from lambdas.aws.clients import reached
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.table import Table
+from lambdas.core.change import Unknown
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
+from lambdas.core.steps.cancel import cancel
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_sent_task
 
@@ -99,11 +101,13 @@ def test_our_own_mistakes_rise():
         1 / 0  # noqa: B018
 
 
-def test_a_failed_batch_rises_after_every_task_was_tried(serve: Serve):
+def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
     store = a_store(clients.dynamodb(serve(400, "ThrottlingException")), "tasks")
+    change = cancel("a", now=NOW)
 
-    with pytest.raises(Unavailable):
-        store.put([a_sent_task(), a_sent_task()])
+    for answer in (*store.put([a_sent_task(), a_sent_task()]), *store.apply([change])):
+        assert isinstance(answer, Unknown)
+        assert "ThrottlingException" in answer.reason
     with pytest.raises(Unavailable):
         store.get(["a"])
     with pytest.raises(Unavailable):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lambdas.aws import schema
+from lambdas.core.change import Applied, Unknown
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Corrupt
 from lambdas.core.lifecycle import Outcome, Status
@@ -184,6 +185,24 @@ def test_an_item_that_cannot_be_read_is_corrupt(
     with pytest.raises(Corrupt) as caught:
         store.get([task.id])
     assert task.id in caught.value.item
+
+
+def test_a_corrupt_task_does_not_spoil_the_answers_for_the_others(dynamodb: Any, table: str):
+    tasks = [a_running_task() for _ in range(3)]
+    store = a_store(dynamodb, table)
+    store.put(tasks)
+    dynamodb.update_item(
+        TableName=table,
+        Key={"pk": {"S": schema.task_pk(tasks[1].id)}, "sk": {"S": schema.TASK}},
+        UpdateExpression=f"REMOVE {schema.SPEC}",
+    )
+
+    first, second, third = store.apply([renew(task, now=NOW) for task in tasks])
+
+    assert isinstance(first, Applied)
+    assert isinstance(second, Unknown)
+    assert tasks[1].id in second.reason
+    assert isinstance(third, Applied)
 
 
 def test_a_put_that_lost_leaves_the_winner_its_text(dynamodb: Any, table: str):

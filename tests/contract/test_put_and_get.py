@@ -98,6 +98,17 @@ def test_several_puts_are_answered_each_alone_and_in_order(store: TaskStore):
     assert answers == expected
 
 
+def test_of_two_with_one_id_in_a_batch_one_stands(store: TaskStore):
+    one = a_task()
+    two = a_task(id=one.id)
+
+    answers = store.put([one, two])
+
+    [winner] = store.get([one.id]).values()
+    assert winner in (one, two)
+    assert answers == [Applied(t) if t == winner else Refused(winner) for t in (one, two)]
+
+
 def test_get_returns_what_exists(store: TaskStore):
     tasks = [a_task() for _ in range(3)]
     store.put(tasks)

@@ -36,8 +36,9 @@ def test_the_default_doubles_from_a_second(failed_attempts, backoff, luck):
 
 
 def test_the_default_of_the_contract():
-    assert DEFAULT_RETRY == RetryPolicy(
-        max_attempts=5, base_delay=1, multiplier=2, max_delay=3600, jitter=0.5
+    assert (
+        RetryPolicy(max_attempts=5, base_delay=1, multiplier=2, max_delay=3600, jitter=0.5)
+        == DEFAULT_RETRY
     )
 
 

@@ -2,9 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdas.core.lanes import Lane
 from lambdas.core.rules import FIRST_WATCH, LONGEST_HORIZON, WATCH_SPREAD, Rules
-from lambdas.core.times import MINUTE
+from lambdas.core.times import MINUTE, SECOND
 from lambdas.core.wakes import WakeKind, bucket_of, minute_of, shard_of
+from tests.factories import NOW, RULES, a_draw
 from tests.strategies import draws, lanes, moments, rules, task_ids, waits
 
 dues = st.tuples(moments, waits, st.booleans()).map(
@@ -52,6 +54,14 @@ def test_a_placed_wake_is_never_under_a_past_minute(r, task_id, lane, due, draw)
     wake = r.place(task_id, lane, due_at, now=now, draw=draw)
 
     assert wake.bucket >= bucket_of(minute_of(now), shard_of(task_id, r.shards))
+
+
+@pytest.mark.parametrize(("spread", "late"), [(0.0, 120), (0.25, 150), (0.5, 180), (0.999, 240)])
+def test_first_watches_are_spread_by_the_draw_made_for_it(spread, late):
+    draw = a_draw(luck=0.7, spread=spread)
+    wake = RULES.first_watch("t", Lane.LOW, NOW, now=NOW, draw=draw)
+
+    assert round((wake.at - NOW) / SECOND) == late
 
 
 def test_the_numbers_of_the_design():

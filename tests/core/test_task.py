@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.core.lifecycle import FINISHED, Outcome, Status
-from lambdas.core.task import Attempt, TaskError, storable
+from lambdas.core.task import Attempt, Spec, TaskError, storable
 from tests.factories import NOW, a_spec, a_task
 from tests.strategies import ALIVE, moments, tasks, texts
 
@@ -14,6 +14,22 @@ FAILED = Attempt(
     number=1, started_at=NOW, drift_ms=0, finished_at=NOW + 1, outcome=Outcome.FAILED, error=BROKEN
 )
 GOING_ON = Attempt(number=2, started_at=NOW + 2, drift_ms=0)
+
+
+def test_the_defaults_of_the_contract():
+    spec = Spec(target={"type": "http"}, run_at=NOW)
+
+    assert (spec.payload, spec.expires_at, spec.name) == (None, None, None)
+    assert (spec.ordering_key, spec.idempotency_key) == (None, None)
+    assert (spec.priority, spec.timeout, spec.jitter) == ("medium", 60, 0)
+    assert (spec.namespace, spec.tags) == ("default", {})
+    assert spec.retry.max_attempts == 5
+
+
+def test_a_new_task_was_never_sent_again_nor_held_back():
+    task = a_task()
+
+    assert (task.sends, task.skips, task.cancel_requested) == (0, 0, False)
 
 
 @given(tasks(*FINISHED))
@@ -34,6 +50,11 @@ def test_a_task_goes_to_the_lane_of_its_priority(task):
 @pytest.mark.parametrize(("now", "expired"), [(NOW - 1, False), (NOW, True), (NOW + 1, True)])
 def test_a_task_expires_at_its_time_and_not_before(now, expired):
     assert a_task(spec=a_spec(expires_at=NOW)).expired(now) is expired
+
+
+@given(moments)
+def test_a_task_without_an_end_of_its_time_never_expires(now):
+    assert not a_task(spec=a_spec(expires_at=None)).expired(now)
 
 
 @given(tasks(Status.RUNNING, Status.RETRYING), moments)

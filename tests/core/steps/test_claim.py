@@ -42,6 +42,7 @@ def test_a_claim_takes_what_the_index_showed(r, task, wait, draw):
         task.due_at,
         task.attempt,
     )
+    assert claimed.updated_at == now
     assert claimed.wake.kind is WakeKind.WATCH
     late = claimed.wake.at - max(found.at, now)
     assert FIRST_WATCH <= late <= FIRST_WATCH + WATCH_SPREAD
@@ -97,6 +98,7 @@ def test_a_released_task_waits_for_the_scanner_again(r, task, wait):
         Status.PENDING if task.status is Status.ENQUEUED else Status.RETRYING
     )
     assert (released.token, released.attempt) == (task.token, task.attempt)
+    assert released.updated_at == now
     assert released.wake == r.wake(WakeKind.DISPATCH, task.id, task.lane, task.due_at, now=now)
 
 

@@ -26,6 +26,7 @@ def test_a_lease_begins_the_coming_attempt(task, wait):
     assert (leased.status, leased.holder) == (Status.RUNNING, "me")
     assert leased.attempt == leased.current.number == task.attempt + 1
     assert leased.lease_until == terms.renewed(now)
+    assert leased.updated_at == now
     assert (leased.current.started_at, leased.current.drift_ms) == (now, wait)
     assert (leased.current.finished_at, leased.current.outcome, leased.current.error) == (None,) * 3
     assert leased.wake == task.wake  # moving the watch would cost two index writes

@@ -96,6 +96,7 @@ def test_a_retry_has_a_new_token_and_a_fresh_watch(r, task, failure, wait, draw)
         assert delivery_of(retried, now).due_at == retried.due_at
         assert retried.wake == r.place(task.id, task.lane, retried.due_at, now=now, draw=draw)
         assert (retried.sends, retried.skips) == (0, 0)
+        assert retried.updated_at == now
 
 
 @given(rules, running, failures, waits, draws)
@@ -127,6 +128,15 @@ def test_a_revived_task_backs_off_from_the_beginning():
     change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.sets["due_at"] == NOW + 1 * SECOND
+
+
+def test_without_a_delay_the_next_attempt_is_due_at_once():
+    at_once = RetryPolicy(base_delay=0.0, jitter=0.0)
+    task = a_running_task(spec=a_spec(run_at=NOW, retry=at_once))
+
+    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+
+    assert change.sets["due_at"] == NOW
 
 
 def test_a_retry_beyond_the_horizon_waits_for_the_scanner():

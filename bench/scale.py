@@ -1,0 +1,139 @@
+"""Whether what is stored slows down what is due.
+
+The time of one tick and of one submission, with 1,000 and with 1,000,000 stored future tasks,
+taken in turns in one run; and the memory of a process that holds the million.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import handlers  # noqa: F401 - registers bench.noop
+from harness import duetime_local, post, report
+
+from duetime.embedded.lanes import MemoryLanes
+from duetime.embedded.store import EmbeddedStore
+from lambdas import registry
+from lambdas.api.app import Api
+from lambdas.api.http import Request
+from lambdas.core.ports import Ports
+from lambdas.core.rules import Rules
+from lambdas.core.steps.submit import submit
+from lambdas.core.task import Spec
+from lambdas.core.times import DAY, HOUR
+from lambdas.scanner.scanner import Scanner
+from lambdas.system import SystemChance, SystemClock
+
+TARGET = {"type": "python", "handler": "bench.noop"}
+DUE = 100  # tasks that each measured tick claims
+ROUNDS = 30
+
+
+class Stored:
+    """A store with so many tasks that fall due between an hour and a month from now."""
+
+    def __init__(self, folder: Path, tasks: int) -> None:
+        self.data = folder / str(tasks)
+        clock = SystemClock()
+        self.store = EmbeddedStore(self.data / "duetime.db")
+        rules = Rules(shards=self.store.shards(clock.now()).count)
+        self.ports = Ports(
+            store=self.store,
+            lanes=MemoryLanes(clock),
+            rules=rules,
+            clock=clock,
+            chance=SystemChance(),
+        )
+        self.scanner = Scanner(self.ports, self.store)
+        self.api = Api(self.ports, handlers=registry.names, version="bench")
+        self.fill(tasks)
+
+    def fill(self, tasks: int) -> None:
+        for begin in range(0, tasks, 5_000):
+            self.put(min(5_000, tasks - begin), HOUR, 30 * DAY)
+
+    def put(self, count: int, least: int, most: int) -> None:
+        """Stored as the API would, but due so that only a tick can find them."""
+        now = self.ports.clock.now()
+        step = (most - least) / count
+        self.store.put(
+            [
+                submit(
+                    self.ports.rules,
+                    self.ports.chance.new_id(now),
+                    Spec(target=TARGET, run_at=now + least + round(step * n)),
+                    now=now,
+                    draw=self.ports.chance.draw(),
+                )
+                for n in range(count)
+            ]
+        )
+
+    def tick(self) -> float:
+        """One tick that claims and sends a hundred tasks which have come within the horizon."""
+        early = Rules(shards=self.ports.rules.shards, horizon=1)
+        now = self.ports.clock.now()
+        draw = self.ports.chance.draw
+        new_id = self.ports.chance.new_id
+        spec = Spec(target=TARGET, run_at=now + 60_000)
+        self.store.put([submit(early, new_id(now), spec, now=now, draw=draw()) for _ in range(DUE)])
+        start = time.perf_counter()
+        report = self.scanner.tick()
+        took = time.perf_counter() - start
+        if report.claimed != DUE:
+            raise RuntimeError(f"claimed {report.claimed} of {DUE}")
+        return took
+
+    def submission(self) -> float:
+        body = json.dumps({"target": TARGET, "delay": 86_400}).encode()
+        start = time.perf_counter()
+        response = self.api.call(Request(method="POST", path="/v1/tasks", body=body))
+        took = time.perf_counter() - start
+        if response.status != 201:
+            raise RuntimeError(str(response.body))
+        return took
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--few", type=int, default=1_000)
+    arguments.add_argument("--many", type=int, default=1_000_000)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as scratch:
+        few, many = (Stored(Path(scratch), tasks) for tasks in (given.few, given.many))
+        rows = [
+            compare("one tick, 100 due", few.tick, many.tick),
+            compare("one submission", few.submission, many.submission),
+        ]
+        few.store.close()
+        many.store.close()
+        rows.append(memory(many.data))
+    report("scale", f"{given.few:,} and {given.many:,} stored tasks", rows)
+
+
+def compare(what: str, few: Callable[[], float], many: Callable[[], float]) -> dict[str, Any]:
+    """Medians, taken in turns so that a noisy machine bothers both alike."""
+    pairs = [(few(), many()) for _ in range(ROUNDS)]
+    a, b = (median(times) * 1_000 for times in zip(*pairs, strict=True))
+    return {"what": what, "few ms": round(a, 2), "many ms": round(b, 2), "ratio": round(b / a, 2)}
+
+
+def memory(data: Path) -> dict[str, Any]:
+    """A runner on the million, after some submissions and a tick."""
+    body = json.dumps({"tasks": [{"target": TARGET}] * 100}).encode()
+    with duetime_local(data) as running:
+        connection = running.connect()
+        for _ in range(20):
+            post(connection, "/v1/tasks/batch", body)
+        used = running.memory_mb()
+    return {"what": "memory MB of the runner", "few ms": "", "many ms": round(used), "ratio": ""}
+
+
+if __name__ == "__main__":
+    main()
