@@ -1,0 +1,17 @@
+"""Everything that runs in the cloud, in the order in which a task passes through it.
+
+1. submit (`api`). The task is validated and stored with a delivery token. If it is due within
+   the horizon it is stored as ENQUEUED with a watch behind it and sent at once (the fast
+   path); otherwise it waits, PENDING, with a dispatch wake at its due time.
+2. scan, claim, enqueue (`scanner`). Once a minute a tick reads the buckets of the wake index
+   from its cursor to the horizon. Each task due there is claimed by one conditional write on
+   its wake key, which moves the wake to a watch, and is sent to its lane with a delay.
+3. lease, execute, record (`executor`). A message carries the token. When the task is due, and
+   not before, one conditional write takes the lease; the target runs; one conditional write of
+   the same holder records how it ended. A failure writes a new token and goes back to 1 or 2.
+4. relay (`relay`). What was written flows through the table's stream to whoever wants to know.
+
+The watch is what makes every step safe to cut off: whatever was sent, leased or left behind has
+a moment at which the scanner looks at it again and does what the table calls for. The steps are
+pure decisions in `core.steps`; `aws` carries them out on DynamoDB and SQS.
+"""

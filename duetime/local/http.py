@@ -4,31 +4,35 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lambdas.api.http import BODY_LIMIT, Request, Response
 
-METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 AT_ONCE = 64  # requests in the API at a time; most of them wait for the disk
 
 Call = Callable[[Request], Response]
 
 
-def asgi_app(call: Call) -> Starlette:
+def asgi_app(call: Call) -> ASGIApp:
+    """Every method and every path goes to the API, which knows how to say no."""
     threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="api")
 
     def answer(request: Request) -> AsgiResponse:
         response = call(request)
         return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
-    async def endpoint(asgi: AsgiRequest) -> AsgiResponse:
-        request = await _request(asgi)
-        return await asyncio.get_running_loop().run_in_executor(threads, answer, request)
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            request = await _request(AsgiRequest(scope, receive))
+        except ClientDisconnect:
+            return  # it hung up before its request was complete
+        response = await asyncio.get_running_loop().run_in_executor(threads, answer, request)
+        await response(scope, receive, send)
 
-    return Starlette(routes=[Route("/{path:path}", endpoint, methods=METHODS)])
+    return app
 
 
 async def _request(asgi: AsgiRequest) -> Request:
@@ -39,8 +43,16 @@ async def _request(asgi: AsgiRequest) -> Request:
             break  # long enough for the API to refuse it
     return Request(
         method=asgi.method,
-        path=asgi.url.path,
+        path=asgi.scope["raw_path"].decode("latin-1"),
         query=dict(asgi.query_params),
-        headers={name.lower(): value for name, value in asgi.headers.items()},
+        headers=_headers(asgi),
         body=bytes(body),
     )
+
+
+def _headers(asgi: AsgiRequest) -> dict[str, str]:
+    """One that comes twice is one with a comma, as API Gateway has it."""
+    headers: dict[str, str] = {}
+    for name, value in asgi.headers.items():
+        headers[name.lower()] = f"{headers[name.lower()]},{value}" if name in headers else value
+    return headers

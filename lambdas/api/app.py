@@ -31,7 +31,8 @@ class Api:
             return unavailable().response()
         except Exception:
             log.exception("a request failed", extra={"path": request.path})
-            return Problem(500, "internal", "Something went wrong on our side").response()
+            detail = "The fault is not in the request; the log of the API has the details."
+            return Problem(500, "internal", "Something went wrong on our side", detail).response()
 
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         time = rfc3339(self._clock.now())

@@ -8,24 +8,29 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from lambdas.core.times import Millis, from_datetime
 
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_EARLIEST_YEAR = 1970
+_DAY = r"\d{4}-\d\d-\d\d"
+_HOUR = r"([01]\d|2[0-3])"
+_RFC3339 = re.compile(rf"{_DAY}[Tt ]{_HOUR}:\d\d:\d\d(\.\d+)?([Zz]|[+-]{_HOUR}:[0-5]\d)", re.ASCII)
+_NAIVE = re.compile(rf"{_DAY}[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
+_EXAMPLE = "2026-11-16T09:00:00+01:00"
+_LAST: Millis = 253_402_300_799_999  # of the year 9999, the last that can be written down
 
 
 def _moment(value: Any) -> Millis:
     if not isinstance(value, str):
-        raise ValueError("a time is a string such as 2026-11-16T09:00:00+01:00")
+        raise ValueError(f"must be a string such as {_EXAMPLE}")
+    if _NAIVE.fullmatch(value):
+        raise ValueError("must have an offset: add Z or, for example, +01:00")
     if not _RFC3339.fullmatch(value):
-        if re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?$", value):
-            raise ValueError("the time has no offset; add Z or, for example, +01:00")
-        raise ValueError("not an RFC 3339 time such as 2026-11-16T09:00:00+01:00")
+        raise ValueError(f"must be an RFC 3339 time such as {_EXAMPLE}")
     try:
         moment = datetime.fromisoformat(value.upper())
     except ValueError as error:
-        raise ValueError(f"no such time: {error}") from None
-    if moment.year < _EARLIEST_YEAR:
-        raise ValueError(f"before {_EARLIEST_YEAR}")
-    return from_datetime(moment)
+        raise ValueError(f"is no time that exists: {error}") from None
+    at = from_datetime(moment)
+    if not 0 <= at <= _LAST:
+        raise ValueError("must be in the years 1970 to 9999 (UTC)")
+    return at
 
 
 Moment = Annotated[Millis, BeforeValidator(_moment)]

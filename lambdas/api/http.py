@@ -8,6 +8,10 @@ from urllib.parse import unquote
 from pydantic_core import from_json, to_json
 
 BODY_LIMIT = 5 * 1024 * 1024
+# An answer repeats what it refuses, but no more of it than a person reads.
+MOST_ERRORS = 20
+MOST_SHOWN = 200
+MOST_DETAIL = 1_000
 
 
 class FieldError(NamedTuple):
@@ -16,7 +20,8 @@ class FieldError(NamedTuple):
 
 
 class Problem(Exception):
-    """An answer that says no, as RFC 9457 has it."""
+    """An answer that says no, as RFC 9457 has it. What is wrong with the fields is its detail,
+    unless there is more to say."""
 
     def __init__(
         self,
@@ -35,10 +40,12 @@ class Problem(Exception):
             "title": title,
             "status": status,
         }
-        if detail:
-            self.body["detail"] = detail
+        self.body["detail"] = shown(detail or _all_in_one(errors), MOST_DETAIL)
         if errors:
-            self.body["errors"] = [error._asdict() for error in errors]
+            self.body["errors"] = [
+                {"field": shown(error.field), "message": shown(error.message)}
+                for error in errors[:MOST_ERRORS]
+            ]
 
     def response(self) -> "Response":
         return Response(
@@ -48,9 +55,20 @@ class Problem(Exception):
         )
 
 
+def shown(text: str, most: int = MOST_SHOWN) -> str:
+    """What a request said, made safe to say back: bounded, and valid Unicode."""
+    cut = text if len(text) <= most else f"{text[:most]}…"
+    return cut.encode(errors="replace").decode()
+
+
+def _all_in_one(errors: Sequence[FieldError]) -> str:
+    detail = "; ".join(f"{shown(e.field)}: {shown(e.message)}" for e in errors[:MOST_ERRORS])
+    left = len(errors) - MOST_ERRORS
+    return f"{detail}; and {left} more" if left > 0 else detail
+
+
 def invalid(errors: Sequence[FieldError]) -> Problem:
-    detail = "; ".join(f"{error.field}: {error.message}" for error in errors)
-    return Problem(422, "invalid", "The request is not valid", detail, errors)
+    return Problem(422, "invalid", "The request is not valid", errors=errors)
 
 
 def not_found(what: str) -> Problem:
@@ -76,8 +94,10 @@ class Request:
             raise Problem(413, "too-large", "The body is too large", "The limit is 5 MiB.")
         media_type = self.headers.get("content-type", "application/json").partition(";")[0]
         if media_type.strip().lower() != "application/json":
-            detail = f"Send application/json, not {media_type.strip()}."
+            detail = f"Send application/json, not {media_type.strip() or 'an empty Content-Type'}."
             raise Problem(415, "media-type", "Unsupported media type", detail)
+        if not self.body.strip():
+            raise Problem(400, "malformed", "The body is not JSON", "The body is empty.")
         try:
             return from_json(self.body, allow_inf_nan=False)
         except ValueError as error:
@@ -108,11 +128,12 @@ class Router:
 
     def call(self, request: Request) -> Response:
         segments = request.path.split("/")
+        wanted = "GET" if request.method == "HEAD" else request.method  # a GET, less its body
         allowed = []
         for method, pattern, endpoint in self._routes:
             parameters = _match(pattern, segments)
             if parameters is not None:
-                if method == request.method:
+                if method == wanted:
                     return endpoint(request, parameters)
                 allowed.append(method)
         if not allowed:

@@ -1,14 +1,14 @@
-"""A task as submitted."""
+"""A task as submitted, and a batch of them."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-from pydantic_core import to_json
 
+from lambdas.api.field_errors import field_errors
 from lambdas.api.fields import Moment, Seconds, Word
 from lambdas.api.http import FieldError, Problem, invalid
 from lambdas.api.targets import Target
+from lambdas.core.codec import to_json
 from lambdas.core.lanes import Lane
 from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
 from lambdas.core.task import Spec
@@ -17,7 +17,9 @@ from lambdas.core.times import YEAR, Millis, seconds
 LATEST: Millis = 10 * YEAR
 TARGET_LIMIT = 16 * 1024
 PAYLOAD_LIMIT = 256 * 1024
+BATCH_LIMIT = 100
 
+M = TypeVar("M", bound=BaseModel)
 TagKey = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
 
@@ -47,7 +49,7 @@ class TaskIn(BaseModel):
     target: Target
     payload: Any = None
     run_at: Moment | None = None
-    delay: Annotated[float, Field(ge=0, le=LATEST / 1_000)] | None = None
+    delay: Annotated[float, Field(ge=0, le=LATEST // 1_000)] | None = None
     priority: Literal["high", "medium", "low"] = "medium"
     timeout: Annotated[float, Field(ge=1, le=840)] = 60.0
     retry: RetryIn | None = None
@@ -89,52 +91,44 @@ class TaskIn(BaseModel):
         if self.run_at is not None and self.delay is not None:
             errors.append(FieldError("delay", "give run_at or delay, not both"))
         if run_at - now > LATEST:
-            errors.append(FieldError("run_at", "more than 10 years ahead"))
+            errors.append(FieldError("run_at", "must be at most 10 years ahead"))
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
-            errors.append(FieldError("expires_at", "not after the task is due"))
-        if len(to_json(self.target.stored())) > TARGET_LIMIT:
-            errors.append(FieldError("target", "over 16 KiB"))
+            errors.append(FieldError("expires_at", "must be after the task is due"))
+        if len(to_json(self.target.stored()).encode()) > TARGET_LIMIT:
+            errors.append(FieldError("target", "must be at most 16 KiB"))
         if errors:
             raise invalid(errors)
-        if self.payload is not None and len(to_json(self.payload)) > PAYLOAD_LIMIT:
-            error = FieldError("payload", "over 256 KiB; store it elsewhere and send a reference")
+        if self.payload is not None and _stored_size(self.payload) > PAYLOAD_LIMIT:
+            message = "must be at most 256 KiB; store it elsewhere and send a reference"
+            error = FieldError("payload", message)
             raise Problem(413, "too-large", "The payload is too large", errors=[error])
 
 
+class BatchIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tasks: Annotated[list[Any], Field(min_length=1, max_length=BATCH_LIMIT)]
+
+
 def read_task(body: Any) -> TaskIn:
+    return _read(TaskIn, body)
+
+
+def read_batch(body: Any) -> list[Any]:
+    """The tasks of a batch, each still to be read: a bad one fails alone."""
+    return _read(BatchIn, body).tasks
+
+
+def _read(model: type[M], body: Any) -> M:
     try:
-        return TaskIn.model_validate(body)
+        return model.model_validate(body)
     except ValidationError as error:
-        raise invalid(_field_errors(error)) from None
+        raise invalid(field_errors(error)) from None
 
 
-def _field_errors(error: ValidationError) -> list[FieldError]:
-    return [
-        FieldError(_field(e["loc"], e["type"]), _message(e["type"], e["msg"]))
-        for e in error.errors(include_url=False, include_input=False, include_context=False)
-    ]
-
-
-def _field(location: Sequence[int | str], kind: str) -> str:
-    """`retry.max_attempts`; the tag that pydantic puts behind `target` is not part of it."""
-    path = [str(part) for part in location if part != "[key]"]
-    if path[:1] == ["target"] and len(path) > 1:
-        del path[1]
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        path.append("type")
-    return ".".join(path) or "body"
-
-
-def _message(kind: str, message: str) -> str:
-    match kind:
-        case "extra_forbidden":
-            return "unknown field"
-        case "missing":
-            return "required"
-        case "model_type" | "model_attributes_type":
-            return "must be an object"
-        case "union_tag_not_found":
-            return "required; one of 'http', 'python'"
-        case "union_tag_invalid":
-            return "must be one of 'http', 'python'"
-    return message.removeprefix("Value error, ").removeprefix("Input should be ")
+def _stored_size(payload: Any) -> int:
+    try:
+        return len(to_json(payload).encode())
+    except ValueError:  # JSON has no word for what 1e999 is read as
+        message = "must hold no number beyond 1.8e308"
+        raise invalid([FieldError("payload", message)]) from None

@@ -22,7 +22,7 @@ class Query:
     def word(self, name: str, default: str) -> str:
         value = self.text(name) or default
         if not re.fullmatch(r"[A-Za-z0-9._:\-]{1,128}", value):
-            raise invalid([FieldError(name, "1 to 128 letters, digits, dots, ._:-")])
+            raise invalid([FieldError(name, "must be 1 to 128 letters, digits and ._:- only")])
         return value
 
     def number(self, name: str, default: int) -> int:
@@ -36,7 +36,7 @@ class Query:
     def limit(self) -> int:
         value = self.number("limit", DEFAULT_LIMIT)
         if not 1 <= value <= MAX_LIMIT:
-            raise invalid([FieldError("limit", f"from 1 to {MAX_LIMIT}")])
+            raise invalid([FieldError("limit", f"must be from 1 to {MAX_LIMIT}")])
         return value
 
     def one_of(self, name: str, kind: type[E]) -> E | None:

@@ -103,6 +103,5 @@ def _key_conflict(standing: Reservation) -> Problem:
         409,
         "key-conflict",
         "The idempotency key stands for another task",
-        f"idempotency_key: {message}",
-        [FieldError("idempotency_key", message)],
+        errors=[FieldError("idempotency_key", message)],
     )

@@ -1,42 +1,79 @@
 """Targets as submitted. Each type's fields are checked here, before anything is stored."""
 
 import re
+from ipaddress import IPv6Address
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from lambdas.api.http import shown
+
+_HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _OURS = {"idempotency-key", "duetime-attempt"}
-_TRANSPORT = {"host", "content-length", "transfer-encoding", "connection"}
+_TRANSPORT = {
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+}
 
 
 def _url(value: str) -> str:
     if any(c.isspace() or not c.isprintable() for c in value):
-        raise ValueError("a URL has no spaces or control characters")
+        raise ValueError("must have no spaces or control characters")
     try:
         parts = urlsplit(value)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ValueError(f"not a URL: {error}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("not an http:// or https:// URL")
+    except ValueError:
+        raise ValueError("must have a host that is a name or an address") from None
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError("must be an http:// or https:// URL")
     if parts.username is not None:
-        raise ValueError("credentials do not belong in a URL; send them as a header")
+        raise ValueError("must have no credentials in it; send them as a header")
+    if not _is_host(parts):
+        raise ValueError("must have a host that is a name or an address")
+    if not _is_port(parts):
+        raise ValueError("must have a port from 1 to 65535, or none")
     return value
+
+
+def _is_host(parts: SplitResult) -> bool:
+    host = parts.hostname or ""
+    try:
+        if "[" in parts.netloc:
+            return bool(IPv6Address(host))
+        host = host.encode("idna").decode()
+    except ValueError:  # no address; a label that is empty, too long or not a name
+        return False
+    return len(host) <= 253 and _HOST.fullmatch(host) is not None
+
+
+def _is_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def _headers(value: dict[str, str]) -> dict[str, str]:
     for name, text in value.items():
         if not _HEADER_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not a header name")
+            raise ValueError(f"must have names that HTTP allows, unlike {shown(name, 60)!r}")
         if not _HEADER_VALUE.fullmatch(text):
-            raise ValueError(f"the value of {name} has characters that no header can carry")
+            name = shown(name, 60)
+            raise ValueError(f"must have values that HTTP allows, unlike that of {name}")
         if name.lower() in _OURS:
-            raise ValueError(f"{name} is set by Duetime")
+            raise ValueError(f"must leave {name} to Duetime")
         if name.lower() in _TRANSPORT:
-            raise ValueError(f"{name} is set by the connection")
+            raise ValueError(f"must leave {name} to the connection")
     return value
 
 

@@ -1,8 +1,11 @@
 """/v1/tasks: submit, read, list, cancel."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
+
+from pydantic_core import to_json
 
 from lambdas.api.http import (
     FieldError,
@@ -12,19 +15,22 @@ from lambdas.api.http import (
     Router,
     invalid,
     not_found,
+    shown,
     unavailable,
 )
-from lambdas.api.models import TaskIn, read_task
+from lambdas.api.models import TaskIn, read_batch, read_task
 from lambdas.api.query import Query
 from lambdas.api.render import attempt_json, task_json
 from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
-from lambdas.core.change import Applied, Unknown
+from lambdas.core.change import Applied, Refused, Unknown
+from lambdas.core.ids import is_id
 from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, Ports
+from lambdas.core.ports import Listing, Page, Ports
 from lambdas.core.steps.cancel import cancel, request_cancel
 from lambdas.core.task import Attempt, Task
 
-BATCH_LIMIT = 100
+CANCEL_TRIES = 5  # each lost to a step of the task itself
+ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
 HandlerNames = Callable[[], Collection[str]]
 
@@ -57,7 +63,7 @@ class Tasks:
         if "idempotency-key" in request.headers:
             error = FieldError("Idempotency-Key", "a batch takes keys per task, in the body")
             raise invalid([error])
-        results = self._submit_each(_batch(request.json()))
+        results = self._submit_each(read_batch(request.json()))
         return Response(status=200, body={"results": results})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -74,25 +80,28 @@ class Tasks:
         )
         query.done()
         try:
-            page = self.ports.store.page(listing)
+            page = self._fitting_page(listing)
         except ValueError as error:
             raise invalid([FieldError("cursor", str(error))]) from None
         return _page([task_json(task) for task in page.tasks], page.cursor)
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        task_id = self._find(parameters["id"]).id
-        now = self.ports.clock.now()
-        for change, status in (
-            (cancel(task_id, now=now), 200),
-            (request_cancel(task_id, now=now), 202),
-        ):
-            (answer,) = self.ports.store.apply([change])
-            if isinstance(answer, Applied):
-                return Response(status=status, body=task_json(answer.task))
-            if isinstance(answer, Unknown):
-                raise unavailable()
-        raise _finished(self._find(task_id))
+        for _ in range(CANCEL_TRIES):
+            task = self._find(parameters["id"])
+            if task.status.finished:
+                raise _finished(task)
+            running = task.status is Status.RUNNING
+            step = request_cancel if running else cancel
+            (answer,) = self.ports.store.apply([step(task.id, now=self.ports.clock.now())])
+            match answer:
+                case Applied(after):
+                    return Response(status=202 if running else 200, body=task_json(after))
+                case Unknown():
+                    break
+                case Refused():
+                    continue  # it has just started, or an attempt has just ended: look again
+        raise unavailable()
 
     def attempts(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
@@ -102,6 +111,15 @@ class Tasks:
         left = [attempt for attempt in attempts if attempt.number > after]
         more = str(left[limit - 1].number) if len(left) > limit else None
         return _page([attempt_json(attempt) for attempt in left[:limit]], more)
+
+    def _fitting_page(self, listing: Listing) -> Page:
+        """A page may be short, so one that is too much for one answer is read again, shorter."""
+        page = self.ports.store.page(listing)
+        sizes = accumulate(len(to_json(task_json(task))) for task in page.tasks)
+        fitting = sum(1 for size in sizes if size <= ANSWER_LIMIT)
+        if fitting == len(page.tasks):
+            return page
+        return self.ports.store.page(replace(listing, limit=max(fitting, 1)))
 
     def _submit_each(self, bodies: list[Any]) -> list[dict[str, Any]]:
         read = [self._try_wanted(body) for body in bodies]
@@ -125,11 +143,12 @@ class Tasks:
     def _check_handler(self, task: TaskIn) -> None:
         if task.target.type == "python" and task.target.handler not in self.handlers():
             known = ", ".join(sorted(self.handlers())) or "none"
-            message = f"no handler {task.target.handler!r} is registered; known: {known}"
+            name = shown(task.target.handler, 60)
+            message = f"no handler {name!r} is registered; known: {known}"
             raise invalid([FieldError("target.handler", message)])
 
     def _find(self, task_id: str) -> Task:
-        task = self.ports.store.get([task_id]).get(task_id)
+        task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None
         if task is None:
             raise not_found(f"task {task_id}")
         return task
@@ -149,16 +168,6 @@ def _with_key(body: Any, key: str | None) -> Any:
         message = "give it in the body or as a header, not both"
         raise invalid([FieldError("idempotency_key", message)])
     return {**body, "idempotency_key": key}
-
-
-def _batch(body: Any) -> list[Any]:
-    if not isinstance(body, dict) or set(body) != {"tasks"} or not isinstance(body["tasks"], list):
-        raise invalid([FieldError("tasks", "the body is an object with a list of tasks, no more")])
-    if not 1 <= len(body["tasks"]) <= BATCH_LIMIT:
-        message = f"1 to {BATCH_LIMIT} tasks at a time, not {len(body['tasks'])}"
-        raise invalid([FieldError("tasks", message)])
-    tasks: list[Any] = body["tasks"]
-    return tasks
 
 
 def _submitted(submitted: Submitted) -> Response:
