@@ -111,6 +111,17 @@ def timed_specs(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
+def others(draw: st.DrawFn, task: Task) -> Task:
+    """What may stand in the store when somebody acts on `task`: the same, or moved on."""
+    return replace(
+        task,
+        status=draw(st.just(task.status) | st.sampled_from(Status)),
+        holder=draw(st.sampled_from([task.holder, task.holder, "somebody-else"])),
+        attempt=task.attempt + draw(st.sampled_from([0, 0, 1])),
+    )
+
+
+@st.composite
 def tasks(draw: st.DrawFn, *statuses: Status) -> Task:
     """A task in one of these statuses (any, if none is named), with all that the status implies."""
     status = draw(st.sampled_from(sorted(statuses or Status)))

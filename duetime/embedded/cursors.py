@@ -1,6 +1,7 @@
 """How far the scanner has come: the embedded backend's CursorStore."""
 
 from dataclasses import asdict
+from sqlite3 import Connection
 
 from duetime.embedded.database import Database
 from lambdas.core.codec import from_json, to_json
@@ -16,33 +17,42 @@ class CursorRows:
     def shards(self, now: Millis) -> Shards:
         text = self._setting("shards")
         if text is None:
-            text = to_json({"count": SHARDS, "since": now})
-            self._set("shards", text)
+            first = to_json({"count": SHARDS, "since": now})
+            self._database.write(lambda c: _set(c, "shards", first))
+            text = first
         return Shards(**from_json(text))
 
     def load(self, slice_number: int) -> SliceState:
-        text = self._setting(f"slice {slice_number}")
-        if text is None:
-            return SliceState()
-        state = from_json(text)
-        cursors = {int(shard): minute for shard, minute in state.pop("cursors").items()}
-        return SliceState(cursors=cursors, **state)
+        return _state(self._setting(f"slice {slice_number}"))
 
     def save(self, slice_number: int, state: SliceState) -> bool:
-        standing = self.load(slice_number)
-        if standing.fence != state.fence - 1:
-            return standing == state
-        self._set(f"slice {slice_number}", to_json(asdict(state)))
-        return True
+        return self._database.write(lambda c: _save(c, f"slice {slice_number}", state))
 
     def _setting(self, name: str) -> str | None:
         with self._database.read() as connection:
-            row = connection.execute(
-                "SELECT value FROM settings WHERE name = ?", (name,)
-            ).fetchone()
-        return row[0] if row else None
+            return _setting(connection, name)
 
-    def _set(self, name: str, value: str) -> None:
-        self._database.write(
-            lambda c: c.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
-        )
+
+def _save(connection: Connection, name: str, state: SliceState) -> bool:
+    standing = _state(_setting(connection, name))
+    if standing.fence != state.fence - 1:
+        return standing == state
+    _set(connection, name, to_json(asdict(state)))
+    return True
+
+
+def _state(text: str | None) -> SliceState:
+    if text is None:
+        return SliceState()
+    state = from_json(text)
+    cursors = {int(shard): minute for shard, minute in state.pop("cursors").items()}
+    return SliceState(cursors=cursors, **state)
+
+
+def _setting(connection: Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def _set(connection: Connection, name: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TextIO, TypeVar
 
-from lambdas.core.errors import DataInUse, DuetimeError
+from lambdas.core.errors import DataInUse, DuetimeError, Unavailable
 
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]
@@ -76,6 +76,8 @@ class _Entry(Generic[T]):
     def run(self, connection: sqlite3.Connection) -> None:
         try:
             self._result = self.action(connection)
+        except sqlite3.OperationalError as error:  # no room, no disk: nobody's fault in here
+            self._error = Unavailable(str(error))
         except Exception as error:  # noqa: BLE001 - it rises in the thread that asked
             self._error = error
 
@@ -118,7 +120,7 @@ class Database:
         entry = _Entry(action)
         self._line.append(entry)
         with self._turn:
-            if not entry.done:
+            while not entry.done:  # more may stand before it than one commit takes
                 self._commit_line()
         return entry.outcome()
 
@@ -146,12 +148,15 @@ class Database:
         entries = [self._line.popleft() for _ in range(min(len(self._line), GROUP_LIMIT))]
         try:
             self._run(entries)
-        except sqlite3.Error as error:  # the commit itself failed: nobody's write stands
+        except BaseException as error:  # the commit itself failed: nobody's write stands
             self._roll_back()
             for entry in entries:
-                entry.fail(error)
-        for entry in entries:
-            entry.done = True
+                entry.fail(Unavailable(str(error)))
+            if not isinstance(error, sqlite3.Error):
+                raise
+        finally:
+            for entry in entries:
+                entry.done = True
 
     def _run(self, entries: list[_Entry[Any]]) -> None:
         self._writer.execute("BEGIN IMMEDIATE")

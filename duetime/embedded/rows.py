@@ -86,7 +86,10 @@ def read_task(connection: Connection, row: Row) -> Task:
         spec = _body(connection, row[0], "spec")
     if result == ELSEWHERE:
         result = _body(connection, row[0], "result")
-    return _task(row, spec, result)
+    try:
+        return _task(row, spec, result)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise Corrupt(row[0], repr(error)) from error
 
 
 def spilled(row: Row) -> bool:

@@ -4,16 +4,18 @@ The runner is the only writer (see Database), so a change is: look at the task, 
 whether the change holds, write what the core says it becomes.
 """
 
+import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from duetime.embedded.bulk import insert_tasks, update_tasks
 from duetime.embedded.cursors import CursorRows
-from duetime.embedded.database import Database
+from duetime.embedded.database import Action, Database
 from duetime.embedded.rows import COLUMNS, Row, hot_row, new_row, read_task, spilled
 from lambdas.core import codec
-from lambdas.core.change import Answer, Applied, Change, Refused
+from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.events import StatusChange, status_change
 from lambdas.core.ids import is_id
 from lambdas.core.ports import Listing, Page, Reservation
@@ -26,6 +28,8 @@ from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
 LIVE_LIMIT = 10_000
 READ_LIMIT = 1_000  # rows that one page may look at
 ORPHANS_AT_ONCE = 1_000
+
+log = logging.getLogger(__name__)
 
 Listener = Callable[[Sequence[StatusChange]], None]
 
@@ -46,14 +50,17 @@ class EmbeddedStore(CursorRows):
         self._database.close()
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        return self._database.write(lambda c: self._put(c, tasks))
+        return self._answers(lambda c: self._put(c, tasks), len(tasks))
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:
             return _load(connection, task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._database.write(lambda c: self._apply(c, changes))
+        return self._answers(lambda c: self._apply(c, changes), len(changes))
+
+    def set_aside(self, change: Change) -> None:
+        self._database.write(lambda c: self._set_aside(c, change))
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
@@ -64,7 +71,7 @@ class EmbeddedStore(CursorRows):
                 " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
                 (bucket, prefix, f"{prefix}~"),
             ).fetchall()
-        return [parse_wake(bucket, key) for (key,) in keys]
+        return _wakes(bucket, [key for (key,) in keys])
 
     def page(self, listing: Listing) -> Page:
         if listing.cursor is not None and not is_id(listing.cursor):
@@ -99,18 +106,34 @@ class EmbeddedStore(CursorRows):
                 (f"{WakeKind.WATCH}#%",),
             ).fetchall()
         for start in range(0, len(rows), ORPHANS_AT_ONCE):
-            tasks = self.get([task_id for (task_id,) in rows[start : start + ORPHANS_AT_ONCE]])
-            changes = (orphan(rules, task, now=now) for task in tasks.values())
+            tasks = self._readable([i for (i,) in rows[start : start + ORPHANS_AT_ONCE]])
+            changes = (orphan(rules, task, now=now) for task in tasks)
             self.apply([change for change in changes if change])
         return len(rows)
 
+    def _readable(self, task_ids: Sequence[str]) -> list[Task]:
+        """What cannot be read must not keep the rest from starting; the scanner sets it aside."""
+        with self._database.read() as connection:
+            found = _load_each(connection, task_ids)
+        return [task for task in found.values() if isinstance(task, Task)]
+
+    def _answers(self, action: Action[list[Answer]], count: int) -> list[Answer]:
+        try:
+            return self._database.write(action)
+        except Unavailable as error:
+            return [Unknown(str(error))] * count
+
     def _put(self, connection: sqlite3.Connection, tasks: Sequence[Task]) -> list[Answer]:
-        standing = _load(connection, [task.id for task in tasks])
+        standing = _load_each(connection, [task.id for task in tasks])
         answers: list[Answer] = []
         rows: list[Row] = []
         for task in tasks:
-            there = standing.setdefault(task.id, task)
-            if there is task:
+            there = standing.get(task.id)
+            if isinstance(there, Corrupt):
+                answers.append(Unreadable(str(there)))
+                continue
+            if there is None:
+                there = standing[task.id] = task
                 row = new_row(connection, task)
                 rows.append(row)
                 if not spilled(row):
@@ -127,7 +150,9 @@ class EmbeddedStore(CursorRows):
         answers: list[Answer] = []
         for change in changes:
             task = tasks.get(change.task_id)
-            if task is not None and change.expect.holds(task):
+            if isinstance(task, Corrupt):
+                answers.append(Unreadable(str(task)))
+            elif task is not None and change.expect.holds(task):
                 after = tasks[task.id] = changed[task.id] = change.applied_to(task)
                 if task.id in self._live:
                     self._keep(after)
@@ -142,13 +167,24 @@ class EmbeddedStore(CursorRows):
 
     def _under_way(
         self, connection: sqlite3.Connection, task_ids: Sequence[str]
-    ) -> dict[str, Task]:
-        tasks = {i: self._live[i] for i in task_ids if i in self._live}
+    ) -> dict[str, Task | Corrupt]:
+        tasks: dict[str, Task | Corrupt] = {i: self._live[i] for i in task_ids if i in self._live}
         for row in _rows(connection, [i for i in task_ids if i not in tasks]):
-            task = tasks[row[0]] = read_task(connection, row)
-            if not spilled(row):
+            task = tasks[row[0]] = _try_reading(connection, row)
+            if isinstance(task, Task) and not spilled(row):
                 self._keep(task)
         return tasks
+
+    def _set_aside(self, connection: sqlite3.Connection, change: Change) -> None:
+        found, later = change.expect.wake, change.sets["wake"]
+        if found is None:
+            raise ValueError("nothing is set aside but a wake that was found")
+        self._live.pop(change.task_id, None)
+        connection.execute(
+            "UPDATE tasks SET wake_bucket = ?, wake_key = ?"
+            " WHERE id = ? AND wake_bucket = ? AND wake_key = ?",
+            (later.bucket, later.key, change.task_id, found.bucket, found.key),
+        )
 
     def _keep(self, task: Task) -> None:
         if task.wake is None:
@@ -174,6 +210,27 @@ class EmbeddedStore(CursorRows):
 
 def _load(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task]:
     return {row[0]: read_task(connection, row) for row in _rows(connection, task_ids)}
+
+
+def _load_each(
+    connection: sqlite3.Connection, task_ids: Sequence[str]
+) -> dict[str, Task | Corrupt]:
+    return {row[0]: _try_reading(connection, row) for row in _rows(connection, task_ids)}
+
+
+def _try_reading(connection: sqlite3.Connection, row: Row) -> Task | Corrupt:
+    try:
+        return read_task(connection, row)
+    except Corrupt as error:
+        return error
+
+
+def _wakes(bucket: str, keys: Iterable[str]) -> Iterator[Wake]:
+    for key in keys:
+        try:
+            yield parse_wake(bucket, key)
+        except (ValueError, IndexError):  # it must not hold up the rest of its bucket
+            log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
 
 
 def _rows(connection: sqlite3.Connection, task_ids: Sequence[str]) -> list[Row]:

@@ -48,7 +48,8 @@ def _line(change: StatusChange) -> Text:
     line = Text(f"  {to_datetime(change.at).astimezone():%H:%M:%S}  ", style="dim")
     line.append(f"{change.after:<10}", style=STYLES[change.after])
     line.append(f" {change.task_id}", style="dim")
-    line.append(f"  {change.name or ''}")
+    if change.name:
+        line.append(f"  {change.name}")
     if change.drift_ms is not None:
         line.append(f"  started {change.drift_ms} ms after its time", style="dim")
     if change.error is not None and change.after is not Status.SUCCEEDED:

@@ -8,6 +8,7 @@ from starlette.requests import ClientDisconnect
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from lambdas.api.http import BODY_LIMIT, Request, Response
 
@@ -25,6 +26,9 @@ def asgi_app(call: Call) -> ASGIApp:
         return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)
+            return
         try:
             request = await _request(AsgiRequest(scope, receive))
         except ClientDisconnect:

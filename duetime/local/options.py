@@ -15,7 +15,7 @@ class LocalOptions:
     memory: bool = False
     handlers: tuple[str, ...] = ()
     tick: float = 60.0
-    concurrency: int = 32
+    concurrency: int = 100
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None

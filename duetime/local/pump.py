@@ -36,6 +36,7 @@ class Pump:
         changes: Changes,
         tick: float,
         poll: float,
+        on_failure: Callable[[], None],
     ) -> None:
         self._scanner = scanner
         self._crews = crews
@@ -43,11 +44,12 @@ class Pump:
         self._relay = relay
         self._tick = tick
         self._poll = poll
+        self._on_failure = on_failure
         self._stopping = threading.Event()
         self._changes = changes
         self._feeding = [self._thread(self._tick_on, "tick")]
         self._feeding += [self._thread(self._poll_lane, lane, lane) for lane in crews]
-        self._running = [self._thread(c.run, f"crew-{lane}") for lane, c in crews.items()]
+        self._running = [self._thread(self._run_crew, f"crew-{n}", n) for n in crews]
         self._relaying = self._thread(self._relay_on, "relay")
 
     def start(self) -> None:
@@ -92,6 +94,14 @@ class Pump:
                 continue
             if messages:
                 crew.offer(messages)
+
+    def _run_crew(self, lane: Lane) -> None:
+        """A lane without its crew would stand still unnoticed: rather end, and start again."""
+        try:
+            self._crews[lane].run()
+        except Exception:
+            log.critical("the crew of lane %s failed", lane, exc_info=True)
+            self._on_failure()
 
     def _relay_on(self) -> None:
         while (changes := self._changes.get()) is not None:

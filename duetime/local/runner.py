@@ -55,13 +55,30 @@ class Runner:
             changes=changes,
             tick=options.tick,
             poll=self.backend.poll,
+            on_failure=self._fail,
         )
+        config = uvicorn.Config(
+            asgi_app(self.api.call), log_level="warning", access_log=False, lifespan="off"
+        )
+        self._server = _Server(config)
+        self._failed = False
 
-    def stop(self, grace: float) -> int:
+    def serve(self, listener: socket.socket) -> None:
+        """Until a signal comes, or something fails that only a new start can mend."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._server.handle_exit)
+        self._server.run(sockets=[listener])
+
+    def stop(self, grace: float) -> bool:
+        """Drain; True if nothing was left behind."""
         left = self.pump.stop(grace)
         if not left:
             self.backend.close()
-        return left
+        return not left and not self._failed
+
+    def _fail(self) -> None:
+        self._failed = True
+        self._server.should_exit = True
 
 
 def run(options: LocalOptions) -> int:
@@ -72,6 +89,7 @@ def run(options: LocalOptions) -> int:
         format="%(message)s",
         handlers=[RichHandler(console=console, show_path=False)],
     )
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     try:
         for source in options.handlers:
             registry.load(source)
@@ -85,18 +103,8 @@ def run(options: LocalOptions) -> int:
     welcome(console, options, runner.backend, registry.names())
     if options.demo:
         submit_demo(runner.api.call)
-    _serve(runner, listener)
+    runner.serve(listener)
     return _drain(runner, console)
-
-
-def _serve(runner: Runner, listener: socket.socket) -> None:
-    config = uvicorn.Config(
-        asgi_app(runner.api.call), log_level="warning", access_log=False, lifespan="off"
-    )
-    server = _Server(config)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, server.handle_exit)
-    server.run(sockets=[listener])
 
 
 def _drain(runner: Runner, console: Console) -> int:
@@ -105,10 +113,10 @@ def _drain(runner: Runner, console: Console) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console.print("Finishing what is running; Ctrl-C again to stop at once.", style="dim")
     try:
-        left = runner.stop(DRAIN)
+        clean = runner.stop(DRAIN)
     except KeyboardInterrupt:
-        left = -1
-    if left:
+        clean = False
+    if not clean:
         console.print("Stopped; what was still running is tried again at the next start.")
         return 1
     console.print("Stopped.", style="dim")

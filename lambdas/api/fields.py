@@ -25,8 +25,8 @@ def _moment(value: Any) -> Millis:
         raise ValueError(f"must be an RFC 3339 time such as {_EXAMPLE}")
     try:
         moment = datetime.fromisoformat(value.upper())
-    except ValueError as error:
-        raise ValueError(f"is no time that exists: {error}") from None
+    except ValueError:
+        raise ValueError("must be a day and a time that exist") from None
     at = from_datetime(moment)
     if not 0 <= at <= _LAST:
         raise ValueError("must be in the years 1970 to 9999 (UTC)")

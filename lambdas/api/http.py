@@ -118,7 +118,8 @@ Endpoint = Callable[[Request, Mapping[str, str]], Response]
 
 
 class Router:
-    """Finds the endpoint for a method and a path; a segment in braces matches anything."""
+    """Finds the endpoint for a method and a path; a segment in braces matches anything
+    but nothing."""
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
@@ -152,7 +153,7 @@ def _match(pattern: Sequence[str], segments: Sequence[str]) -> dict[str, str] | 
         return None
     parameters = {}
     for expected, given in zip(pattern, segments, strict=True):
-        if expected.startswith("{"):
+        if expected.startswith("{") and given:
             parameters[expected[1:-1]] = unquote(given)
         elif expected != given:
             return None

@@ -68,8 +68,7 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
         if not _HEADER_NAME.fullmatch(name):
             raise ValueError(f"must have names that HTTP allows, unlike {shown(name, 60)!r}")
         if not _HEADER_VALUE.fullmatch(text):
-            name = shown(name, 60)
-            raise ValueError(f"must have values that HTTP allows, unlike that of {name}")
+            raise ValueError(f"must have values that HTTP allows, unlike that of {shown(name, 60)}")
         if name.lower() in _OURS:
             raise ValueError(f"must leave {name} to Duetime")
         if name.lower() in _TRANSPORT:

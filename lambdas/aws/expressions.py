@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lambdas.aws import schema
-from lambdas.aws.items import encode_fields
+from lambdas.aws.attributes import encode_fields
 from lambdas.core.change import Change, Expect
 
 NO_STATUS = "NONE"  # stands in no item

@@ -26,15 +26,12 @@ log = logging.getLogger(__name__)
 PER_CALL = 10
 LONGEST_DELAY = 900  # seconds
 LONGEST_WAIT = 20
-LONGEST_VISIBILITY = 43_200
+LONGEST_VISIBILITY = 11 * 3600  # SQS allows 12 hours, counted from the receiving
 AHEAD: Millis = SECOND  # an executor waits out the rest: SQS only counts whole seconds
 
 READY: "QueueAttributeNameType" = "ApproximateNumberOfMessages"
 DELAYED: "QueueAttributeNameType" = "ApproximateNumberOfMessagesDelayed"
 IN_FLIGHT: "QueueAttributeNameType" = "ApproximateNumberOfMessagesNotVisible"
-
-# The message is back in its queue, or gone: what was asked for has happened without us.
-_NOT_OURS_ANY_MORE = {"MessageNotInflight", "ReceiptHandleIsInvalid", "InvalidParameterValue"}
 
 Numbered = tuple[int, Delivery]
 
@@ -135,7 +132,7 @@ class SqsLanes:
                     VisibilityTimeout=seconds,
                 )
         except ClientError as error:
-            if code_of(error) not in _NOT_OURS_ANY_MORE:
+            if not _no_longer_held(error):
                 raise
             log.info("message no longer held", extra={"message_id": message.message_id})
 
@@ -160,6 +157,14 @@ def _readable(received: Sequence[Any]) -> Iterator[Message]:
             yield read_message(raw["MessageId"], raw["ReceiptHandle"], raw["Body"])
         except Corrupt:
             log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
+
+
+def _no_longer_held(error: ClientError) -> bool:
+    """The message is back in its queue, or gone: what was asked for has happened without us."""
+    code = code_of(error)
+    return code in ("MessageNotInflight", "ReceiptHandleIsInvalid") or (
+        code == "InvalidParameterValue" and "ReceiptHandle" in str(error)
+    )
 
 
 def _lane(message: Message) -> Lane:

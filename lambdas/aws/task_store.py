@@ -17,7 +17,7 @@ from lambdas.aws.listing import Lister, listing_bucket
 from lambdas.aws.reader import TaskReader
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
 from lambdas.aws.table import Table
-from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
+from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.ports import Clock, Listing, Page, Reservation, Shards
 from lambdas.core.task import Attempt, Task
@@ -67,6 +67,9 @@ class DynamoTaskStore:
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         return self._fan_out.each(_answered(self._apply), changes)
 
+    def set_aside(self, change: Change) -> None:
+        self._table.update_if(update(change).parameters)
+
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
         condition, values = f"{schema.WAKE_BUCKET} = :bucket", {":bucket": bucket}
@@ -83,7 +86,7 @@ class DynamoTaskStore:
             key = row[schema.WAKE_KEY]["S"]
             try:
                 yield parse_wake(bucket, key)
-            except ValueError:  # it must not hold up the rest of its bucket
+            except (ValueError, IndexError):  # it must not hold up the rest of its bucket
                 log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
 
     def page(self, listing: Listing) -> Page:
@@ -152,7 +155,9 @@ def _answered(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
     def answer(value: T) -> Answer:
         try:
             return write(value)
-        except (Unavailable, Corrupt) as error:
+        except Corrupt as error:
+            return Unreadable(str(error))
+        except Unavailable as error:
             log.warning("no answer: %s", error)
             return Unknown(str(error))
 

@@ -97,4 +97,10 @@ class Unknown:
     reason: str
 
 
+class Unreadable(Unknown):
+    """What is stored there cannot be read, today or tomorrow; it may have been written to."""
+
+    __slots__ = ()
+
+
 Answer = Applied | Refused | Unknown

@@ -75,7 +75,12 @@ class TaskStore(Protocol):
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         """Each change, if it holds. Applied tells the whole task as it stands now. A change
-        that was made but whose answer was lost counts as applied when it is repeated."""
+        that was made but whose answer was lost counts as applied when it is repeated. One
+        task that cannot be read is Unreadable, and the others' business goes on."""
+        ...
+
+    def set_aside(self, change: Change) -> None:
+        """Move a wake, if it still stands, without reading its task: see claim.set_aside."""
         ...
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:

@@ -25,6 +25,7 @@ class Context:
         self.idempotency_key = task.id  # the same on every try
         self.fencing_token = task.attempt
         self.deadline: datetime = to_datetime(task.current.started_at + seconds(task.spec.timeout))
+        self.renewed_at = task.current.started_at
         self._renew = renew
         self._cancelled = False
 

@@ -7,6 +7,7 @@ count of free slots.
 """
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
@@ -19,6 +20,9 @@ from lambdas.core.times import SECOND, Millis, seconds
 from lambdas.executor.executor import Ended, Executor, Run, timed_out
 
 
+PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
+
+
 class Crew:
     def __init__(self, executor: Executor, clock: Clock, slots: int, name: str = "crew") -> None:
         self._executor = executor
@@ -26,7 +30,9 @@ class Crew:
         self._slots = slots
         self._name = name
         self._inbox: SimpleQueue[Sequence[Message] | Ended | None] = SimpleQueue()
-        self._work: SimpleQueue[Run | None] = SimpleQueue()
+        self._work: deque[Run] = deque()
+        self._bell: SimpleQueue[bool] = SimpleQueue()  # True: there is work; False: go home
+        self._rings = 1
         self._order = count()
         self._waiting: list[tuple[Millis, int, Message]] = []
         self._running: dict[str, tuple[Millis, Run]] = {}  # by holder, with its deadline
@@ -68,8 +74,9 @@ class Crew:
             if ended:
                 self._executor.record(ended)
             self._lease_due()
+            self._call_threads()
         for _ in self._threads:
-            self._work.put(None)
+            self._bell.put(False)
 
     def _taken_in(self) -> int:
         return len(self._waiting) + len(self._running)
@@ -104,7 +111,8 @@ class Crew:
         timers = [self._next_beat, *(deadline for deadline, _ in self._running.values())]
         if self._waiting:
             timers.append(self._waiting[0][0])
-        return max(min(timers) - self._clock.now(), 0) / SECOND
+        wait = max(min(timers) - self._clock.now(), 0) / SECOND
+        return min(wait, PATIENCE) if self._work else wait
 
     def _lease_due(self) -> None:
         now = self._clock.now()
@@ -122,16 +130,31 @@ class Crew:
         deadline = self._clock.now() + seconds(run.task.spec.timeout)
         self._running[_key(run)] = (deadline, run)
         self._executing += 1
-        self._work.put(run)
-        if len(self._threads) < self._executing:
-            name = f"{self._name}-{len(self._threads)}"
-            thread = threading.Thread(target=self._execute, name=name, daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        self._work.append(run)
+
+    def _call_threads(self) -> None:
+        """Wake one thread, and as long as work is left, twice as many a millisecond later.
+        Short runs are then done by a few threads that need not be woken for each."""
+        if not self._work:
+            self._rings = 1
+            return
+        for _ in range(min(self._rings, len(self._work))):
+            self._bell.put(True)
+            if len(self._threads) < self._executing:
+                name = f"{self._name}-{len(self._threads)}"
+                thread = threading.Thread(target=self._execute, name=name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._rings *= 2
 
     def _execute(self) -> None:
-        while (run := self._work.get()) is not None:
-            self._inbox.put(self._executor.execute(run))
+        while self._bell.get():
+            while self._work:
+                try:
+                    run = self._work.popleft()
+                except IndexError:  # another thread was quicker
+                    break
+                self._inbox.put(self._executor.execute(run))
 
     def _time_out(self, ended: list[Ended]) -> None:
         """A handler cannot be stopped from outside; it is told, and its outcome is settled. Its

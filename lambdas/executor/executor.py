@@ -18,7 +18,7 @@ from lambdas.core.delivery import Delivery, Message, delivery_of
 from lambdas.core.errors import PermanentError, Unavailable
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.ports import Ports
-from lambdas.core.steps.cancel import expire
+from lambdas.core.steps.cancel import cancel, expire
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
 from lambdas.core.task import Progress, Task, TaskError, storable
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
 SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
+AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
+MISSED: Millis = 3 * terms.HEARTBEAT  # without a renewal, before a handler is told to stop
 MESSAGE_LIMIT = 1_000  # characters of an error that are kept
 RESULT_LIMIT = 64 * 1024
 
@@ -86,11 +88,11 @@ class Executor:
                     runs.append(self._begin(message, task))
                 case Applied() | Unknown():
                     self._hand_back(message, SOON)
-                case Refused(task) if _is_dead_letter(message, task):
-                    self._bury(message)
                 case Refused(task):
-                    self._push(message, task)
-                    spent.append(message)
+                    if _is_dead_letter(message, self._push(message, task)):
+                        self._bury(message)
+                    else:
+                        spent.append(message)
         self._delete(spent)
         return runs
 
@@ -115,12 +117,15 @@ class Executor:
             match answer:
                 case Unknown(reason):
                     log.error("outcome lost: %s", reason, extra=_fields(end.run))
-                    self._hand_back(message, terms.LENGTH)  # by then the lease has run out
+                    self._hand_back(message, AFTER_LEASE)
                 case Refused():
                     log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
                     spent.append(message)
                 case Applied() if change.step is Step.BURY:
                     self._bury(message)
+                case Applied(task) if change.step is Step.RETRY and task.cancel_requested:
+                    spent.append(message)
+                    self._store.apply([cancel(task.id, now=now)])  # asked for while it ran
                 case Applied(task):
                     spent.append(message)
                     if leaves_delivery(change):
@@ -137,8 +142,12 @@ class Executor:
             match answer:
                 case Refused():
                     run.context.cancel()
-                case Applied(task) if task.cancel_requested:
-                    run.context.cancel()
+                case Applied(task):
+                    run.context.renewed_at = now
+                    if task.cancel_requested:
+                        run.context.cancel()
+                case Unknown() if now - run.context.renewed_at >= MISSED:
+                    run.context.cancel()  # before the lease can pass on
 
     def _keeps_attempt(self, task: Task) -> bool:
         """Give the attempt before a row of its own, before anything can push it out of the
@@ -156,21 +165,25 @@ class Executor:
         run = Run(task=task, message=message, context=context)
         return run
 
-    def _push(self, message: Message, task: Task | None) -> None:
-        """A delivery that may start nothing still tells of a task that may need a push."""
+    def _push(self, message: Message, task: Task | None) -> Task | None:
+        """A delivery that may start nothing still tells of a task that may need a push. Returns
+        the task as it then stands."""
         if task is None or task.token != message.delivery.token:
-            return
+            return task
         now = self._clock.now()
         if task.expired(now):
             self._store.apply([expire(task, now=now)])
         elif task.status is Status.RUNNING and terms.run_out(task.lease_until, now):
             if not self._keeps_attempt(task):
-                return
+                return task
             draw = self._ports.chance.draw()
             change = lease_expired(self._ports.rules, task, now=now, draw=draw)
             (answer,) = self._store.apply([change])
-            if isinstance(answer, Applied) and leaves_delivery(change):
-                enqueue(self._ports, [delivery_of(answer.task, now)])
+            if isinstance(answer, Applied):
+                if leaves_delivery(change):
+                    enqueue(self._ports, [delivery_of(answer.task, now)])
+                return answer.task
+        return task
 
     # A message that cannot be settled comes again, and finds its token spent.
 
@@ -220,13 +233,20 @@ def _is_dead_letter(message: Message, task: Task | None) -> bool:
 
 def _failure(error: BaseException) -> Failure:
     named = error.type if isinstance(error, TargetFailed) else type(error).__name__
-    permanent = isinstance(error, PermanentError) or getattr(error, "permanent", False)
+    refused = isinstance(error, TargetFailed) and error.permanent
     return Failure(
         outcome=Outcome.FAILED,
-        error=TaskError(type=named, message=storable(str(error), MESSAGE_LIMIT)),
-        permanent=permanent,
+        error=TaskError(type=named, message=storable(_told(error), MESSAGE_LIMIT)),
+        permanent=refused or isinstance(error, PermanentError),
         retry_after=error.retry_after if isinstance(error, TargetFailed) else None,
     )
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it is a handler's own class
+        return "an error that cannot say what it is"
 
 
 def _check_result(result: Any) -> None:
@@ -235,7 +255,7 @@ def _check_result(result: Any) -> None:
         return
     try:
         size = len(to_json(result).encode())
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         reason = f"the result is not JSON: {error}"
         raise TargetFailed("BadResult", reason, permanent=True) from None
     if size > RESULT_LIMIT:

@@ -4,9 +4,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lambdas.core.change import Applied, Unknown
+from lambdas.core.change import Applied, Unknown, Unreadable
 from lambdas.core.delivery import Delivery, delivery_of
-from lambdas.core.errors import Corrupt
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
@@ -29,6 +28,7 @@ class Dispatched:
     unknown: int = 0
     watched: int = 0
     sent: int = 0
+    set_aside: int = 0
 
 
 @dataclass
@@ -46,10 +46,13 @@ class Dispatcher:
         ]
         deliveries: list[Delivery] = []
         stuck: list[Task] = []
-        unknown = 0
+        unknown = unreadable = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
                 deliveries.append(delivery_of(answer.task, now))
+            elif isinstance(answer, Unreadable):
+                unreadable += 1
+                self.set_aside(found, answer.reason)
             elif isinstance(answer, Unknown):
                 unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
             elif answer.task is not None and answer.task.wake == found:
@@ -58,10 +61,11 @@ class Dispatcher:
         looked = self._look(stuck, now)
         return Dispatched(
             claimed=len(deliveries),
-            lost=len(wakes) - len(deliveries) - len(stuck) - unknown,
+            lost=len(wakes) - len(deliveries) - len(stuck) - unknown - unreadable,
             unknown=unknown,
             watched=len(stuck),
             sent=sent + looked,
+            set_aside=unreadable,
         )
 
     def watch(self, wakes: Sequence[Wake]) -> Dispatched:
@@ -72,12 +76,11 @@ class Dispatcher:
         ]
         return Dispatched(watched=len(still), sent=self._look(still, self.ports.clock.now()))
 
-    def set_aside(self, found: Wake) -> None:
+    def set_aside(self, found: Wake, reason: str) -> None:
         """Move a wake that cannot be dealt with out of the way, so that it holds nobody up."""
-        try:
-            self.ports.store.apply([set_aside(self.ports.rules, found, now=self.ports.clock.now())])
-        except Corrupt:
-            log.debug("moved, and still not readable", extra={"task_id": found.task_id})
+        log.error("set aside: %s", reason, extra={"step": "scan", "task_id": found.task_id})
+        now = self.ports.clock.now()
+        self.ports.store.set_aside(set_aside(self.ports.rules, found, now=now))
 
     def ready(self, lane: Lane) -> int:
         if lane not in self._ready:
@@ -103,7 +106,9 @@ class Dispatcher:
             [
                 delivery_of(answer.task, now)
                 for verdict, answer in zip(verdicts, answers, strict=True)
-                if verdict.sends and isinstance(answer, Applied)
+                if verdict.sends
+                and isinstance(answer, Applied)
+                and not answer.task.cancel_requested  # its watch ends it
             ],
         )
 

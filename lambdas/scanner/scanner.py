@@ -5,7 +5,6 @@ should long have moved. Any number of ticks may overlap or be cut off: the condi
 a claim is the only arbiter, and what a tick leaves behind the next one finds.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +15,6 @@ from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind, minute_of
 from lambdas.scanner.dispatch import Dispatched, Dispatcher
 from lambdas.scanner.window import Window, sweep, window
-
-log = logging.getLogger(__name__)
 
 BATCH = 100  # wakes that are taken together
 BACKLOG_DEPTH = 10_000  # messages that may stand ready in a lane before its backlog waits
@@ -61,12 +58,14 @@ class Scanner:
         tick.take(_near(self._ports.store, windows, now, self._ports.rules.horizon))
         cursors = {w.shard: tick.catch_up(w) for w in windows}
         swept = state.swept
-        for swept in sweep(state.swept, shards, now=now):
+        for minute in sweep(state.swept, shards, now=now):
             for w in windows:
-                tick.take(self._ports.store.wakes(swept, w.shard))
-        if not tick.report.unfinished:
-            after = SliceState(fence=state.fence + 1, cursors=cursors, swept=swept)
-            tick.report.saved = self._cursors.save(slice_number, after)
+                tick.take(self._ports.store.wakes(minute, w.shard))
+            if tick.out_of_time():
+                break
+            swept = minute
+        after = SliceState(fence=state.fence + 1, cursors=cursors, swept=swept)
+        tick.report.saved = self._cursors.save(slice_number, after)
         return tick.report
 
 
@@ -91,16 +90,23 @@ class _Tick:
 
     def catch_up(self, behind: Window) -> int:
         """Work off the backlog, oldest first, as far as the lanes have room: an outage must not
-        end in a flood. Returns the new cursor: the oldest minute not yet seen empty."""
+        end in a flood. Returns the new cursor: the oldest minute not yet seen empty. After a
+        day's outage even reading can take longer than a tick may; the next begins where this
+        one stopped."""
         cursor = None
         for minute in behind.backlog:
+            if self.out_of_time():
+                return minute if cursor is None else cursor
             wakes = list(self._dispatcher.ports.store.wakes(minute, behind.shard))
             if wakes and cursor is None:
                 cursor = minute
             self.take(found for found in wakes if self._has_room(found))
-            if self.report.unfinished:
-                break
         return behind.near.start if cursor is None else cursor
+
+    def out_of_time(self) -> bool:
+        if self._until is not None and self._dispatcher.ports.clock.now() >= self._until:
+            self.report.unfinished = True
+        return self.report.unfinished
 
     def _has_room(self, found: Wake) -> bool:
         if found.kind is WakeKind.WATCH:
@@ -115,8 +121,7 @@ class _Tick:
 
     def _in_batches(self, wakes: Sequence[Wake], take: Take) -> None:
         for start in range(0, len(wakes), BATCH):
-            if self._until is not None and self._dispatcher.ports.clock.now() >= self._until:
-                self.report.unfinished = True
+            if self.out_of_time():
                 return
             self._take_batch(wakes[start : start + BATCH], take)
 
@@ -134,9 +139,8 @@ class _Tick:
                 self._add(take([found]))
                 return
             except Corrupt as error:
-                reason = error
-        log.error("set aside: %s", reason, extra={"step": "scan", "task_id": found.task_id})
-        self._dispatcher.set_aside(found)
+                reason = str(error)
+        self._dispatcher.set_aside(found, reason)
         self.report.set_aside += 1
 
     def _add(self, done: Dispatched) -> None:
@@ -145,6 +149,7 @@ class _Tick:
         self.report.unknown += done.unknown
         self.report.watched += done.watched
         self.report.sent += done.sent
+        self.report.set_aside += done.set_aside
 
 
 def _near(store: TaskStore, windows: Sequence[Window], now: Millis, horizon: Millis) -> list[Wake]:

@@ -38,11 +38,12 @@ def _size_of_value(value: Mapping[str, Any]) -> int:
 
 @contextmanager
 def asked_of(client: Any) -> Iterator[list[str]]:
-    """The calls made, by name."""
+    """The calls made, by name; a read that is billed twice, for its consistency, says so."""
     calls: list[str] = []
 
-    def note(model: Any, **_: Any) -> None:
-        calls.append(model.name)
+    def note(model: Any, params: Any, **_: Any) -> None:
+        consistent = b'"ConsistentRead": true' in params["body"]
+        calls.append(f"{model.name} consistent" if consistent else model.name)
 
     client.meta.events.register("before-call", note)
     yield calls

@@ -72,6 +72,7 @@ def serve() -> Iterator[Serve]:
         (400, "RequestLimitExceeded"),
         (500, "InternalServerError"),
         (503, "ServiceUnavailable"),
+        (502, "AnythingElse"),
     ],
 )
 def test_a_backend_that_cannot_now_is_unavailable(serve: Serve, status: int, code: str):

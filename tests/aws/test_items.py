@@ -1,19 +1,22 @@
 """How a task lies in the table: small, and apart from its long texts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lambdas.aws import schema
-from lambdas.core.change import Applied, Unknown
+from lambdas.aws import schema, texts
+from lambdas.aws.texts import Text
+from lambdas.core.change import Applied, Unreadable
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Corrupt
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.task import Attempt, Progress, Task, TaskError
+from lambdas.core.task import Attempt, Progress, Spec, Task, TaskError
 from lambdas.core.times import DAY, MINUTE, SECOND
+from lambdas.core.wakes import minute_of, shard_of
 from tests.aws.stored import a_store, asked_of, items_in, size_of
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
 
@@ -32,21 +35,38 @@ TYPICAL = a_spec(
 )
 
 
-def full(text: str = "x") -> Task:
-    """Every field filled, every text as long as fits, or longer."""
-    error = TaskError(type="TimeoutError", message=text * (80 if text == "x" else 1))
-    ended = Attempt(
-        number=99, started_at=NOW, drift_ms=99_999, finished_at=NOW, outcome=Outcome.TIMED_OUT
+def filled(limit: int, make: Callable[[str], Text]) -> str:
+    """The text with which a value just fits."""
+    return "x" * (limit - len(make("").value))
+
+
+def a_long_spec(payload: str) -> Spec:
+    return a_spec(payload=payload, expires_at=NOW + DAY)
+
+
+def an_ended_attempt(message: str) -> Attempt:
+    return Attempt(
+        number=99,
+        started_at=NOW,
+        drift_ms=99_999,
+        finished_at=NOW,
+        outcome=Outcome.TIMED_OUT,
+        error=TaskError(type="TimeoutError", message=message),
     )
-    spec = a_spec(payload=text * (290 if text == "x" else 1), expires_at=NOW + DAY)
+
+
+def full(text: str | None = None) -> Task:
+    """Every field filled; without a text, each is as long as just fits."""
+    payload = text or filled(texts.SPEC_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
+    message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))
     return a_running_task(
-        spec=spec,
+        spec=a_long_spec(payload),
         attempt=99,
         budget=100,
         token=f"{NOW}-0123456789abcdef",
         holder="0123456789abcdef",
-        current=replace(ended, error=error),
-        previous=replace(ended, error=error),
+        current=an_ended_attempt(message),
+        previous=an_ended_attempt(message),
         cancel_requested=True,
         sends=9,
         skips=3,
@@ -75,15 +95,17 @@ def test_a_typical_task_stays_below_1_kb_all_its_way(dynamodb: Any, table: str):
     assert max(sizes) < 0.75 * KB
 
 
-@pytest.mark.parametrize("text", ["x", LONG])
-def test_the_fullest_item_stays_below_1_kb(dynamodb: Any, table: str, text: str):
+@pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])
+def test_the_fullest_item_stays_below_1_kb(dynamodb: Any, table: str, text: str | None):
     task = full(text)
+    result = text or filled(texts.RESULT_LIMIT, texts.result_text)
     store = a_store(dynamodb, table)
-    store.put([task])
 
+    store.put([task])
     assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
-    store.apply([succeed(replace(task, current=task.previous), result=text, now=NOW)])
+    store.apply([succeed(task, result=result, now=NOW)])
     assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+    assert len(items_in(dynamodb, table)) == (4 if text else 1)
 
 
 def test_long_texts_lie_beside_the_task(dynamodb: Any, table: str):
@@ -142,7 +164,7 @@ def test_more_text_than_one_answer_holds(dynamodb: Any, table: str):
         found = a_store(dynamodb, table).get([task.id for task in tasks])
 
     assert found == {task.id: task for task in tasks}
-    assert asked == ["BatchGetItem"] * 3, "the items; the texts, in two answers"
+    assert asked == ["BatchGetItem consistent", "BatchGetItem", "BatchGetItem"]
 
 
 @pytest.mark.parametrize("kind", ["spec", "result", "run"])
@@ -200,9 +222,22 @@ def test_a_corrupt_task_does_not_spoil_the_answers_for_the_others(dynamodb: Any,
     first, second, third = store.apply([renew(task, now=NOW) for task in tasks])
 
     assert isinstance(first, Applied)
-    assert isinstance(second, Unknown)
+    assert isinstance(second, Unreadable)
     assert tasks[1].id in second.reason
     assert isinstance(third, Applied)
+
+
+@pytest.mark.parametrize("key", ["d#1", "x#1#0000000000000#id", "d#9#0000000000000#id", "?"])
+def test_an_unreadable_wake_does_not_hold_up_its_bucket(dynamodb: Any, table: str, key: str):
+    task = a_running_task()
+    store = a_store(dynamodb, table)
+    store.put([task])
+    row = {"pk": "stray", "sk": "row", schema.WAKE_BUCKET: task.wake.bucket, schema.WAKE_KEY: key}
+    dynamodb.put_item(TableName=table, Item={name: {"S": text} for name, text in row.items()})
+
+    wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, RULES.shards))
+
+    assert list(wakes) == [task.wake]
 
 
 def test_a_put_that_lost_leaves_the_winner_its_text(dynamodb: Any, table: str):

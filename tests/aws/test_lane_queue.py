@@ -130,12 +130,16 @@ def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
 
 
-def test_a_message_is_handed_back_for_as_long_as_sqs_allows(lanes: SqsLanes):
+def test_a_message_is_handed_back_for_as_long_as_sqs_allows(
+    lanes: SqsLanes, caplog: pytest.LogCaptureFixture
+):
     lanes.send([a_delivery()], NOW)
     [message] = lanes.receive(Lane.MEDIUM, 1, 0)
 
-    lanes.hand_back(message, 24 * HOUR)
+    with caplog.at_level(logging.INFO, logger=lane_queue.__name__):
+        lanes.hand_back(message, 24 * HOUR)
 
+    assert not caplog.records
     assert lanes.depth(Lane.MEDIUM).in_flight == 1
 
 

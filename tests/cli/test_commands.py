@@ -33,6 +33,13 @@ def test_health(live: Any) -> None:
     assert result.exit_code == ExitCode.OK
 
 
+def test_bad_health_is_not_done(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Client, "health", lambda _client: {"status": "degraded"})
+    result = live("health")
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stdout.startswith("degraded  http")
+
+
 def test_every_option_of_submit_arrives(live: Any) -> None:
     words = """--handler echo --payload {"day":1} --in 1h30m --priority HIGH --timeout 2m
         --jitter 5 --expires-at 2035-11-16T09:00:00+01:00 --max-attempts 3 --base-delay 2
@@ -259,11 +266,24 @@ def test_submit_and_watch_follows_to_the_end(
     assert result.stdout.splitlines()[-1] == "result  [1]"
 
 
+def test_submit_and_watch_prints_the_ended_task_alone(
+    live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PAUSE, "sleep", lambda _seconds: system.run_due())
+    result = live("submit", "--handler", "fail", "--watch", "--json")
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert data(result)["status"] == "DEAD"
+
+
 def test_ctrl_c_while_watching(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_seconds: float) -> None:
+    paused: list[float] = []
+
+    def interrupt(seconds: float) -> None:
+        paused.append(seconds)
         raise KeyboardInterrupt
 
     monkeypatch.setitem(PAUSE, "sleep", interrupt)
-    result = live(*ECHO, "--in", "1h", "--watch")
+    result = live(*ECHO, "--in", "1h", "--watch", "--every", "2m")
+    assert paused == [120.0]
     assert result.exit_code == ExitCode.INTERRUPTED
     assert result.stderr == ""

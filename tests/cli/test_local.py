@@ -63,6 +63,7 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--endpoint-url http://x", "--endpoint-url"),
         ("--endpoint-url http://x --backend moto", "--endpoint-url"),
         ("--endpoint-url x --backend aws", "--endpoint-url"),
+        ("--endpoint-url http:// --backend aws", "--endpoint-url"),
         ("--port 0", "--port"),
         ("--port 65536", "--port"),
         ("--tick 0", "--tick"),

@@ -39,7 +39,6 @@ HELLO = ("submit", "--handler", "demo.hello")
         ((*HELLO, "--payload", "{"), "--payload"),
         ((*HELLO, "--wait", "5"), "--wait"),
         ((*HELLO, "--watch", "--wait", "x"), "--wait"),
-        ((*HELLO, "--from", "-"), "--from"),
         (("submit", "--from", "/no/such/file"), "--from"),
         (("watch", "t1", "--wait", "x"), "--wait"),
         (("list", "--status", "ODD"), "--status"),
@@ -55,6 +54,12 @@ def test_a_bad_option_is_named(duetime: Any, words: tuple[str, ...], option: str
     assert result.stdout == ""
     assert "Invalid value for" in result.stderr
     assert option in result.stderr.split("Invalid value for")[1].split(":")[0]
+
+
+def test_a_file_holds_the_whole_task(duetime: Any) -> None:
+    result = duetime(*HELLO, "--in", "5", "--from", "-", stdin='{"target": {}}')
+    assert result.exit_code == ExitCode.USAGE
+    assert "--from: holds the whole task: put target, delay into it" in result.stderr
 
 
 def test_watch_does_not_follow_a_list(duetime: Any) -> None:

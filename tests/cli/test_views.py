@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from duetime.cli import following, phrases, views
-from duetime.cli.output import clean
+from duetime.cli.output import clean, say
 
 NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
 ERROR = {"type": "ValueError", "message": "boom", "attempt": 1}
@@ -56,6 +56,13 @@ def test_the_panel_says_what_there_is_and_nothing_else(a_task: Any) -> None:
     assert "(in 10 s)" in text
     for label in ("name", "error", "result", "expires", "schedule", "stopping", "outcome"):
         assert label not in text.replace("namespace", "")
+
+
+def test_only_what_still_runs_is_being_stopped(a_task: Any) -> None:
+    running = a_task(status="RUNNING", attempt=1, cancel_requested=True)
+    assert "a cancel was asked for" in printed(views.panel(running, [], NOW))
+    ended = a_task(status="CANCELLED", cancel_requested=True)
+    assert "a cancel was asked for" not in printed(views.panel(ended, [], NOW))
 
 
 def test_the_panel_of_a_failed_task_has_its_error_and_attempts(a_task: Any) -> None:
@@ -116,6 +123,11 @@ def test_the_wire_cannot_steer_the_terminal(a_task: Any) -> None:
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert clean("a\tb\nc é") == "a\tb\nc é"
+
+
+def test_brackets_are_words_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    say("ok  http://[::1]:8080 [bold]")
+    assert capsys.readouterr().out == "ok  http://[::1]:8080 [bold]\n"
 
 
 def test_a_long_value_is_cut_and_says_so() -> None:

@@ -53,6 +53,7 @@ def failing(task: Task) -> dict[str, dict[str, Any]]:
         "wake time": {"wake": replace(wake, at=wake.at + 1)},
         "holder": {"holder": "other"},
         "attempt": {"attempt": task.attempt + 1},
+        "attempt zero": {"attempt": 0},
         "lease_until": {"lease_until": NOW},
     }
 

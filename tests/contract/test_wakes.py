@@ -5,7 +5,7 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.ports import TaskStore
 from lambdas.core.rules import Rules
 from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.claim import claim
+from lambdas.core.steps.claim import claim, set_aside
 from lambdas.core.task import Task
 from lambdas.core.times import HOUR, MINUTE, SECOND
 from lambdas.core.wakes import WakeKind, minute_of
@@ -72,6 +72,30 @@ def test_a_claim_moves_the_wake(store: TaskStore):
 
     assert list(store.wakes(minute_of(DUE), 0)) == []
     assert list(store.wakes(minute_of(watch.at), 0)) == [watch]
+
+
+def test_a_wake_is_set_aside_if_it_still_stands(store: TaskStore):
+    task = a_wakeful_task()
+    store.put([task])
+    change = set_aside(ONE_SHARD, task.wake, now=DUE)
+    later = change.sets["wake"]
+
+    for _ in range(2):
+        store.set_aside(change)
+        assert list(store.wakes(minute_of(DUE), 0)) == []
+        assert list(store.wakes(minute_of(later.at), 0)) == [later]
+    assert store.get([task.id]) == {task.id: change.applied_to(task)}
+
+
+def test_a_wake_that_has_moved_on_is_not_set_aside(store: TaskStore):
+    task = a_wakeful_task()
+    store.put([task])
+    [claimed] = store.apply([claim(ONE_SHARD, task.wake, now=NOW, draw=a_draw())])
+
+    store.set_aside(set_aside(ONE_SHARD, task.wake, now=DUE))
+    store.set_aside(set_aside(ONE_SHARD, a_wakeful_task().wake, now=DUE))
+
+    assert store.get([task.id]) == {task.id: claimed.task}
 
 
 def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):

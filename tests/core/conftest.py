@@ -12,13 +12,13 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     print_blob=True,
-    max_examples=40,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],  # two shared cores say little about a strategy
 )
 settings.register_profile(
     "wide",
     settings.get_profile("steady"),
     derandomize=False,
-    max_examples=2000,
+    max_examples=500,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))

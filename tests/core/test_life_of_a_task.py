@@ -42,7 +42,9 @@ BROKEN = TaskError(type="HTTPError", message="503")
 jumps = st.sampled_from(
     [1, SECOND, 4 * SECOND, 10 * SECOND, 46 * SECOND, MINUTE, 4 * MINUTE, 16 * MINUTE, HOUR, DAY]
 )
-fates = st.sampled_from(["taken", "taken", "sent", "lost", "refused", "sent, but unknown"])
+fates = st.sampled_from(
+    ["taken", "taken and doubled", "sent", "lost", "refused", "sent, but unknown"]
+)
 specs = st.builds(
     Spec,
     target=st.just({"type": "http"}),
@@ -97,11 +99,11 @@ class LifeOfATask(RuleBasedStateMachine):
 
     def enqueue(self, fate):
         delivery = delivery_of(self.table.task, self.now)
-        if fate.startswith("sent"):
+        if fate.startswith("sent") or fate.endswith("doubled"):
             self.messages.append(delivery)
         if fate in ("refused", "sent, but unknown"):
             self.table.apply(release(RULES, delivery, now=self.now))
-        if fate == "taken":
+        if fate.startswith("taken"):
             self.take(delivery)
 
     # Scanners
@@ -173,9 +175,18 @@ class LifeOfATask(RuleBasedStateMachine):
     @precondition(lambda self: self.holders)
     @rule(data=st.data())
     def executor_renews(self, data):
+        self.renew(data)
+
+    def renew(self, data):
         at = self.some_holder(data)
         if renewed := self.table.apply(renew(self.holders[at], now=self.now)):
             self.holders[at] = renewed
+
+    @precondition(lambda self: self.holders and self.table.task.wake)
+    @rule(data=st.data(), before=st.sampled_from([10 * SECOND, 30 * SECOND, 44 * SECOND]))
+    def executor_lives_until_the_next_wake(self, data, before):
+        self.now = max(self.now, self.table.task.wake.at - before)
+        self.renew(data)
 
     @precondition(lambda self: self.holders)
     @rule(data=st.data())
@@ -239,6 +250,8 @@ class LifeOfATask(RuleBasedStateMachine):
         self.seen.clear()
         if change := orphan(RULES, self.table.task, now=self.now):
             assert self.table.apply(change)
+            self.tick(self.table.task, "lost")
+            assert self.table.task.status is not Status.RUNNING
 
     # What must be true after every step
 

@@ -9,8 +9,10 @@ from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.rules import Draw, Rules
 from lambdas.core.steps.lease import held
 from lambdas.core.task import Attempt, Task, TaskError
-from lambdas.core.times import Millis
+from lambdas.core.times import DAY, Millis
 from lambdas.core.wakes import WakeKind
+
+LONGEST_RETRY_AFTER: Millis = DAY  # a target may ask for patience, not for oblivion
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +80,7 @@ def _again(
 ) -> dict[str, Any]:
     failures = task.attempt - (task.budget - task.spec.retry.max_attempts)
     delay = task.spec.retry.delay(failures, draw.luck)
-    due_at = now + max(delay, failure.retry_after or 0)
+    due_at = now + max(delay, min(failure.retry_after or 0, LONGEST_RETRY_AFTER))
     return {
         "status": Status.RETRYING,
         "token": new_token(due_at, draw.nonce),

@@ -8,7 +8,7 @@ from lambdas.core.change import Change, Expect
 from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import Status, Step, sources
 from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD, Draw, Rules
-from lambdas.core.steps.cancel import expire
+from lambdas.core.steps.cancel import cancel, expire
 from lambdas.core.steps.claim import claim, release
 from lambdas.core.steps.record import lease_expired, leaves_delivery
 from lambdas.core.task import Task
@@ -33,6 +33,8 @@ def look(rules: Rules, task: Task, *, now: Millis, draw: Draw, backed_up: bool) 
         return None
     if task.status is Status.RUNNING:
         return _look_at_running(rules, task, now=now, draw=draw)
+    if task.cancel_requested:  # while it ran; the attempt failed before it heard of it
+        return Verdict(change=cancel(task.id, now=now), sends=False, reason="cancelled")
     if task.expired(now):
         return Verdict(change=expire(task, now=now), sends=False, reason="expired")
     if task.wake.kind is WakeKind.DISPATCH:

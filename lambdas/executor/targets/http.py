@@ -8,6 +8,7 @@ import ipaddress
 import json
 import socket
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import urllib3
@@ -16,25 +17,39 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from lambdas.core.codec import to_json
 from lambdas.core.ports import Clock
 from lambdas.core.task import Task
-from lambdas.core.times import SECOND, Millis, from_datetime, to_datetime
+from lambdas.core.times import DAY, SECOND, Millis, from_datetime
 from lambdas.executor.context import Context
 from lambdas.executor.targets import TargetFailed
 
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
 
+LONGEST_RETRY_AFTER: Millis = DAY  # as long as a retry policy may wait
+
 Admits = Callable[[str], bool]
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def public_only(address: str) -> bool:
     """For a deployment: no private, loopback or metadata address, whatever the name says."""
-    ip = ipaddress.ip_address(address)
+    ip = _reached_by(address)
     return ip.is_global and not ip.is_multicast
 
 
 def public_or_loopback(address: str) -> bool:
     """For the local runner, which is mostly asked to call a neighbour."""
-    return public_only(address) or ipaddress.ip_address(address).is_loopback
+    return public_only(address) or _reached_by(address).is_loopback
+
+
+def _reached_by(address: str) -> IPAddress:
+    """Some IPv6 addresses only lead to an IPv4 one; then that one counts."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip
+    if ip in _NAT64:
+        return ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+    return ip.ipv4_mapped or ip.sixtofour or ip
 
 
 class HttpTarget:
@@ -77,15 +92,19 @@ class HttpTarget:
         """Seconds, or a date; anything else is as if it had not been said."""
         if value is None:
             return None
-        if value.strip().isdecimal():
-            return int(value) * SECOND
-        try:
-            moment = email.utils.parsedate_to_datetime(value)
-        except ValueError:
-            return None
         now = self._clock.now()
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=to_datetime(now).tzinfo)
-        return max(from_datetime(moment) - now, 0)
+        try:
+            wait = _wait(value.strip(), now)
+        except (ValueError, OverflowError):
+            return None
+        return min(max(wait, 0), LONGEST_RETRY_AFTER)
+
+
+def _wait(value: str, now: Millis) -> Millis:
+    if value.isdecimal():
+        return int(value) * SECOND
+    moment = email.utils.parsedate_to_datetime(value)
+    return from_datetime(moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
 
 
 class AddressRefused(Exception):
@@ -93,14 +112,14 @@ class AddressRefused(Exception):
         super().__init__(f"{host} is at {address}, which this executor does not call")
 
 
-def _headers(task: Task, ctx: Context) -> dict[str, str]:
-    return {
-        "Content-Type": "application/json",
-        "User-Agent": "duetime",
-        **task.spec.target.get("headers", {}),
-        "Idempotency-Key": ctx.idempotency_key,
-        "Duetime-Attempt": str(ctx.attempt),
-    }
+def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
+    """The task's own come before our defaults, however their names are written."""
+    headers = urllib3.HTTPHeaderDict({"Content-Type": "application/json", "User-Agent": "duetime"})
+    for name, value in task.spec.target.get("headers", {}).items():
+        headers[name] = value
+    headers["Idempotency-Key"] = ctx.idempotency_key
+    headers["Duetime-Attempt"] = str(ctx.attempt)
+    return headers
 
 
 def _read(response: urllib3.BaseHTTPResponse) -> bytes:
@@ -114,15 +133,14 @@ def _read(response: urllib3.BaseHTTPResponse) -> bytes:
 
 
 def _readable(body: bytes) -> Any:
+    """JSON if it can be stored as such, else text: an answer must not fail for its form."""
     text = body.decode(errors="replace")
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except ValueError:
+        value = json.loads(text)
+        to_json(value).encode()
+    except (ValueError, RecursionError):
         return text
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+    return value
 
 
 def _pool(admits: Admits) -> urllib3.PoolManager:

@@ -11,7 +11,7 @@ from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.task import Progress
 from tests.factories import NOW, a_running_task, a_sent_task, a_spec
-from tests.strategies import moments, nonces, progresses, tasks, waits
+from tests.strategies import moments, nonces, others, progresses, tasks, waits
 
 sent = tasks(Status.ENQUEUED, Status.RETRYING)
 
@@ -117,8 +117,9 @@ def test_a_renewal_may_tell_how_far_it_is(task, now, progress):
     assert renewed == expected
 
 
-@given(tasks(Status.RUNNING), tasks())
-def test_only_the_holder_of_this_attempt_renews(task, stored):
+@given(tasks(Status.RUNNING), st.data())
+def test_only_the_holder_of_this_attempt_renews(task, data):
+    stored = data.draw(others(task))
     change = renew(task, now=task.lease_until)
     ours = (Status.RUNNING, task.holder, task.attempt)
 

@@ -93,6 +93,19 @@ def test_what_expired_before_its_start_is_ended_and_not_sent(r, seen, draw, back
     assert verdict.change.applied_to(late).status is Status.EXPIRED
 
 
+@given(rules, looks(tasks(Status.RETRYING)), draws, st.booleans())
+def test_a_retry_of_what_was_to_be_cancelled_while_it_ran_is_ended_and_not_sent(
+    r, seen, draw, backed_up
+):
+    task, now = seen
+    asked = replace(task, cancel_requested=True)
+    verdict = look(r, asked, now=now, draw=draw, backed_up=backed_up)
+
+    assert (verdict.change.step, verdict.sends) == (Step.CANCEL, False)
+    assert verdict.change.expect.holds(asked)
+    assert verdict.change.applied_to(asked).status is Status.CANCELLED
+
+
 @given(rules, looks(sent), draws)
 def test_a_message_that_was_not_taken_is_sent_again_under_the_same_token(r, seen, draw):
     task, now = seen

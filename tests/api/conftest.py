@@ -1,0 +1,35 @@
+"""The API role over the embedded store in memory and, where a store could differ, over moto."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from duetime.embedded.store import EmbeddedStore
+from duetime.local.moto_backend import fair_moto
+from lambdas.aws import clients
+from tests.api.service import Service
+from tests.backends import dynamo_stores
+from tests.factories import SteppedClock
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with closing(EmbeddedStore(None)) as store:
+        yield Service(store, SteppedClock())
+
+
+@pytest.fixture(scope="module")
+def moto_dynamodb() -> Iterator[Any]:
+    with fair_moto():
+        yield clients.dynamodb()
+
+
+@pytest.fixture(params=["embedded", "moto"])
+def any_service(request: pytest.FixtureRequest) -> Iterator[Service]:
+    if request.param == "embedded":
+        yield request.getfixturevalue("service")
+        return
+    with dynamo_stores(request.getfixturevalue("moto_dynamodb")) as stores:
+        yield Service(stores.tasks, stores.clock)

@@ -1,0 +1,126 @@
+"""The API over a store, with a stepped clock and loaded dice; what it writes and sends is noted."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from duetime.embedded.lanes import MemoryLanes
+from lambdas.api.app import Api
+from lambdas.api.http import Request, Response
+from lambdas.core.change import Answer, Change
+from lambdas.core.delivery import Delivery
+from lambdas.core.ports import Listing, Ports, TaskStore
+from lambdas.core.rules import Draw
+from lambdas.core.task import Task
+from lambdas.core.times import Millis
+from tests.factories import RULES, SteppedClock, a_draw, an_id
+
+HANDLER = "reports.daily"
+PYTHON: dict[str, Any] = {"type": "python", "handler": HANDLER}
+
+
+class Dice:
+    luck = 0.0
+
+    def draw(self) -> Draw:
+        return a_draw(luck=self.luck)
+
+    def nonce(self) -> str:
+        return a_draw().nonce
+
+    def new_id(self, now: Millis) -> str:
+        return an_id(now)
+
+
+class WatchedStore:
+    """A store whose writes are noted, and whose answers a test may replace."""
+
+    def __init__(self, store: TaskStore) -> None:
+        self._store = store
+        self.writes: list[str] = []
+        self.put_answer: Callable[[Task], Answer | None] = lambda task: None
+        self.apply_answer: Callable[[Change], Answer | None] = lambda change: None
+
+    def put(self, tasks: Sequence[Task]) -> list[Answer]:
+        self.writes.append("put")
+        return [self.put_answer(task) or self._store.put([task])[0] for task in tasks]
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        self.writes.append("apply")
+        return [self.apply_answer(c) or self._store.apply([c])[0] for c in changes]
+
+    def reserve(self, *arguments: Any) -> Any:
+        self.writes.append("reserve")
+        return self._store.reserve(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class WatchedLanes(MemoryLanes):
+    def __init__(self, clock: SteppedClock) -> None:
+        super().__init__(clock)
+        self.refuses = False
+        self.sent: list[Delivery] = []
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        if self.refuses:
+            return [False] * len(deliveries)
+        self.sent += deliveries
+        return super().send(deliveries, now)
+
+
+class Service:
+    def __init__(self, store: TaskStore, clock: SteppedClock) -> None:
+        self.clock = clock
+        self.dice = Dice()
+        self.store = WatchedStore(store)
+        self.lanes = WatchedLanes(clock)
+        ports = Ports(
+            store=self.store, lanes=self.lanes, rules=RULES, clock=clock, chance=self.dice
+        )
+        self.api = Api(ports, handlers=lambda: {HANDLER}, version="9.9.9")
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Response:
+        """The body as bytes is sent as it is, anything else as JSON."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = Request(
+            method=method, path=path, query=query or {}, headers=headers or {}, body=data
+        )
+        return self.api.call(request)
+
+    def post(self, fields: Any, **headers: str) -> Response:
+        return self.call("POST", "/v1/tasks", fields, headers=headers)
+
+    def submit(self, key: str | None = None, **fields: Any) -> Response:
+        headers = {} if key is None else {"idempotency-key": key}
+        return self.post({"target": PYTHON, **fields}, **headers)
+
+    def batch(self, *tasks: Any) -> Response:
+        return self.call("POST", "/v1/tasks/batch", {"tasks": tasks})
+
+    def get(self, path: str, **query: str) -> Response:
+        return self.call("GET", path, b"", query=query)
+
+    def stored(self, namespace: str = "default") -> list[Task]:
+        """Newest first."""
+        return list(self.store.page(Listing(namespace=namespace, limit=1_000)).tasks)
+
+
+def refusal(response: Response) -> dict[str, str]:
+    """The fields that were refused, each with the reason."""
+    assert response.status == 422, response.body
+    return {error["field"]: error["message"] for error in response.body["errors"]}
+
+
+def as_sent(response: Response) -> Any:
+    """The body as it goes over the wire and back."""
+    return json.loads(response.encoded())

@@ -1,0 +1,148 @@
+"""Whatever is sent: a task or a problem, never a failure, and a refusal leaves nothing behind."""
+
+import json
+from contextlib import closing
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duetime.embedded.store import EmbeddedStore
+from lambdas.api.http import Response
+from tests.api.service import HANDLER, Service, as_sent
+from tests.factories import SteppedClock
+
+numbers = (
+    st.integers()
+    | st.floats()
+    | st.sampled_from([0, 1, -1, 10**20, 10**400, 1e308, 1e-308, 840, 3_600, 86_400])
+)
+times = st.datetimes(timezones=st.none() | st.timezones()).map(
+    lambda at: at.isoformat()
+) | st.from_regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", fullmatch=True)
+words = st.text(st.characters(), max_size=20) | st.from_regex(r"[a-z._:-]{1,9}", fullmatch=True)
+anything = st.recursive(
+    st.none() | st.booleans() | numbers | words | times,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=5,
+)
+urls = words.map(lambda text: f"http://{text}") | st.sampled_from(["https://example.org/x"])
+targets = (
+    st.just({"type": "python", "handler": HANDLER})
+    | st.fixed_dictionaries(
+        {"type": st.just("http"), "url": urls},
+        optional={
+            "method": st.sampled_from(["GET", "POST", "TRACE"]),
+            "headers": st.dictionaries(words, words, max_size=3),
+        },
+    )
+    | anything
+)
+retries = st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(
+        ["max_attempts", "base_delay", "multiplier", "max_delay", "jitter"], numbers
+    ),
+)
+tasks = st.fixed_dictionaries(
+    {"target": targets},
+    optional={
+        "payload": anything,
+        "run_at": times | anything,
+        "delay": numbers | anything,
+        "priority": st.sampled_from(["high", "medium", "low", "urgent"]),
+        "timeout": numbers,
+        "retry": retries | anything,
+        "jitter": numbers,
+        "expires_at": times | anything,
+        "name": words | anything,
+        "namespace": words | anything,
+        "ordering_key": words | anything,
+        "idempotency_key": words | anything,
+        "tags": st.dictionaries(words, words, max_size=3) | anything,
+        "extra": anything,
+    },
+)
+
+
+def written(body: Any) -> bytes:
+    """As JSON with all that Python's encoder lets through: NaN, Infinity, lone surrogates."""
+    return json.dumps(body).encode()
+
+
+def mangled(data: bytes) -> st.SearchStrategy[bytes]:
+    """Cut, or with a few bytes put in."""
+    places = st.integers(0, len(data))
+    return places.map(lambda at: data[:at]) | st.tuples(places, st.binary(max_size=3)).map(
+        lambda put: data[: put[0]] + put[1] + data[put[0] :]
+    )
+
+
+def check_refusal(problem: dict[str, Any], status: int) -> None:
+    assert 400 <= status < 500, problem
+    assert problem["status"] == status
+    assert {"type", "title", "detail"} <= problem.keys()
+    for error in problem.get("errors", []):
+        assert error.keys() == {"field", "message"}
+        assert error["message"]
+
+
+def check_answer(service: Service, response: Response) -> None:
+    body = as_sent(response)
+    if response.status == 201:
+        assert service.get(f"/v1/tasks/{body['id']}").encoded() == response.encoded()
+    else:
+        assert response.headers["content-type"] == "application/problem+json"
+        check_refusal(body, response.status)
+        assert service.store.writes == []
+
+
+@settings(deadline=None, max_examples=150)
+@given(tasks | anything)
+def test_any_json_is_a_task_or_a_problem(body: Any):
+    with closing(EmbeddedStore(None)) as store:
+        service = Service(store, SteppedClock())
+        check_answer(service, service.post(written(body)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.binary(max_size=60) | tasks.map(written).flatmap(mangled))
+def test_any_bytes_are_a_task_or_a_problem(body: bytes):
+    with closing(EmbeddedStore(None)) as store:
+        service = Service(store, SteppedClock())
+        check_answer(service, service.post(body))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(tasks | anything, min_size=1, max_size=8))
+def test_any_batch_answers_for_each_of_its_tasks(bodies: list[Any]):
+    with closing(EmbeddedStore(None)) as store:
+        service = Service(store, SteppedClock())
+        response = service.call("POST", "/v1/tasks/batch", written({"tasks": bodies}))
+        if response.status == 400:  # one of them was no JSON
+            return
+        results = as_sent(response)["results"]
+        assert len(results) == len(bodies)
+        for result in results:
+            if result["status"] in (200, 201):
+                assert service.get(f"/v1/tasks/{result['task']['id']}").status == 200
+            else:
+                check_refusal(result["error"], result["status"])
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.text(st.characters(), max_size=30) | st.sampled_from(["", "x", "batch"]),
+    st.dictionaries(
+        st.sampled_from(["limit", "cursor", "status", "namespace", "x"]),
+        st.text(max_size=20),
+        max_size=3,
+    ),
+)
+def test_any_path_and_query_get_an_answer(end: str, query: dict[str, str]):
+    with closing(EmbeddedStore(None)) as store:
+        service = Service(store, SteppedClock())
+        for path in (f"/v1/tasks/{end}", f"/v1/tasks/{end}/attempts", "/v1/tasks", f"/{end}"):
+            response = service.call("GET", path, query=query)
+            if response.status != 200:
+                check_refusal(as_sent(response), response.status)

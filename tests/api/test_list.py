@@ -1,0 +1,148 @@
+from typing import Any
+
+import pytest
+
+from lambdas.core.lifecycle import Status
+from lambdas.core.times import SECOND
+from tests.api.service import PYTHON, Service, refusal
+from tests.factories import a_task
+
+
+def submit_many(service: Service, count: int, **fields: Any) -> list[str]:
+    """Their ids, newest first."""
+    ids = []
+    for _ in range(count):
+        service.clock.advance(SECOND)
+        ids.append(service.submit(**fields).body["id"])
+    return ids[::-1]
+
+
+def read_all(service: Service, **query: str) -> list[list[str]]:
+    """The ids on each page, to the end of the list."""
+    pages: list[list[str]] = []
+    cursor: dict[str, str] = {}
+    while not pages or cursor:
+        response = service.get("/v1/tasks", **query, **cursor)
+        assert response.status == 200
+        pages.append([item["id"] for item in response.body["items"]])
+        following = response.body["next_cursor"]
+        cursor = {"cursor": following} if following else {}
+    return pages
+
+
+def flat(pages: list[list[str]]) -> list[str]:
+    return [task_id for page in pages for task_id in page]
+
+
+def test_an_empty_list(service: Service):
+    assert service.get("/v1/tasks").body == {"items": [], "next_cursor": None}
+
+
+def test_newest_first_and_whole(any_service: Service):
+    ids = submit_many(any_service, 3)
+
+    items = any_service.get("/v1/tasks").body["items"]
+
+    assert [item["id"] for item in items] == ids
+    assert items[0] == any_service.get(f"/v1/tasks/{ids[0]}").body
+
+
+@pytest.mark.parametrize("limit", ["1", "2", "3", "7", "8"])
+def test_pages_neither_skip_nor_repeat(any_service: Service, limit: str):
+    ids = submit_many(any_service, 7)
+
+    pages = read_all(any_service, limit=limit)
+
+    assert flat(pages) == ids
+    assert max(len(page) for page in pages) <= int(limit)
+
+
+@pytest.mark.parametrize(("query", "length"), [({}, 50), ({"limit": "100"}, 100)], ids=str)
+def test_the_length_of_a_page(service: Service, query: dict[str, str], length: int):
+    service.batch(*[{"target": PYTHON}] * 100)
+    service.submit()
+
+    assert len(service.get("/v1/tasks", **query).body["items"]) == length
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_a_status_is_picked_out(service: Service, status: Status):
+    tasks = {each: a_task(status=each, wake=None) for each in Status}
+    service.store.put(list(tasks.values()))
+
+    assert flat(read_all(service, status=status.value)) == [tasks[status].id]
+
+
+def test_a_status_is_picked_out_on_every_page(any_service: Service):
+    late = submit_many(any_service, 2, delay=86_400)
+    submit_many(any_service, 5)
+    later = submit_many(any_service, 2, delay=86_400)
+
+    assert flat(read_all(any_service, status="PENDING", limit="1")) == [*later, *late]
+
+
+def test_a_namespace_sees_its_own(any_service: Service):
+    mine = submit_many(any_service, 2, namespace="mine")
+    default = submit_many(any_service, 1)
+
+    assert flat(read_all(any_service, namespace="mine")) == mine
+    assert flat(read_all(any_service)) == default
+    assert flat(read_all(any_service, namespace="nobody")) == []
+
+
+def test_an_empty_parameter_is_as_good_as_none(service: Service):
+    ids = submit_many(service, 1)
+
+    assert flat(read_all(service, status="", namespace="", limit="")) == ids
+
+
+STATUSES = ", ".join(Status)
+WORD = "must be 1 to 128 letters, digits and ._:- only"
+QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
+    *(
+        ({"limit": value}, {"limit": "must be from 1 to 100"})
+        for value in ("0", "101", "999999999")
+    ),
+    *(
+        ({"limit": value}, {"limit": "must be a whole number"})
+        for value in ("-1", "1.0", "+1", " 1", "x", "٣", "9" * 5_000)
+    ),
+    *(
+        ({"status": value}, {"status": f"must be one of {STATUSES}"})
+        for value in ("pending", "FAILED", "x" * 5_000)
+    ),
+    *(({"namespace": value}, {"namespace": WORD}) for value in ("a b", "a\n", "é", "x" * 129)),
+    ({"unheard_of": "1"}, {"unheard_of": "unknown parameter"}),
+    ({"Limit": "1"}, {"Limit": "unknown parameter"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "errors"), QUERIES, ids=[f"{query!s:.40}" for query, _ in QUERIES]
+)
+def test_a_bad_query_is_refused(service: Service, query: dict[str, str], errors: dict[str, str]):
+    assert refusal(service.get("/v1/tasks", **query)) == errors
+
+
+@pytest.mark.parametrize("cursor", ["garbage", "%%%", "LTEv", "ä", " ", "\x00", "x" * 5_000])
+def test_a_garbage_cursor_is_refused(any_service: Service, cursor: str):
+    response = any_service.get("/v1/tasks", cursor=cursor)
+
+    assert refusal(response) == {"cursor": "not a cursor of this list"}
+
+
+def test_a_page_of_large_tasks_is_short(any_service: Service):
+    """A Lambda answers with at most 6 MB."""
+    ids = submit_many(any_service, 12, payload="x" * 250_000)
+
+    pages = read_all(any_service, limit="12")
+
+    assert flat(pages) == ids
+    assert [len(page) for page in pages] == [8, 4]
+
+
+def test_a_task_too_large_for_a_page_gets_one(service: Service, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lambdas.api.tasks.ANSWER_LIMIT", 1_000)
+    ids = submit_many(service, 2, payload="x" * 2_000)
+
+    assert read_all(service) == [[ids[0]], [ids[1]]]

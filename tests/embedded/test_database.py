@@ -1,0 +1,149 @@
+"""Commits are grouped: many writers share one, and none suffers for another."""
+
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from duetime.embedded.database import GROUP_LIMIT, Database
+from lambdas.core.errors import Unavailable
+
+
+class Watched(Database):
+    """Counts commits and rollbacks; its first writer can be held up while others queue."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.commits = self.rollbacks = 0
+        super().__init__(path, on_commit=self._count_commit, on_rollback=self._count_rollback)
+        self.write(lambda c: c.execute("CREATE TABLE numbers (n INTEGER PRIMARY KEY)"))
+        self.commits = 0
+
+    def _count_commit(self) -> None:
+        self.commits += 1
+
+    def _count_rollback(self) -> None:
+        self.rollbacks += 1
+
+    def numbers(self) -> set[int]:
+        with self.read() as connection:
+            return {n for (n,) in connection.execute("SELECT n FROM numbers")}
+
+
+@pytest.fixture(params=["file", "memory"])
+def database(request: pytest.FixtureRequest, tmp_path: Path):
+    database = Watched(tmp_path / "duetime.db" if request.param == "file" else None)
+    yield database
+    database.close()
+
+
+def insert(n: int):
+    def action(connection: sqlite3.Connection) -> int:
+        connection.execute("INSERT INTO numbers VALUES (?)", (n,))
+        return n
+
+    return action
+
+
+def all_in_one_line(database: Database, actions: list) -> list:
+    """Every action stands in line before the first of them gets its turn."""
+    outcomes: list = [None] * len(actions)
+
+    def write(number: int) -> None:
+        try:
+            outcomes[number] = database.write(actions[number])
+        except Exception as error:
+            outcomes[number] = error
+
+    with ThreadPoolExecutor(len(actions)) as threads:
+        with database._turn:
+            futures = [threads.submit(write, number) for number in range(len(actions))]
+            while len(database._line) < len(actions):
+                threading.Event().wait(0.001)
+        for future in futures:
+            future.result()
+    return outcomes
+
+
+def test_writers_that_stand_in_line_share_a_commit(database: Watched):
+    assert all_in_one_line(database, [insert(n) for n in range(20)]) == list(range(20))
+    assert database.numbers() == set(range(20))
+    assert database.commits == 1
+
+
+def test_a_line_longer_than_a_group_gives_everybody_their_own_answer(database: Watched):
+    count = 2 * GROUP_LIMIT + 7
+    assert all_in_one_line(database, [insert(n) for n in range(count)]) == list(range(count))
+    assert database.numbers() == set(range(count))
+    assert database.commits == 3
+
+
+def test_one_that_fails_does_not_harm_the_others(database: Watched):
+    def half(connection: sqlite3.Connection) -> None:
+        insert(100)(connection)
+        raise ZeroDivisionError
+
+    actions = [insert(1), half, insert(2), insert(1), insert(3)]
+    outcomes = all_in_one_line(database, actions)
+
+    failed = [o for o in outcomes if isinstance(o, Exception)]
+    assert sorted(type(error).__name__ for error in failed) == [
+        "IntegrityError",
+        "ZeroDivisionError",
+    ]
+    assert database.numbers() == {1, 2, 3}
+    assert (database.commits, database.rollbacks) == (1, 2)
+
+
+def test_a_commit_that_fails_is_nobodys_write(database: Watched):
+    def no_room(connection: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    [error] = all_in_one_line(database, [no_room])
+    assert isinstance(error, Unavailable)
+    assert database.write(insert(1)) == 1
+
+
+def test_an_interrupted_writer_leaves_nobody_waiting(database: Watched):
+    """Ctrl-C in the thread that commits for all: the others hear that they are not written."""
+
+    def interrupted(connection: sqlite3.Connection) -> None:
+        raise KeyboardInterrupt
+
+    def write_first() -> None:
+        with pytest.raises((KeyboardInterrupt, Unavailable)):
+            database.write(interrupted)
+
+    outcome: list = []
+
+    def write_second() -> None:
+        try:
+            outcome.append(database.write(insert(1)))
+        except Unavailable as error:
+            outcome.append(error)
+
+    threads = [threading.Thread(target=t, daemon=True) for t in (write_first, write_second)]
+    with database._turn:
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            while len(database._line) < number:
+                threading.Event().wait(0.001)
+    for thread in threads:
+        thread.join(5)
+
+    assert isinstance(outcome[0], Unavailable | int)
+    assert (outcome == [1]) == (database.numbers() == {1})
+    assert database.write(insert(2)) == 2
+
+
+def test_a_reader_never_sees_what_is_not_committed(tmp_path: Path):
+    database = Watched(tmp_path / "duetime.db")
+
+    def action(connection: sqlite3.Connection) -> set[int]:
+        insert(1)(connection)
+        return database.numbers()
+
+    assert database.write(action) == set()
+    assert database.numbers() == {1}
+    database.close()

@@ -1,0 +1,236 @@
+"""Ticks that come late or not at all, rows that come late, backlogs, and rows that are broken."""
+
+import pytest
+
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import Depth
+from lambdas.core.steps.claim import SET_ASIDE_FOR
+from lambdas.core.steps.submit import submit
+from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
+from lambdas.core.wakes import minute_of
+from lambdas.scanner.scanner import BACKLOG_DEPTH
+from lambdas.scanner.window import LOOK_BACK, SWEPT_A_TICK
+from tests.factories import a_spec
+from tests.world import RULES, World, embedded_world, late
+
+
+def cursor(world: World) -> int:
+    return world.cursors.load(0).cursors[0]
+
+
+def now_minute(world: World) -> int:
+    return minute_of(world.clock.now())
+
+
+def test_an_hour_without_ticks_is_caught_up(world: World):
+    world.tick()
+    ids = [world.submit(due_in=minutes * MINUTE) for minutes in (5, 6, 20, 40, 58, 61)]
+    world.advance(HOUR)
+
+    assert world.tick().claimed == 6
+    world.advance(MINUTE)
+    world.deliver()
+
+    assert sorted(world.starts) == sorted(ids)
+    drifts = [world.task(task_id).current.drift_ms for task_id in ids]
+    assert drifts == [minutes * MINUTE for minutes in (56, 55, 41, 21, 3, 0)]
+
+
+def test_a_day_without_ticks_is_caught_up_oldest_first():
+    with embedded_world() as world:
+        world.tick()
+        ids = [world.submit(due_in=hours * HOUR) for hours in (23, 1, 12)]
+        world.advance(DAY)
+        world.tick()
+
+        assert [d.task_id for d in world.lanes.sent] == [ids[1], ids[2], ids[0]]
+        world.deliver()
+        assert {world.status(task_id) for task_id in ids} == {Status.SUCCEEDED}
+
+
+def test_longer_than_a_day_without_ticks_is_no_different():
+    with embedded_world() as world:
+        world.tick()
+        task_id = world.submit(due_in=HOUR)
+        world.advance(3 * DAY)
+        world.tick()
+        world.deliver()
+
+        assert world.status(task_id) is Status.SUCCEEDED
+
+
+def test_the_present_comes_before_the_backlog(world: World):
+    world.tick()
+    old = world.submit(due_in=10 * MINUTE, priority=Lane.HIGH)
+    new = world.submit(due_in=HOUR, priority=Lane.LOW)
+    world.advance(HOUR)
+    world.tick()
+
+    assert [d.task_id for d in world.lanes.sent] == [new, old]
+
+
+def test_the_cursor_follows_and_never_passes_the_look_back(world: World):
+    for _ in range(3):
+        world.tick()
+        assert cursor(world) == now_minute(world) - LOOK_BACK
+        world.advance(7 * MINUTE)
+
+
+def test_the_cursor_waits_for_a_minute_that_was_not_empty(world: World):
+    world.tick()
+    world.submit(due_in=10 * MINUTE)
+    due = now_minute(world) + 10
+    world.advance(20 * MINUTE)
+    world.tick()
+    assert cursor(world) == due
+
+    world.tick()
+    assert cursor(world) == now_minute(world) - LOOK_BACK
+
+
+def test_a_row_written_late_into_an_old_minute_is_found_by_the_sweep(world: World):
+    world.tick()
+    world.advance(40 * MINUTE)
+    world.tick()
+    now = world.clock.now()
+    spec = a_spec(run_at=now + 10 * MINUTE)
+    task = submit(RULES, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
+    frozen = late(task, by=30 * MINUTE)
+    assert minute_of(frozen.wake.at) < cursor(world)
+    world.store.put([frozen])
+
+    ticks = 0
+    while world.status(task.id) is Status.PENDING:
+        world.tick()
+        ticks += 1
+        assert ticks <= 40 / SWEPT_A_TICK + 1
+    world.advance_to(task.due_at)
+    world.deliver()
+
+    assert world.status(task.id) is Status.SUCCEEDED
+
+
+def test_a_tick_that_runs_out_of_time_goes_on_where_it_stopped():
+    with embedded_world() as world:
+        world.tick()
+        task_id = world.submit(due_in=HOUR)
+        world.advance(DAY)
+        until = world.clock.now() + SECOND
+        read = world.store.wakes
+        world.store.wakes = lambda *args: (world.advance(10), read(*args))[1]
+
+        ticks = 0
+        while world.tick(until).unfinished:
+            ticks += 1
+            until += SECOND
+            assert ticks < 30
+
+        assert ticks > 10, "a day has 1,440 minutes, and a tick reads a hundred"
+        world.deliver()
+        assert world.status(task_id) is Status.SUCCEEDED
+
+
+def test_a_tick_that_is_out_of_time_before_it_began_does_no_harm(world: World):
+    world.tick()
+    task_id = world.submit(due_in=10 * MINUTE)
+    world.advance(HOUR)
+    before = cursor(world)
+
+    assert world.tick(until=world.clock.now()).unfinished
+    assert (cursor(world), world.status(task_id)) == (before, Status.PENDING)
+
+    assert not world.tick().unfinished
+    assert world.status(task_id) is Status.ENQUEUED
+
+
+def test_a_backlog_waits_for_room_in_its_lane(world: World):
+    world.tick()
+    old = [world.submit(due_in=minutes * MINUTE) for minutes in (10, 11, 12)]
+    fresh = world.submit(due_in=HOUR)
+    other_lane = world.submit(due_in=10 * MINUTE, priority=Lane.HIGH)
+    world.advance(HOUR)
+    held = minute_of(world.task(old[0]).due_at)
+
+    def crowded(lane: Lane) -> Depth:
+        return Depth(ready=BACKLOG_DEPTH - (lane is Lane.MEDIUM), delayed=0, in_flight=0)
+
+    world.lanes.depth = crowded
+    report = world.tick()
+    assert (report.claimed, report.held_back) == (2, 3)
+    assert {d.task_id for d in world.lanes.sent} == {fresh, old[0]}
+    assert cursor(world) == held
+
+    del world.lanes.depth
+    report = world.tick()
+    assert (report.claimed, report.held_back) == (3, 0)
+    world.deliver()
+    assert set(world.starts) == {*old, fresh, other_lane}
+
+
+@pytest.mark.parametrize("late_by", [0, 20 * MINUTE], ids=["near", "backlog"])
+def test_a_broken_row_stops_nobody_and_does_not_pin_the_cursor(world: World, late_by: int):
+    world.tick()
+    ids = [world.submit(due_in=5 * MINUTE) for _ in range(5)]
+    world.corrupt(ids[2])
+    world.advance(2 * MINUTE + late_by)
+
+    report = world.tick()
+    assert (report.claimed, report.sent, report.set_aside) == (4, 4, 1)
+    world.advance(3 * MINUTE)
+    world.deliver()
+    assert sorted(world.starts) == sorted(i for n, i in enumerate(ids) if n != 2)
+
+    set_aside = report.set_aside
+    for _ in range(12):
+        world.advance(MINUTE)
+        set_aside += world.tick().set_aside
+    assert cursor(world) == now_minute(world) - LOOK_BACK
+    assert set_aside <= 2, (
+        "where a claim is made before the row is read, its watch is set aside too"
+    )
+
+
+def test_a_broken_row_comes_back_later_and_runs_once_it_is_mended():
+    with embedded_world() as world:
+        task_id = world.submit(due_in=5 * MINUTE)
+        spec = world.store._store._database.write(
+            lambda c: c.execute("SELECT spec FROM tasks").fetchone()[0]
+        )
+        world.corrupt(task_id)
+        world.advance(2 * MINUTE)
+        assert world.tick().set_aside == 1
+        world.store._store._database.write(
+            lambda c: c.execute("UPDATE tasks SET spec = ?", (spec,))
+        )
+
+        world.advance(SET_ASIDE_FOR)
+        assert world.tick().claimed == 1
+        world.deliver()
+
+        assert world.status(task_id) is Status.SUCCEEDED
+
+
+def test_a_broken_row_that_is_watched_stops_nobody(world: World):
+    world.lanes.fate = "lost"
+    ids = [world.submit() for _ in range(5)]
+    world.lanes.fate = "sent"
+    world.corrupt(ids[2])
+    world.advance(5 * MINUTE)
+
+    report = world.tick()
+    assert (report.watched, report.sent, report.set_aside) == (4, 4, 1)
+    world.deliver()
+    assert sorted(world.starts) == sorted(i for n, i in enumerate(ids) if n != 2)
+    for _ in range(8):
+        world.advance(MINUTE)
+        assert world.tick().set_aside == 0
+    assert cursor(world) == now_minute(world) - LOOK_BACK
+
+
+def test_a_broken_row_in_a_delivery_stops_nobody(world: World):
+    ids = [world.submit() for _ in range(3)]
+    world.corrupt(ids[1])
+    world.deliver()
+
+    assert sorted(world.starts) == sorted([ids[0], ids[2]])

@@ -1,0 +1,198 @@
+"""The ASGI front: what a server hands in reaches the API as it was sent."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from duetime.local.http import asgi_app
+from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
+
+URL = "http://127.0.0.1:8080"
+
+
+class Behind:
+    """An API that keeps the requests, and takes a body apart as the real one does."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def __call__(self, request: Request) -> Response:
+        self.requests.append(request)
+        if request.method != "POST":
+            return Response(status=200, body={"ok": True})
+        try:
+            return Response(status=201, body=request.json(), headers={"location": "/v1/tasks/x"})
+        except Problem as problem:
+            return problem.response()
+
+
+@pytest.fixture
+def behind() -> Behind:
+    return Behind()
+
+
+def ask(behind: Behind, method: str, path: str, **options: Any) -> httpx.Response:
+    async def call() -> httpx.Response:
+        transport = httpx.ASGITransport(asgi_app(behind))
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            return await client.request(method, path, **options)
+
+    return asyncio.run(call())
+
+
+def test_the_answer_goes_out_as_the_api_gave_it(behind: Behind):
+    response = ask(behind, "POST", "/v1/tasks", json={"a": 1})
+
+    assert (response.status_code, response.json()) == (201, {"a": 1})
+    assert response.headers["location"] == "/v1/tasks/x"
+
+
+@pytest.mark.parametrize(
+    ("method", "raw"),
+    [
+        ("GET", b"/v1/tasks/a%2Fb"),
+        ("GET", b"/v1/tasks/%2541"),
+        ("GET", b"/v1/tasks%3Flimit=1"),
+        ("GET", b"/v1/%0Atasks"),
+        ("GET", b"//v1//tasks/"),
+        ("GET", b"/v1/tasks/"),
+        ("GET", b"/v1/tasks/%FF%00"),
+        ("GET", b"/" + b"x" * 50_000),
+        ("HEAD", b"/v1/health"),
+        ("OPTIONS", b"/v1/tasks"),
+        ("PROPFIND", b"/v1/tasks"),
+        ("TRACE", b"/v1/tasks"),
+    ],
+    ids=lambda value: f"{value!r:.30}",
+)
+def test_every_method_and_path_reaches_the_api_untouched(behind: Behind, method: str, raw: bytes):
+    ask(behind, method, httpx.URL(URL, raw_path=raw))
+
+    [request] = behind.requests
+    assert (request.method, request.path) == (method, raw.decode())
+
+
+def test_the_query_is_decoded(behind: Behind):
+    ask(behind, "GET", httpx.URL(URL, raw_path=b"/v1/tasks?a=%C3%A9+x&b=&c&d=1%262"))
+
+    [request] = behind.requests
+    assert request.path == "/v1/tasks"
+    assert request.query == {"a": "é x", "b": "", "c": "", "d": "1&2"}
+
+
+def test_a_strange_host_does_not_matter(behind: Behind):
+    assert ask(behind, "GET", "/v1/health", headers={"host": "["}).status_code == 200
+
+
+def test_header_names_are_in_lower_case(behind: Behind):
+    ask(behind, "GET", "/v1/tasks", headers={"IDEMPOTENCY-Key": "Order-1"})
+
+    [request] = behind.requests
+    assert request.headers["idempotency-key"] == "Order-1"
+
+
+def test_a_header_that_comes_twice_is_joined(behind: Behind):
+    ask(behind, "GET", "/", headers=[("Idempotency-Key", "a"), ("idempotency-key", "b")])
+
+    [request] = behind.requests
+    assert request.headers["idempotency-key"] == "a,b"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [("application/json", 201), ("application/json; charset=utf-8", 201), ("text/plain", 415)],
+)
+def test_the_media_type_reaches_the_api(behind: Behind, content_type: str, status: int):
+    headers = {"Content-Type": content_type}
+
+    response = ask(behind, "POST", "/v1/tasks", content=b"{}", headers=headers)
+
+    assert response.status_code == status
+
+
+def test_a_body_of_5_mib_gets_through(behind: Behind):
+    body = b"{}".ljust(BODY_LIMIT)
+
+    assert ask(behind, "POST", "/v1/tasks", content=body).status_code == 201
+
+
+def test_a_body_over_5_mib_is_a_413(behind: Behind):
+    response = ask(behind, "POST", "/v1/tasks", content=b"{}".ljust(BODY_LIMIT + 1))
+
+    assert response.status_code == 413
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["type"] == "urn:duetime:problem:too-large"
+
+
+def test_a_body_without_end_is_not_read_to_its_end(behind: Behind):
+    read = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal read
+        while True:
+            read += 1
+            yield b" " * 1024 * 1024
+
+    assert ask(behind, "POST", "/v1/tasks", content=endless()).status_code == 413
+    assert read <= 7
+
+
+def scope_of(kind: str) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "method": "POST",
+        "path": "/v1/tasks",
+        "raw_path": b"/v1/tasks",
+        "query_string": b"",
+        "headers": [(b"content-length", b"1000")],
+    }
+
+
+def exchange(behind: Behind, kind: str, *received: dict[str, Any]) -> list[dict[str, Any]]:
+    """Runs the app on these events; returns what it sent."""
+    sent: list[dict[str, Any]] = []
+    events = iter(received)
+
+    async def receive() -> dict[str, Any]:
+        return next(events)
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    asyncio.run(asgi_app(behind)(scope_of(kind), receive, send))
+    return sent
+
+
+def test_a_client_that_hangs_up_early_has_asked_for_nothing(behind: Behind):
+    """It promised a longer body than it sent."""
+    start = {"type": "http.request", "body": b"{}", "more_body": True}
+
+    assert exchange(behind, "http", start, {"type": "http.disconnect"}) == []
+    assert behind.requests == []
+
+
+def test_a_websocket_is_turned_away(behind: Behind):
+    [event] = exchange(behind, "websocket", {"type": "websocket.connect"})
+
+    assert event["type"] == "websocket.close"
+    assert behind.requests == []
+
+
+def test_requests_are_answered_side_by_side():
+    """Each waits for the other: one after the other, neither would be answered."""
+    both = threading.Barrier(2, timeout=10)
+
+    def call(request: Request) -> Response:
+        both.wait()
+        return Response(status=200, body={"path": request.path})
+
+    async def ask_both() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(asgi_app(call))
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            return await asyncio.gather(client.get("/a"), client.get("/b"))
+
+    assert [response.json()["path"] for response in asyncio.run(ask_both())] == ["/a", "/b"]

@@ -1,0 +1,327 @@
+"""A whole Duetime with a stepped clock and no threads: nothing happens unless a test says so.
+
+The roles are the real ones. Around the store and the lanes stand two shells that let a test
+break things: a send that is refused, a message that is lost, a writer that is interrupted.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+from duetime.embedded.lanes import MemoryLanes
+from duetime.embedded.store import EmbeddedStore
+from lambdas.aws import schema
+from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.lane_queue import SqsLanes, delay_seconds
+from lambdas.aws.resources import ensure_lanes
+from lambdas.aws.task_store import DynamoTaskStore
+from lambdas.core.change import Answer, Change, Unknown
+from lambdas.core.delivery import Delivery, Message, delivery_of
+from lambdas.core.ids import new_id
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import CursorStore, Depth, LaneQueue, Ports, Shards, TaskStore
+from lambdas.core.rules import Draw, Rules
+from lambdas.core.steps.submit import submit
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import MINUTE, SECOND, Millis
+from lambdas.core.wakes import WakeKind
+from lambdas.enqueue import enqueue
+from lambdas.executor.context import Context
+from lambdas.executor.executor import Executor, Run
+from lambdas.scanner.scanner import Scanner, TickReport
+from tests.backends import a_table
+from tests.factories import NOW, SteppedClock, a_spec
+
+RULES = Rules(shards=1)
+AT_ONCE = 100
+
+Script = Callable[[Task, Context], Any]  # what the target of every task does
+
+
+class Dice:
+    """Chance with a seed; `luck` can be fixed."""
+
+    def __init__(self) -> None:
+        self._random = Random(7)
+        self.luck: float | None = None
+
+    def draw(self) -> Draw:
+        luck = self._random.random() if self.luck is None else self.luck
+        return Draw(luck=luck, spread=self._random.random(), nonce=self.nonce())
+
+    def nonce(self) -> str:
+        return f"{self._random.getrandbits(64):016x}"
+
+    def new_id(self, now: Millis) -> str:
+        return new_id(now, self._random.getrandbits(80))
+
+
+class Interruptible:
+    """A store before which something else may happen, once: `before` holds it by verb, and it
+    may raise. A silent store does not answer the next change, and has not made it."""
+
+    def __init__(self, store: TaskStore) -> None:
+        self._store = store
+        self.before: dict[str, Callable[[], object]] = {}
+        self.silent = False
+
+    def __getattr__(self, name: str) -> Any:
+        if interruption := self.before.pop(name, None):
+            interruption()
+        return getattr(self._store, name)
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        if interruption := self.before.pop("apply", None):
+            interruption()
+        if self.silent:
+            self.silent = False
+            return [Unknown("no answer")] * len(changes)
+        return self._store.apply(changes)
+
+
+class Fallible:
+    """Lanes that lose and refuse when told to, and remember what was sent and buried."""
+
+    def __init__(self, lanes: LaneQueue) -> None:
+        self.lanes = lanes
+        self.fate = "sent"  # lost, refused, or "unknown": sent, but nobody knows
+        self.crowd: int | None = None  # what `depth` says of every lane
+        self.sent: list[Delivery] = []
+        self.buried: list[Message] = []
+        self.deleted: list[Message] = []
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        if self.fate in ("sent", "unknown"):
+            self.sent += deliveries
+            self.lanes.send(deliveries, now)
+        return [self.fate in ("sent", "lost")] * len(deliveries)
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        return self.lanes.receive(lane, limit, wait)
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        self.deleted += messages
+        self.lanes.delete(messages)
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self.lanes.hand_back(message, delay)
+
+    def bury(self, message: Message) -> None:
+        self.buried.append(message)
+        self.lanes.bury(message)
+
+    def depth(self, lane: Lane) -> Depth:
+        if self.crowd is None:
+            return self.lanes.depth(lane)
+        return Depth(ready=self.crowd, delayed=0, in_flight=0)
+
+
+class SteppedSqs:
+    """SQS has a clock of its own. Here it gets a message only when the stepped clock says that
+    its delay is over; a message handed back stays in flight until then."""
+
+    def __init__(self, lanes: SqsLanes, clock: SteppedClock) -> None:
+        self._lanes = lanes
+        self._clock = clock
+        self._later: list[tuple[Millis, Callable[[], object]]] = []
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        for delivery in deliveries:
+            wait = delay_seconds(delivery.due_at, now) * SECOND
+            self._at(now + wait, lambda d=delivery: self._lanes.send([d], d.due_at))
+        return [True] * len(deliveries)
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        due = [act for at, act in self._later if at <= self._clock.now()]
+        self._later = [pair for pair in self._later if pair[0] > self._clock.now()]
+        for act in due:
+            act()
+        return self._lanes.receive(lane, limit, wait)
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        self._lanes.delete(messages)
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self._at(self._clock.now() + delay, lambda: self._lanes.hand_back(message, 0))
+
+    def bury(self, message: Message) -> None:
+        self._lanes.bury(message)
+
+    def depth(self, lane: Lane) -> Depth:
+        return self._lanes.depth(lane)
+
+    def _at(self, at: Millis, act: Callable[[], object]) -> None:
+        self._later.append((at, act))
+
+
+@dataclass(kw_only=True)
+class World:
+    clock: SteppedClock
+    store: Interruptible
+    cursors: CursorStore
+    lanes: Fallible
+    empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
+    corrupt: Callable[[str], None]  # makes a task unreadable
+    chance: Dice = field(default_factory=Dice)
+    script: Script = lambda task, ctx: "done"
+    starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
+
+    def __post_init__(self) -> None:
+        self.ports = Ports(
+            store=self.store,  # type: ignore[arg-type]
+            lanes=self.lanes,
+            rules=RULES,
+            clock=self.clock,
+            chance=self.chance,
+        )
+        self.scanner = Scanner(self.ports, self.cursors)
+        self.executor = Executor(self.ports, {"python": self._run})
+        self._waiting: list[Message] = []
+
+    # what a user does
+
+    def submit(self, due_in: Millis = 0, **fields: Any) -> str:
+        """As the API does it: durable first, then sent if it is due soon."""
+        now = self.clock.now()
+        spec = a_spec(**({"run_at": now + due_in} | fields))
+        task = submit(RULES, self.chance.new_id(now), spec, now=now, draw=self.chance.draw())
+        self.store.put([task])
+        if task.wake and task.wake.kind is WakeKind.WATCH:
+            enqueue(self.ports, [delivery_of(task, now)])
+        return task.id
+
+    def task(self, task_id: str) -> Task:
+        task: Task = self.store.get([task_id])[task_id]
+        return task
+
+    def status(self, task_id: str) -> Status:
+        return self.task(task_id).status
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        """As the API tells them: the rows, and what the task itself still holds."""
+        task = self.task(task_id)
+        found = {a.number: a for a in self.store.attempts(task_id)}
+        found |= {a.number: a for a in (task.previous, task.current) if a is not None}
+        return [found[number] for number in sorted(found)]
+
+    # what time does
+
+    def advance(self, by: Millis) -> None:
+        self.clock.advance(by)
+
+    def advance_to(self, at: Millis) -> None:
+        self.clock.advance(max(at - self.clock.now(), 0))
+
+    def tick(self, until: Millis | None = None) -> TickReport:
+        return self.scanner.tick(until=until)
+
+    def live(self, span: Millis, step: Millis = MINUTE) -> None:
+        """Let time pass, with a tick and a delivery at every step."""
+        for _ in range(span // step):
+            self.advance(step)
+            self.tick()
+            self.deliver()
+
+    # what executors do
+
+    def receive(self) -> list[Message]:
+        """Everything that stands ready, the highest lane first."""
+        messages: list[Message] = []
+        for lane in Lane:
+            while some := self.lanes.receive(lane, AT_ONCE, 0):
+                messages += some
+        return messages
+
+    def lease(self) -> list[Run]:
+        """Take what is due and begin it; what a test does not record has crashed."""
+        waiting = self._waiting + self.executor.admit(self.receive())
+        now = self.clock.now()
+        self._waiting = [m for m in waiting if m.delivery.due_at > now]
+        return self.executor.lease([m for m in waiting if m.delivery.due_at <= now])
+
+    def deliver(self) -> list[Run]:
+        """Take what is due, run it and record how it ended."""
+        runs = self.lease()
+        self.executor.record([self.executor.execute(run) for run in runs])
+        return runs
+
+    def redeliver(self, message: Message) -> None:
+        """What a queue does with a message that nobody deleted."""
+        self.lanes.hand_back(message, 0)
+
+    def purge(self) -> None:
+        self._waiting = []
+        self.lanes.lanes = self.empty_lanes()
+
+    def _run(self, task: Task, ctx: Context) -> Any:
+        self.starts.append(task.id)
+        return self.script(task, ctx)
+
+
+@contextmanager
+def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) -> Iterator[World]:
+    clock = clock or SteppedClock()
+    store = EmbeddedStore(path)
+    store.shards(clock.now())
+
+    def corrupt(task_id: str) -> None:
+        store._database.write(
+            lambda c: c.execute("UPDATE tasks SET spec = '{' WHERE id = ?", (task_id,))
+        )
+        store._live.clear()
+
+    yield World(
+        clock=clock,
+        store=Interruptible(store),
+        cursors=store,
+        lanes=Fallible(MemoryLanes(clock)),
+        empty_lanes=lambda: MemoryLanes(clock),
+        corrupt=corrupt,
+    )
+    store.close()
+
+
+@contextmanager
+def moto_world(dynamodb: Any, sqs: Any) -> Iterator[World]:
+    clock = SteppedClock()
+    with a_table(dynamodb) as table:
+        cursors = DynamoCursorStore(dynamodb, table, shards=RULES.shards)
+        shards = Shards(count=RULES.shards, since=NOW)
+        cursors.shards(NOW)
+        store = DynamoTaskStore(dynamodb, table, shards=lambda: shards, clock=clock)
+
+        def lanes() -> SteppedSqs:
+            urls = ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}")
+            return SteppedSqs(SqsLanes(sqs, urls), clock)
+
+        def corrupt(task_id: str) -> None:
+            dynamodb.update_item(
+                TableName=table,
+                Key={schema.PK: {"S": schema.task_pk(task_id)}, schema.SK: {"S": schema.TASK}},
+                UpdateExpression=f"SET {schema.SPEC} = :broken",
+                ExpressionAttributeValues={":broken": {"S": "{"}},
+            )
+
+        yield World(
+            clock=clock,
+            store=Interruptible(store),
+            cursors=cursors,
+            lanes=Fallible(lanes()),
+            empty_lanes=lanes,
+            corrupt=corrupt,
+        )
+        store.close()
+
+
+def late(task: Task, by: Millis) -> Task:
+    """The same task as a writer that was frozen for so long would put it: into an old bucket."""
+    if task.wake is None:
+        raise ValueError("a finished task is never late")
+    at = task.wake.at - by
+    wake = RULES.wake(task.wake.kind, task.id, task.lane, at, now=task.created_at - by)
+    return replace(task, wake=wake)
