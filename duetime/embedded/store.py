@@ -6,6 +6,7 @@ whether the change holds, write what the core says it becomes.
 
 import logging
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -43,7 +44,7 @@ class EmbeddedStore(CursorRows):
         self._news: list[StatusChange] = []
         # Small tasks under way, as they stand in the writing transaction: they are soon asked
         # for again. Nobody else writes, so an entry cannot go stale; a rollback empties it.
-        self._live: dict[str, Task] = {}
+        self._live: OrderedDict[str, Task] = OrderedDict()
         self._database = Database(path, on_commit=self._tell, on_rollback=self._forget)
 
     def close(self) -> None:
@@ -192,7 +193,7 @@ class EmbeddedStore(CursorRows):
             return
         self._live[task.id] = task
         if len(self._live) > LIVE_LIMIT:
-            del self._live[next(iter(self._live))]
+            self._live.popitem(last=False)
 
     def _note(self, before: Task | None, after: Task) -> None:
         if self._listener and (change := status_change(before, after)):

@@ -1,5 +1,6 @@
 """`duetime local`: every role in one process."""
 
+import gc
 import logging
 import signal
 import socket
@@ -35,6 +36,9 @@ DRAIN = 30.0  # seconds that running handlers get to finish
 # Threads of the runner hand small pieces of work to each other all the time; at Python's own
 # 5 ms a thread that has something ready would often wait longer than its work takes.
 SWITCH_INTERVAL = 0.0005
+
+
+GARBAGE_THRESHOLD = 20_000
 
 
 class Runner:
@@ -98,13 +102,19 @@ def run(options: LocalOptions) -> int:
     except DuetimeError as error:
         console.print(f"[red]error:[/] {error}")
         return 1
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    _tune_interpreter()
     runner.pump.start()
     welcome(console, options, runner.backend, registry.names())
     if options.demo:
         submit_demo(runner.api.call)
     runner.serve(listener)
     return _drain(runner, console)
+
+
+def _tune_interpreter() -> None:
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.freeze()  # what was loaded stays; looking through it again and again finds nothing
+    gc.set_threshold(GARBAGE_THRESHOLD, 20, 20)
 
 
 def _drain(runner: Runner, console: Console) -> int:

@@ -79,10 +79,7 @@ class Tasks:
             cursor=query.text("cursor"),
         )
         query.done()
-        try:
-            page = self._fitting_page(listing)
-        except ValueError as error:
-            raise invalid([FieldError("cursor", str(error))]) from None
+        page = self._fitting_page(listing)
         return _page([task_json(task) for task in page.tasks], page.cursor)
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -114,12 +111,18 @@ class Tasks:
 
     def _fitting_page(self, listing: Listing) -> Page:
         """A page may be short, so one that is too much for one answer is read again, shorter."""
-        page = self.ports.store.page(listing)
+        page = self._read_page(listing)
         sizes = accumulate(len(to_json(task_json(task))) for task in page.tasks)
         fitting = sum(1 for size in sizes if size <= ANSWER_LIMIT)
         if fitting == len(page.tasks):
             return page
-        return self.ports.store.page(replace(listing, limit=max(fitting, 1)))
+        return self._read_page(replace(listing, limit=max(fitting, 1)))
+
+    def _read_page(self, listing: Listing) -> Page:
+        try:
+            return self.ports.store.page(listing)
+        except ValueError as error:
+            raise invalid([FieldError("cursor", str(error))]) from None
 
     def _submit_each(self, bodies: list[Any]) -> list[dict[str, Any]]:
         read = [self._try_wanted(body) for body in bodies]

@@ -24,10 +24,15 @@ class Context:
         self.attempt = task.attempt
         self.idempotency_key = task.id  # the same on every try
         self.fencing_token = task.attempt
-        self.deadline: datetime = to_datetime(task.current.started_at + seconds(task.spec.timeout))
+        self._deadline = task.current.started_at + seconds(task.spec.timeout)
         self.renewed_at = task.current.started_at
         self._renew = renew
         self._cancelled = False
+
+    @property
+    def deadline(self) -> datetime:
+        """When the attempt is over, finished or not."""
+        return to_datetime(self._deadline)
 
     @property
     def cancelled(self) -> bool:

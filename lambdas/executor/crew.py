@@ -19,7 +19,6 @@ from lambdas.core.ports import Clock
 from lambdas.core.times import SECOND, Millis, seconds
 from lambdas.executor.executor import Ended, Executor, Run, timed_out
 
-
 PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
 
 

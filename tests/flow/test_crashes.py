@@ -32,7 +32,7 @@ def crash():
 def test_the_watch_ends_the_attempt_of_an_executor_that_died(world: World):
     world.chance.luck = 0
     task_id = world.submit()
-    [run] = world.lease()
+    world.lease()
     assert world.status(task_id) is Status.RUNNING
 
     world.advance(WATCHED)
