@@ -119,8 +119,11 @@ def main() -> None:
 
 def compare(what: str, few: Callable[[], float], many: Callable[[], float]) -> dict[str, Any]:
     """Medians, taken in turns so that a noisy machine bothers both alike."""
-    pairs = [(few(), many()) for _ in range(ROUNDS)]
-    a, b = (median(times) * 1_000 for times in zip(*pairs, strict=True))
+    times: dict[Callable[[], float], list[float]] = {few: [], many: []}
+    for number in range(ROUNDS):
+        for measure in (few, many) if number % 2 else (many, few):
+            times[measure].append(measure())
+    a, b = (median(times[measure]) * 1_000 for measure in (few, many))
     return {"what": what, "few ms": round(a, 2), "many ms": round(b, 2), "ratio": round(b / a, 2)}
 
 

@@ -21,6 +21,7 @@ Action = Callable[[sqlite3.Connection], T]
 
 OLDEST_SQLITE = (3, 35, 0)  # UPDATE … FROM, RETURNING
 GROUP_LIMIT = 64
+WRITER_CACHE, READER_CACHE = 16_000, 1_000  # KB; every thread that reads has its own
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -133,7 +134,7 @@ class Database:
             return
         reader = getattr(self._local, "reader", None)
         if reader is None:
-            reader = self._local.reader = self._connect()
+            reader = self._local.reader = self._connect(READER_CACHE)
             self._readers.append(reader)
         yield reader
 
@@ -175,7 +176,7 @@ class Database:
             self._writer.execute("ROLLBACK")
         self._on_rollback()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, cache: int = WRITER_CACHE) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path or ":memory:",
             isolation_level=None,
@@ -186,7 +187,7 @@ class Database:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
-        connection.execute("PRAGMA cache_size = -16000")
+        connection.execute(f"PRAGMA cache_size = -{cache}")
         return connection
 
 

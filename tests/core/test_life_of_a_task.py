@@ -325,6 +325,6 @@ class LifeOfATask(RuleBasedStateMachine):
 
 
 LifeOfATask.TestCase.settings = settings(
-    max_examples=5 * settings.default.max_examples, stateful_step_count=40
+    max_examples=8 * settings.default.max_examples, stateful_step_count=40
 )
 TestLifeOfATask = LifeOfATask.TestCase

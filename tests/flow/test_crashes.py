@@ -311,6 +311,18 @@ def test_a_lost_message_is_sent_again_with_the_same_token(world: World):
     assert world.status(task_id) is Status.SUCCEEDED
 
 
+def test_a_watch_is_not_touched_before_its_time(world: World):
+    world.lanes.fate = "lost"
+    task_id = world.submit()
+    watch = world.task(task_id).wake
+    assert watch.at % MINUTE, "so that the millisecond before belongs to the same bucket"
+
+    world.advance_to(watch.at - 1)
+    assert world.tick().watched == 0
+    world.advance(1)
+    assert world.tick().watched == 1
+
+
 def test_messages_lost_again_and_again_are_sent_ever_more_rarely():
     with embedded_world() as world:
         world.lanes.fate = "lost"

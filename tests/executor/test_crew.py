@@ -1,0 +1,263 @@
+"""The crew, with real threads. Time is stepped; an empty offer makes the bookkeeper look up."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from lambdas.core.lanes import Lane
+from lambdas.core.lease import HEARTBEAT, LENGTH
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.retry import RetryPolicy
+from lambdas.core.steps.cancel import request_cancel
+from lambdas.core.times import SECOND
+from lambdas.executor.crew import Crew
+from tests.world import World
+
+PATIENCE = 10.0  # seconds; whoever waits that long has failed
+ONCE = RetryPolicy(max_attempts=1)
+
+
+class Recorded:
+    """An event for every outcome that the executor has recorded."""
+
+    def __init__(self, world: World) -> None:
+        self._real = world.executor.record
+        self._done: dict[str, threading.Event] = {}
+        world.executor.record = self._record
+
+    def wait(self, task_id: str) -> None:
+        assert self._event(task_id).wait(PATIENCE), f"no outcome of {task_id}"
+
+    def _record(self, ended: Any) -> None:
+        self._real(ended)
+        for end in ended:
+            self._event(end.run.task.id).set()
+
+    def _event(self, task_id: str) -> threading.Event:
+        return self._done.setdefault(task_id, threading.Event())
+
+
+@contextmanager
+def working(world: World, slots: int = 4) -> Iterator[Crew]:
+    crew = Crew(world.executor, world.clock, slots, "crew")
+    bookkeeper = threading.Thread(target=crew.run, daemon=True)
+    bookkeeper.start()
+    yield crew
+    crew.close()
+    bookkeeper.join(PATIENCE)
+    assert not bookkeeper.is_alive()
+
+
+def offer(world: World, crew: Crew, **fields: Any) -> str:
+    task_id = world.submit(**fields)
+    crew.offer(world.lanes.receive(Lane.MEDIUM, 100, 0))
+    return task_id
+
+
+def step(world: World, crew: Crew, by: int) -> None:
+    world.advance(by)
+    crew.offer([])
+
+
+def test_attempts_run_side_by_side(world: World):
+    together = threading.Barrier(3)
+    world.script = lambda task, ctx: together.wait(PATIENCE)
+    with working(world) as crew:
+        ids = [world.submit() for _ in range(3)]
+        crew.offer(world.receive())
+
+    assert [world.status(task_id) for task_id in ids] == [Status.SUCCEEDED] * 3
+
+
+def test_more_than_there_are_slots_run_one_after_the_other_in_few_threads(world: World):
+    names = set()
+    world.script = lambda task, ctx: names.add(threading.current_thread().name)
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        for _ in range(5):
+            recorded.wait(offer(world, crew))
+
+    assert names == {"crew-0"}
+
+
+def test_a_slot_is_taken_until_the_outcome_is_in(world: World):
+    go = threading.Event()
+    world.script = lambda task, ctx: go.wait(PATIENCE)
+    with working(world, slots=2) as crew:
+        assert crew.wait_for_slots(0) == 2
+        offer(world, crew)
+        assert crew.wait_for_slots(0) == 1
+        offer(world, crew)
+        assert crew.wait_for_slots(0) == 0
+        go.set()
+        assert crew.wait_for_slots(PATIENCE) >= 1
+
+    assert crew.wait_for_slots(0) == 2
+
+
+def test_what_comes_to_nothing_frees_its_slot(world: World):
+    recorded = Recorded(world)
+    with working(world, slots=3) as crew:
+        task_id = offer(world, crew)
+        recorded.wait(task_id)
+        spent = world.lanes.deleted[0].delivery
+        world.lanes.send([spent], world.clock.now())
+        crew.offer(world.receive())  # its token is spent
+
+        world.submit(due_in=60 * SECOND)
+        world.advance(10 * SECOND)
+        [early] = world.lanes.sent[-1:]
+        world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, early)
+        crew.offer(world.receive())  # it is handed back
+
+    assert crew.wait_for_slots(0) == 3
+    assert world.starts == [task_id]
+
+
+def test_a_message_that_is_a_little_early_is_waited_for(world: World):
+    recorded = Recorded(world)
+    with working(world) as crew:
+        task_id = world.submit(due_in=2 * SECOND)
+        world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, world.lanes.sent[0])
+        crew.offer(world.receive())
+        step(world, crew, 2 * SECOND - 1)
+        assert world.status(task_id) is Status.ENQUEUED
+        step(world, crew, 1)
+        recorded.wait(task_id)
+
+    assert world.task(task_id).current.drift_ms == 0
+
+
+def test_a_timeout_is_recorded_and_the_handler_is_told(world: World):
+    started, go, told = threading.Event(), threading.Event(), []
+
+    def script(task, ctx):
+        started.set()
+        go.wait(PATIENCE)
+        told.append(ctx.cancelled)
+        return "too late"
+
+    world.script = script
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        task_id = offer(world, crew, timeout=5, retry=ONCE)
+        assert started.wait(PATIENCE)
+        step(world, crew, 5 * SECOND - 1)
+        assert world.status(task_id) is Status.RUNNING
+        step(world, crew, 1)
+        recorded.wait(task_id)
+        assert crew.running == 0
+        assert crew.wait_for_slots(0) == 0, "the handler still has its thread"
+        go.set()
+        assert crew.wait_for_slots(PATIENCE) == 1
+
+    task = world.task(task_id)
+    assert (task.status, task.current.outcome) == (Status.DEAD, Outcome.TIMED_OUT)
+    assert task.current.error.message == "not done after its timeout of 5 s"
+    assert told == [True]
+    assert task.result is None
+
+
+def test_the_books_keep_the_leases_of_long_runs(world: World):
+    started, go = threading.Event(), threading.Event()
+
+    def script(task, ctx):
+        started.set()
+        go.wait(PATIENCE)
+
+    world.script = script
+    renewed = threading.Semaphore(0)
+    renew = world.executor.renew
+    world.executor.renew = lambda runs: (renew(runs), renewed.release())
+    with working(world) as crew:
+        task_id = offer(world, crew, timeout=600)
+        assert started.wait(PATIENCE)
+        for _ in range(6):
+            step(world, crew, HEARTBEAT)
+            assert renewed.acquire(timeout=PATIENCE)
+        assert world.task(task_id).lease_until == world.clock.now() + LENGTH
+        go.set()
+
+    assert world.status(task_id) is Status.SUCCEEDED
+
+
+@pytest.mark.parametrize("ends", ["by itself", "by its timeout"])
+def test_a_cancel_reaches_the_handler_at_the_next_heartbeat(world: World, ends: str):
+    started, go = threading.Event(), threading.Event()
+
+    def script(task, ctx):
+        started.set()
+        go.wait(PATIENCE)
+        raise InterruptedError if ctx.cancelled else AssertionError("it was not told")
+
+    world.script = script
+    recorded = Recorded(world)
+    told = threading.Event()
+    renew = world.executor.renew
+    world.executor.renew = lambda runs: (renew(runs), told.set())
+    with working(world) as crew:
+        task_id = offer(world, crew, timeout=15)
+        assert started.wait(PATIENCE)
+        world.store.apply([request_cancel(task_id, now=world.clock.now())])
+        step(world, crew, HEARTBEAT)
+        assert told.wait(PATIENCE)
+        if ends == "by itself":
+            go.set()
+        else:
+            step(world, crew, 5 * SECOND)
+        recorded.wait(task_id)
+        go.set()
+
+    assert world.status(task_id) is Status.CANCELLED
+    assert world.task(task_id).current.outcome is (
+        Outcome.CANCELLED if ends == "by itself" else Outcome.TIMED_OUT
+    )
+
+
+def test_closing_lets_what_was_offered_finish(world: World):
+    started, go = threading.Event(), threading.Event()
+
+    def script(task, ctx):
+        started.set()
+        go.wait(PATIENCE)
+        return "finished"
+
+    world.script = script
+    crew = Crew(world.executor, world.clock, 4)
+    bookkeeper = threading.Thread(target=crew.run, daemon=True)
+    bookkeeper.start()
+    task_id = offer(world, crew)
+    assert started.wait(PATIENCE)
+    crew.close()
+    assert crew.running == 1
+    go.set()
+    bookkeeper.join(PATIENCE)
+
+    assert not bookkeeper.is_alive()
+    assert world.task(task_id).result == "finished"
+
+
+def test_a_crew_with_nothing_to_do_closes_at_once(world: World):
+    with working(world):
+        pass
+
+
+def test_a_handler_that_ends_its_thread_does_not_end_the_crew(world: World):
+    def script(task, ctx):
+        if ctx.attempt == 1 and task.spec.name == "exits":
+            raise SystemExit(1)
+        return "done"
+
+    world.script = script
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        exits = offer(world, crew, name="exits", retry=ONCE)
+        recorded.wait(exits)
+        after = offer(world, crew)
+        recorded.wait(after)
+
+    assert world.status(exits) is Status.DEAD
+    assert world.status(after) is Status.SUCCEEDED

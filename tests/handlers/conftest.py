@@ -1,0 +1,149 @@
+"""A deployment on moto: the four handlers, wired by environment variables as in the cloud."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from duetime.local.moto_backend import fair_moto
+from lambdas import registry, wiring
+from lambdas.api import handler as api
+from lambdas.aws import clients
+from lambdas.aws.change_feed import stream_of
+from lambdas.aws.resources import ensure_resources
+from lambdas.core.lanes import Lane
+from lambdas.executor import handler as executor
+from lambdas.executor.context import Context
+from lambdas.relay import handler as relay
+from lambdas.scanner import handler as scanner
+from tests.backends import a_table
+from tests.factories import SteppedClock
+
+EVENTS = Path(__file__).parents[1] / "events"
+ONCE_PER_COLD_START = (
+    *(wiring.settings, wiring.adapters),
+    *(api.api, scanner.scanner, executor.targets),
+)
+
+
+def recorded(name: str) -> Any:
+    return json.loads((EVENTS / f"{name}.json").read_text())
+
+
+class LambdaContext:
+    function_name = "duetime-function"
+    memory_limit_in_mb = 512
+    invoked_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:duetime-function"
+    aws_request_id = "52fdfc07-2182-454f-963f-5f0f9a621d72"
+
+    def __init__(self, remaining: int = 60_000) -> None:
+        self._remaining = remaining
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._remaining
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aws:
+    """Clients, made once: making them takes far longer than what they are asked here."""
+
+    dynamodb: Any
+    sqs: Any
+    streams: Any
+
+
+class Deployment:
+    """Events in, answers out; and what stands in the queues and the stream between them."""
+
+    def __init__(self, aws: Aws, table: str, urls: dict[Lane, str], clock: SteppedClock) -> None:
+        self.clock = clock
+        self.urls = urls
+        self._sqs = aws.sqs
+        self._streams = aws.streams
+        self._stream = stream_of(aws.dynamodb, table)
+
+    def ask(self, event: Any) -> tuple[int, Any]:
+        answer = api.handle(event, LambdaContext())
+        return answer["statusCode"], json.loads(answer["body"])
+
+    def read(self, task_id: str) -> Any:
+        event = recorded("http_api_get")
+        event |= {"rawPath": f"/v1/tasks/{task_id}", "rawQueryString": ""}
+        return self.ask(event)[1]
+
+    def scan(self, event: Any, remaining: int = 60_000) -> Any:
+        return scanner.handle(event, LambdaContext(remaining))
+
+    def execute(self, records: list[Any]) -> list[str]:
+        """The ids of the messages that the function wants SQS to keep."""
+        answer = executor.handle({"Records": records}, LambdaContext())
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+    def relay(self, records: list[Any]) -> list[str]:
+        answer = relay.handle({"Records": records}, LambdaContext())
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+    def sqs_records(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
+        """What the event source of a lane would hand to its function."""
+        answer = self._sqs.receive_message(QueueUrl=self.urls[lane], MaxNumberOfMessages=10)
+        return [
+            recorded("sqs_record")
+            | {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+            }
+            for message in answer.get("Messages", [])
+        ]
+
+    def dead_letters(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
+        answer = self._sqs.receive_message(QueueUrl=f"{self.urls[lane]}-dlq")
+        return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
+
+    def stream_records(self) -> list[Any]:
+        description = self._streams.describe_stream(StreamArn=self._stream)["StreamDescription"]
+        [shard] = description["Shards"]
+        iterator = self._streams.get_shard_iterator(
+            StreamArn=self._stream, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        records = self._streams.get_records(ShardIterator=iterator)["Records"]
+        return deepcopy(records)
+
+
+@pytest.fixture(scope="session")
+def aws() -> Iterator[Aws]:
+    with fair_moto():
+        yield Aws(dynamodb=clients.dynamodb(), sqs=clients.sqs(), streams=clients.streams())
+
+
+@pytest.fixture
+def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    monkeypatch.setattr(clients, "dynamodb", lambda endpoint_url: aws.dynamodb)
+    monkeypatch.setattr(clients, "sqs", lambda endpoint_url: aws.sqs)
+    clock = SteppedClock(wiring.SystemClock().now())
+    with a_table(aws.dynamodb) as table:
+        prefix = f"duetime-{uuid4().hex[:8]}"
+        urls = ensure_resources(aws.dynamodb, aws.sqs, table=table, prefix=prefix)
+        monkeypatch.setenv("DUETIME_TABLE", table)
+        for lane, url in urls.items():
+            monkeypatch.setenv(f"DUETIME_QUEUE_{lane.upper()}", url)
+        monkeypatch.setenv("DUETIME_SHARDS", "2")
+        monkeypatch.setattr(wiring, "SystemClock", lambda: clock)
+        monkeypatch.setattr(registry, "_handlers", {"handlers.echo": echo})
+        for made_once in ONCE_PER_COLD_START:
+            made_once.cache_clear()
+        yield Deployment(aws, table, urls, clock)
+        wiring.adapters().close()
+        for made_once in ONCE_PER_COLD_START:
+            made_once.cache_clear()
+
+
+def echo(payload: Any, ctx: Context) -> Any:
+    if payload == "break":
+        raise ConnectionError("broken")
+    return payload

@@ -1,0 +1,90 @@
+import json
+
+from lambdas.core.lanes import Lane
+from lambdas.core.times import MINUTE, SECOND
+from tests.handlers.conftest import Deployment, recorded
+from tests.sink import a_sink
+
+
+def submitted(deployment: Deployment, **fields) -> str:
+    event = recorded("http_api_post")
+    body = json.loads(event["body"]) | {"delay": 0} | fields
+    status, task = deployment.ask(event | {"body": json.dumps(body)})
+    assert status == 201, task
+    return task["id"]
+
+
+def test_of_a_batch_only_the_unreadable_is_kept(deployment: Deployment):
+    ids = {submitted(deployment, payload=n) for n in range(3)}
+    records = deployment.sqs_records()
+    unreadable = [
+        recorded("sqs_record"),
+        recorded("sqs_record") | {"messageId": "none of ours", "body": '{"task_id": 7}'},
+    ]
+
+    kept = deployment.execute([unreadable[0], *records, unreadable[1]])
+
+    assert kept == [unreadable[0]["messageId"], "none of ours"]
+    assert {deployment.read(task_id)["status"] for task_id in ids} == {"SUCCEEDED"}
+
+
+def test_a_batch_of_nothing_readable(deployment: Deployment):
+    assert deployment.execute([recorded("sqs_record")]) == [recorded("sqs_record")["messageId"]]
+
+
+def test_what_comes_too_early_is_kept_and_not_begun(deployment: Deployment):
+    task_id = submitted(deployment, delay=0)
+    [record] = deployment.sqs_records()
+    deployment.clock.advance(-3 * SECOND)
+
+    assert deployment.execute([record]) == [record["messageId"]]
+    assert deployment.read(task_id)["status"] == "ENQUEUED"
+
+
+def test_a_failure_is_sent_again_and_its_message_is_not_kept(deployment: Deployment):
+    task_id = submitted(deployment, payload="break", retry={"base_delay": 0, "jitter": 0})
+    [first] = deployment.sqs_records()
+
+    assert deployment.execute([first]) == []
+    assert deployment.read(task_id)["status"] == "RETRYING"
+    [second] = deployment.sqs_records()
+    assert json.loads(second["body"])["attempt"] == 2
+    assert deployment.execute([first]) == [], "its token is spent"
+    assert deployment.read(task_id)["attempt"] == 1
+
+
+def test_each_lane_has_its_queue(deployment: Deployment):
+    task_id = submitted(deployment, priority="high")
+    assert deployment.sqs_records(Lane.MEDIUM) == []
+    records = deployment.sqs_records(Lane.HIGH)
+
+    assert deployment.execute(records) == []
+    assert deployment.read(task_id)["status"] == "SUCCEEDED"
+
+
+def test_a_deployed_executor_calls_no_private_address(deployment: Deployment):
+    with a_sink() as sink:
+        task_id = submitted(deployment, target={"type": "http", "url": sink.url})
+        deployment.execute(deployment.sqs_records())
+
+    assert sink.asked == []
+    assert deployment.read(task_id)["status"] == "DEAD"
+    assert deployment.read(task_id)["error"]["type"] == "AddressRefused"
+
+
+def test_handlers_are_loaded_from_where_the_settings_say(
+    deployment: Deployment, monkeypatch, tmp_path
+):
+    name = "handlers_of_a_deployment"
+    (tmp_path / f"{name}.py").write_text(
+        'from duetime import task\n\n@task("deployed.shout")\ndef shout(payload, ctx):\n'
+        "    return payload.upper()\n"
+    )
+    monkeypatch.setenv("DUETIME_HANDLERS", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    target = {"type": "python", "handler": "deployed.shout"}
+    task_id = submitted(deployment, target=target, payload="hey")
+    deployment.clock.advance(MINUTE)
+    deployment.execute(deployment.sqs_records())
+
+    assert deployment.read(task_id)["result"] == "HEY"

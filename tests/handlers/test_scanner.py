@@ -1,0 +1,46 @@
+import pytest
+
+from lambdas import wiring
+from lambdas.core.times import MINUTE
+from lambdas.core.wakes import shard_of
+from tests.handlers.conftest import Deployment, LambdaContext, recorded
+
+SHARDS = 2
+
+
+@pytest.fixture
+def invoked(monkeypatch: pytest.MonkeyPatch) -> list:
+    calls: list = []
+    monkeypatch.setattr(wiring, "invoke_again", lambda arn, event: calls.append((arn, event)))
+    return calls
+
+
+def test_a_slice_is_scanned_alone(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, invoked: list
+):
+    monkeypatch.setenv("DUETIME_SLICES", str(SHARDS))
+    of_shard: dict[int, list[str]] = {0: [], 1: []}
+    while not all(of_shard.values()):
+        _, task = deployment.ask(recorded("http_api_post"))
+        of_shard[shard_of(task["id"], SHARDS)].append(task["id"])
+    deployment.clock.advance(5 * MINUTE)
+
+    report = deployment.scan(recorded("eventbridge_slice"))
+    assert report["claimed"] == len(of_shard[1])
+    assert {deployment.read(i)["status"] for i in of_shard[1]} == {"ENQUEUED"}
+    assert {deployment.read(i)["status"] for i in of_shard[0]} == {"PENDING"}
+
+    report = deployment.scan(recorded("eventbridge_scheduled"))
+    assert report["claimed"] == len(of_shard[0])
+    assert invoked == []
+
+
+def test_a_tick_that_cannot_finish_starts_the_next_one(deployment: Deployment, invoked: list):
+    _, task = deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(5 * MINUTE)
+
+    report = deployment.scan(recorded("eventbridge_slice"), remaining=9_000)
+
+    assert report["unfinished"]
+    assert deployment.read(task["id"])["status"] == "PENDING"
+    assert invoked == [(LambdaContext.invoked_function_arn, {"slice": 1})]
