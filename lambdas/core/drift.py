@@ -14,4 +14,5 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that `share` of all values do not exceed (nearest rank)."""
     if not values:
         raise ValueError("no values")
-    return sorted(values)[max(ceil(share * len(values)), 1) - 1]
+    rank = ceil(round(share * len(values), 9))  # 0.07 × 100 is 7, whatever binary makes of it
+    return sorted(values)[max(rank, 1) - 1]

@@ -24,7 +24,7 @@ class RetryPolicy:
         try:
             backoff = self.base_delay * self.multiplier ** (failed_attempts - 1)
         except OverflowError:
-            return self.max_delay
+            return self.max_delay if self.base_delay else 0.0
         return min(backoff, self.max_delay)
 
 

@@ -83,7 +83,8 @@ def test_extreme_values_end_at_the_cap(base_delay, multiplier, failed_attempts, 
     assert 0 <= policy.delay(failed_attempts, luck) <= 3600 * SECOND + 500
 
 
-@given(st.floats(0, 10), counts)
+@given(st.floats(0, 86_400), counts)
+@example(86_400.0, 99)
 def test_no_base_delay_means_no_delay(multiplier, failed_attempts):
     policy = RetryPolicy(base_delay=0, multiplier=multiplier, jitter=0)
 

@@ -10,9 +10,11 @@ from lambdas.core.steps.submit import submit
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.core.wakes import minute_of
 from lambdas.scanner.scanner import BACKLOG_DEPTH
-from lambdas.scanner.window import LOOK_BACK, SWEPT_A_TICK
+from lambdas.scanner.window import SWEPT_A_TICK
 from tests.factories import a_spec
 from tests.world import RULES, World, embedded_world, late
+
+LOOK_BACK = 5  # minutes
 
 
 def cursor(world: World) -> int:

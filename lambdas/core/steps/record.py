@@ -88,6 +88,7 @@ def _again(
         "wake": rules.place(task.id, task.lane, due_at, now=now, draw=draw),
         "current": ended,
         "lease_until": None,
+        "progress": None,
         "sends": 0,
         "skips": 0,
         "updated_at": now,

@@ -9,7 +9,7 @@ from lambdas.core.lifecycle import FINISHED, Outcome, Status, Step
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
-from lambdas.core.task import TaskError
+from lambdas.core.task import Progress, TaskError
 from lambdas.core.times import DAY, HOUR, SECOND
 from lambdas.core.wakes import WakeKind
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
@@ -225,3 +225,11 @@ def test_an_executor_that_comes_back_too_late_is_refused(r, task, wait, draw):
 def test_what_never_started_has_no_outcome():
     with pytest.raises(ValueError, match="no attempt"):
         succeed(a_sent_task(), result=None, now=NOW)
+
+
+def test_the_next_attempt_begins_without_the_progress_of_this_one():
+    task = a_running_task(progress=Progress(fraction=0.9, message="nearly"))
+
+    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+
+    assert change.applied_to(task).progress is None
