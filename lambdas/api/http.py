@@ -1,11 +1,13 @@
 """Requests, responses, problems and routes, whatever server stands in front."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pydantic_core import from_json, to_json
+
+from lambdas.core.values import value
 
 BODY_LIMIT = 5 * 1024 * 1024
 # An answer repeats what it refuses, but no more of it than a person reads.
@@ -81,7 +83,7 @@ def unavailable() -> Problem:
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Request:
     method: str
     path: str
@@ -104,7 +106,7 @@ class Request:
             raise Problem(400, "malformed", "The body is not JSON", str(error)) from None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Response:
     status: int
     body: Any = None

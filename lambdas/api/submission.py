@@ -6,7 +6,6 @@ other is told of it, whichever dies in between.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -18,13 +17,14 @@ from lambdas.core.ports import Ports, Reservation
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Spec, Task
 from lambdas.core.times import DAY, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
 from lambdas.enqueue import enqueue
 
 KEY_LIFE: Millis = DAY
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Wanted:
     """A task to be submitted; the hash tells whether a repeated key comes with the same body."""
 
@@ -32,13 +32,13 @@ class Wanted:
     body_hash: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Submitted:
     task: Task
     replayed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Submission:
     ports: Ports
 

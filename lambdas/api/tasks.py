@@ -1,7 +1,7 @@
 """/v1/tasks: submit, read, list, cancel."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -28,6 +28,7 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Listing, Page, Ports
 from lambdas.core.steps.cancel import cancel, request_cancel
 from lambdas.core.task import Attempt, Task
+from lambdas.core.values import value
 
 CANCEL_TRIES = 5  # each lost to a step of the task itself
 ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
@@ -35,7 +36,7 @@ ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, q
 HandlerNames = Callable[[], Collection[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Tasks:
     ports: Ports
     submission: Submission

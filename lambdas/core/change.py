@@ -7,16 +7,17 @@ the contract suite holds the two together.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from lambdas.core.lifecycle import Status, Step, sources
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Expect:
     """What must be true of the task for the write to happen; None asks nothing."""
 
@@ -40,7 +41,7 @@ class Expect:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Change:
     step: Step
     task_id: str
@@ -78,19 +79,19 @@ class Change:
         return replace(self.expect, unexpired_at=None, **written)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Applied:
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Refused:
     """The condition did not hold; `task` is what stands there instead, None if nothing does."""
 
     task: Task | None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Unknown:
     """The store did not answer for this one: the write was made, or it was not."""
 

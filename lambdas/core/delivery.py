@@ -1,14 +1,13 @@
 """A delivery: one message for one due time in one lane, named by its token."""
 
-from dataclasses import dataclass
-
 from lambdas.core.lanes import Lane
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Delivery:
     task_id: str
     token: str
@@ -22,7 +21,7 @@ class Delivery:
         return int(self.token.partition("-")[0])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Message:
     """A delivery as a queue hands it out; `receipt` is how the queue knows this handing-out."""
 

@@ -1,13 +1,12 @@
 """What a listener learns of a task: that its status changed, and what came with it."""
 
-from dataclasses import dataclass
-
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import Task, TaskError
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class StatusChange:
     task_id: str
     namespace: str

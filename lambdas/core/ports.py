@@ -6,7 +6,7 @@ answer is Unknown. Any other call that a backend does not answer raises Unavaila
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from lambdas.core.change import Answer, Change
@@ -16,6 +16,7 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.rules import Draw, Rules
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind
 
 
@@ -33,7 +34,7 @@ class Chance(Protocol):
     def new_id(self, now: Millis) -> str: ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Reservation:
     """An idempotency key and the task that it stands for."""
 
@@ -44,7 +45,7 @@ class Reservation:
     expires_at: Millis
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Listing:
     """Which tasks to list; newest first."""
 
@@ -54,7 +55,7 @@ class Listing:
     cursor: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Page:
     """Filters apply while reading, so a page may be short; only no cursor ends a list."""
 
@@ -102,7 +103,7 @@ class TaskStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Shards:
     """How many shards were ever used, and since when there have been tasks."""
 
@@ -110,7 +111,7 @@ class Shards:
     since: Millis
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class SliceState:
     """How far the scanner of one slice of shards has come."""
 
@@ -132,7 +133,7 @@ class CursorStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Depth:
     """Roughly how many messages a lane holds."""
 
@@ -166,7 +167,7 @@ class LaneQueue(Protocol):
     def depth(self, lane: Lane) -> Depth: ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """What every role that acts is given."""
 

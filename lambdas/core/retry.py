@@ -1,11 +1,10 @@
 """Retry policy: exponential backoff, jitter, cap."""
 
-from dataclasses import dataclass
-
 from lambdas.core.times import Millis, seconds
+from lambdas.core.values import value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class RetryPolicy:
     max_attempts: int = 5  # counts the first
     base_delay: float = 1.0

@@ -1,9 +1,8 @@
 """The numbers of the protocol, and how they place a wake."""
 
-from dataclasses import dataclass
-
 from lambdas.core.lanes import Lane
 from lambdas.core.times import MINUTE, SECOND, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind, bucket_of, minute_of, shard_of
 
 LONGEST_HORIZON: Millis = 900 * SECOND  # SQS delays a message no longer
@@ -11,7 +10,7 @@ FIRST_WATCH: Millis = 2 * MINUTE
 WATCH_SPREAD: Millis = 2 * MINUTE
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Draw:
     """Everything random that one decision may need, drawn by the caller."""
 
@@ -20,7 +19,7 @@ class Draw:
     nonce: str  # makes a token or a holder unique
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Rules:
     shards: int
     horizon: Millis = 4 * MINUTE  # a tick may come a minute late, and two may be missed

@@ -1,17 +1,18 @@
 """A task: what was asked for (its spec) and where it stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Spec:
     """What the submitter asked for."""
 
@@ -30,13 +31,13 @@ class Spec:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class TaskError:
     type: str
     message: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Attempt:
     """One leased run. Without an outcome it is still going on."""
 
@@ -48,13 +49,13 @@ class Attempt:
     error: TaskError | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Progress:
     fraction: float
     message: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Task:
     id: str
     spec: Spec

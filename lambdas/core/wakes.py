@@ -5,7 +5,6 @@ its key sorts by kind, lane rank, time and id. A key is rewritten by every step 
 wake, so the key itself is the optimistic lock of a claim.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +12,7 @@ from zlib import crc32
 
 from lambdas.core.lanes import Lane
 from lambdas.core.times import MINUTE, Millis
+from lambdas.core.values import value
 
 
 class WakeKind(StrEnum):
@@ -20,7 +20,7 @@ class WakeKind(StrEnum):
     WATCH = "w"  # look whether all is well; never touched before its time
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Wake:
     kind: WakeKind
     lane: Lane

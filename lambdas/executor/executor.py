@@ -8,7 +8,6 @@ token is spent.
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from lambdas.core import lease as terms
@@ -23,6 +22,7 @@ from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
 from lambdas.core.task import Progress, Task, TaskError, storable
 from lambdas.core.times import SECOND, Millis
+from lambdas.core.values import value
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.targets import TargetFailed, Targets
@@ -37,7 +37,7 @@ MESSAGE_LIMIT = 1_000  # characters of an error that are kept
 RESULT_LIMIT = 64 * 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Run:
     """A leased attempt."""
 
@@ -46,7 +46,7 @@ class Run:
     context: Context
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Ended:
     """A run that is over: with a result, unless with a failure."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lambdas.core.delivery import Message
 from lambdas.core.lanes import Lane
 from lambdas.core.lease import HEARTBEAT, LENGTH
 from lambdas.core.lifecycle import Outcome, Status
@@ -14,6 +15,7 @@ from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import SECOND
 from lambdas.executor.crew import Crew
+from lambdas.executor.executor import Ended
 from tests.world import World
 
 PATIENCE = 10.0  # seconds; whoever waits that long has failed
@@ -40,9 +42,34 @@ class Recorded:
         return self._done.setdefault(task_id, threading.Event())
 
 
+class Observed(Crew):
+    """A crew whose rounds can be waited for."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._rounds = 0
+        self._round_begins = threading.Condition()
+
+    def take_in(self, *messages: Message) -> None:
+        """Offer messages, and wait until the bookkeeper is through with them."""
+        begun = self._rounds
+        self.offer(messages)
+        for rounds in (1, 2):  # it may have been in the middle of one
+            with self._round_begins:
+                seen = lambda: self._rounds >= begun + rounds  # noqa: B023, E731
+                assert self._round_begins.wait_for(seen, PATIENCE)
+            self.offer([])
+
+    def _arrivals(self) -> list[Ended]:
+        with self._round_begins:
+            self._rounds += 1
+            self._round_begins.notify_all()
+        return super()._arrivals()
+
+
 @contextmanager
-def working(world: World, slots: int = 4) -> Iterator[Crew]:
-    crew = Crew(world.executor, world.clock, slots, "crew")
+def working(world: World, slots: int = 4) -> Iterator[Observed]:
+    crew = Observed(world.executor, world.clock, slots, "crew")
     bookkeeper = threading.Thread(target=crew.run, daemon=True)
     bookkeeper.start()
     yield crew
@@ -53,13 +80,20 @@ def working(world: World, slots: int = 4) -> Iterator[Crew]:
 
 def offer(world: World, crew: Crew, **fields: Any) -> str:
     task_id = world.submit(**fields)
-    crew.offer(world.lanes.receive(Lane.MEDIUM, 100, 0))
+    crew.offer(world.receive())
     return task_id
 
 
-def step(world: World, crew: Crew, by: int) -> None:
+def step(world: World, crew: Observed, by: int) -> None:
     world.advance(by)
-    crew.offer([])
+    crew.take_in()
+
+
+def comes_early(world: World) -> Message:
+    """The message that was sent last, as a queue with a clock of its own may hand it out."""
+    world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, world.lanes.sent[-1])
+    [message] = world.receive()
+    return message
 
 
 def test_attempts_run_side_by_side(world: World):
@@ -105,15 +139,15 @@ def test_what_comes_to_nothing_frees_its_slot(world: World):
         recorded.wait(task_id)
         spent = world.lanes.deleted[0].delivery
         world.lanes.send([spent], world.clock.now())
-        crew.offer(world.receive())  # its token is spent
+        crew.take_in(*world.receive())  # its token is spent
+        assert crew.wait_for_slots(0) == 3
 
-        world.submit(due_in=60 * SECOND)
-        world.advance(10 * SECOND)
-        [early] = world.lanes.sent[-1:]
-        world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, early)
-        crew.offer(world.receive())  # it is handed back
+        early = world.submit(due_in=2 * SECOND + 1)
+        crew.take_in(comes_early(world))  # it is handed back
+        assert crew.wait_for_slots(0) == 3
+        world.advance(SECOND + 1)
+        assert [message.delivery.task_id for message in world.receive()] == [early]
 
-    assert crew.wait_for_slots(0) == 3
     assert world.starts == [task_id]
 
 
@@ -121,8 +155,8 @@ def test_a_message_that_is_a_little_early_is_waited_for(world: World):
     recorded = Recorded(world)
     with working(world) as crew:
         task_id = world.submit(due_in=2 * SECOND)
-        world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, world.lanes.sent[0])
-        crew.offer(world.receive())
+        crew.take_in(comes_early(world))
+        assert crew.wait_for_slots(0) == 3
         step(world, crew, 2 * SECOND - 1)
         assert world.status(task_id) is Status.ENQUEUED
         step(world, crew, 1)
@@ -159,6 +193,7 @@ def test_a_timeout_is_recorded_and_the_handler_is_told(world: World):
     assert task.current.error.message == "not done after its timeout of 5 s"
     assert told == [True]
     assert task.result is None
+    assert (len(world.lanes.buried), world.lanes.deleted) == (1, [])
 
 
 def test_the_books_keep_the_leases_of_long_runs(world: World):

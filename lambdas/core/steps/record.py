@@ -1,6 +1,6 @@
 """record: how an attempt ended, and what follows for the task."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lambdas.core.change import Change
@@ -10,12 +10,13 @@ from lambdas.core.rules import Draw, Rules
 from lambdas.core.steps.lease import held
 from lambdas.core.task import Attempt, Task, TaskError
 from lambdas.core.times import DAY, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
 
 LONGEST_RETRY_AFTER: Millis = DAY  # a target may ask for patience, not for oblivion
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Failure:
     """Why an attempt did not succeed."""
 

@@ -1,6 +1,5 @@
 """watch: a wake has come; look at the task and decide."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from lambdas.core import lease
@@ -13,6 +12,7 @@ from lambdas.core.steps.claim import claim, release
 from lambdas.core.steps.record import lease_expired, leaves_delivery
 from lambdas.core.task import Task
 from lambdas.core.times import HOUR, MINUTE, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
 
 SECOND_WATCH: Millis = 15 * MINUTE
@@ -20,7 +20,7 @@ LONGEST_WATCH: Millis = 6 * HOUR
 MAX_SKIPS = 3
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Verdict:
     change: Change
     sends: bool  # once the change stands, the delivery goes out

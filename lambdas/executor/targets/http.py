@@ -17,14 +17,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from lambdas.core.codec import to_json
 from lambdas.core.ports import Clock
 from lambdas.core.task import Task
-from lambdas.core.times import DAY, SECOND, Millis, from_datetime
+from lambdas.core.times import SECOND, Millis, from_datetime
 from lambdas.executor.context import Context
 from lambdas.executor.targets import TargetFailed
 
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
 
-LONGEST_RETRY_AFTER: Millis = DAY  # as long as a retry policy may wait
 
 Admits = Callable[[str], bool]
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -97,7 +96,7 @@ class HttpTarget:
             wait = _wait(value.strip(), now)
         except (ValueError, OverflowError):
             return None
-        return min(max(wait, 0), LONGEST_RETRY_AFTER)
+        return max(wait, 0)
 
 
 def _wait(value: str, now: Millis) -> Millis:
