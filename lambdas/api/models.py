@@ -94,7 +94,7 @@ class TaskIn(BaseModel):
             errors.append(FieldError("run_at", "must be at most 10 years ahead"))
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
             errors.append(FieldError("expires_at", "must be after the task is due"))
-        if len(to_json(self.target.stored()).encode()) > TARGET_LIMIT:
+        if self.target.type == "http" and _stored_size(self.target.stored()) > TARGET_LIMIT:
             errors.append(FieldError("target", "must be at most 16 KiB"))
         if errors:
             raise invalid(errors)

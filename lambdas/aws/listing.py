@@ -10,6 +10,7 @@ from lambdas.aws import schema
 from lambdas.aws.clients import reached
 from lambdas.aws.fan_out import FanOut
 from lambdas.aws.table import Table
+from lambdas.core.ids import is_id
 from lambdas.core.ports import Listing, Page, Shards
 from lambdas.core.task import Task
 from lambdas.core.times import DAY, MINUTE, SECOND, Millis
@@ -41,7 +42,8 @@ def place_of(cursor: str, *, latest: int) -> Place:
         place = Place(day=int(day), below=below or None)
     except ValueError:
         raise ValueError("not a cursor of this list") from None
-    if place.cursor() != cursor or not 0 <= place.day <= latest:
+    known = place.below is None or is_id(place.below)
+    if not known or place.cursor() != cursor or not 0 <= place.day <= latest:
         raise ValueError("not a cursor of this list")
     return place
 

@@ -15,20 +15,19 @@ from lambdas.core.task import Attempt, Progress, Spec, TaskError
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
-_SPEC_DEFAULTS = {
-    f.name: f.default for f in fields(Spec) if f.name not in ("target", "run_at", "tags")
-}
+_WRITTEN_APART = ("target", "run_at", "retry", "tags")
+_SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
 
 
 def encode_spec(spec: Spec) -> str:
     body: dict[str, Any] = {"target": spec.target, "run_at": spec.run_at}
-    for name, default in _SPEC_DEFAULTS.items():
+    for name, default in _SPEC_DEFAULTS:
         value = getattr(spec, name)
         if value != default:
             body[name] = value
     if spec.tags:
         body["tags"] = spec.tags
-    if spec.retry != DEFAULT_RETRY:
+    if spec.retry is not DEFAULT_RETRY and spec.retry != DEFAULT_RETRY:
         body["retry"] = [getattr(spec.retry, f.name) for f in fields(RetryPolicy)]
     return to_json(body)
 

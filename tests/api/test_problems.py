@@ -164,20 +164,16 @@ def test_no_such_path_is_a_404(service: Service, method: str, path: str):
         ("get", "/v1/tasks", "POST, GET"),
         ("", "/v1/tasks", "POST, GET"),
         ("POST", "/v1/tasks/x", "GET, DELETE"),
-        ("HEAD", "/v1/tasks/batch", None),
         ("PUT", "/v1/tasks/batch", "POST, GET, DELETE"),
         ("DELETE", "/v1/tasks/x/attempts", "GET"),
         ("POST", "/v1/health", "GET"),
     ],
 )
 def test_another_method_is_a_405_that_names_those_allowed(
-    service: Service, method: str, path: str, allowed: str | None
+    service: Service, method: str, path: str, allowed: str
 ):
     response = service.call(method, path)
 
-    if allowed is None:  # a GET of a task with a strange id
-        assert response.status == 404
-        return
     assert (response.status, response.headers["allow"]) == (405, allowed)
     assert response.body == {
         "type": "urn:duetime:problem:method",

@@ -95,6 +95,13 @@ def test_no_task_is_a_404(any_service: Service, method: str, end: str, task_id: 
     assert any_service.store.writes == []
 
 
+def test_what_is_no_id_is_not_looked_up(service: Service):
+    """DynamoDB would refuse a key as long as this."""
+    service.store.get = lambda ids: pytest.fail(f"asked for {ids}")
+
+    assert service.get(f"/v1/tasks/{'x' * 3_000}").status == 404
+
+
 @pytest.mark.parametrize("path", ["/v1/tasks/{id}", "/v1/tasks/{id}/attempts"])
 def test_an_unknown_parameter_is_refused(service: Service, path: str):
     task_id = service.submit().body["id"]

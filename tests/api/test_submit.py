@@ -7,7 +7,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
 from lambdas.core.times import HOUR, MINUTE, SECOND, rfc3339
 from lambdas.core.wakes import WakeKind
-from tests.api.service import HANDLER, PYTHON, Service, as_sent
+from tests.api.service import PYTHON, Service, as_sent
 from tests.factories import NOW, RULES
 
 TIME = rfc3339(NOW)
@@ -234,8 +234,3 @@ def test_a_write_without_an_answer_is_a_503_that_says_when_to_try_again(service:
     assert response.body["type"] == "urn:duetime:problem:unavailable"
     assert "idempotency key" in response.body["detail"]
     assert service.lanes.sent == []
-
-
-def test_the_handlers_are_asked_for_at_each_submission(service: Service):
-    assert service.post({"target": {"type": "python", "handler": HANDLER}}).status == 201
-    assert service.post({"target": {"type": "python", "handler": "other"}}).status == 422

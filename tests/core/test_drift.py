@@ -40,7 +40,9 @@ def test_the_order_of_the_values_does_not_matter(numbers, chance):
     assert percentile(shuffled, 0.95) == percentile(numbers, 0.95)
 
 
-@pytest.mark.parametrize(("share", "value"), [(0.07, 7), (0.5, 50), (0.95, 95), (0.99, 99), (1.0, 100)])
+@pytest.mark.parametrize(
+    ("share", "value"), [(0.07, 7), (0.5, 50), (0.95, 95), (0.99, 99), (1.0, 100)]
+)
 def test_of_one_to_a_hundred(share, value):
     assert percentile(range(1, 101), share) == value
 

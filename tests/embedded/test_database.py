@@ -96,7 +96,34 @@ def test_one_that_fails_does_not_harm_the_others(database: Watched):
     assert (database.commits, database.rollbacks) == (1, 2)
 
 
+class FullDisk:
+    """A connection that takes everything in and cannot commit it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str):
+        return getattr(self._connection, name)
+
+    def execute(self, sql: str, *values: tuple) -> sqlite3.Cursor:
+        if sql == "COMMIT":
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._connection.execute(sql, *values)
+
+
 def test_a_commit_that_fails_is_nobodys_write(database: Watched):
+    connection = database._writer
+    database._writer = FullDisk(connection)
+    outcomes = all_in_one_line(database, [insert(1), insert(2)])
+    database._writer = connection
+
+    assert [str(error) for error in outcomes] == ["database or disk is full"] * 2
+    assert all(isinstance(error, Unavailable) for error in outcomes)
+    assert (database.numbers(), database.commits) == (set(), 0)
+    assert database.write(insert(1)) == 1
+
+
+def test_a_disk_without_room_is_not_available(database: Watched):
     def no_room(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 

@@ -10,8 +10,9 @@ from lambdas.core.change import Applied, Unknown
 from lambdas.core.events import StatusChange
 from lambdas.core.lifecycle import Status
 from lambdas.core.steps.cancel import cancel
+from lambdas.core.steps.claim import claim
 from lambdas.core.steps.record import succeed
-from tests.factories import NOW, a_running_task, a_sent_task, a_task
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_task
 
 
 class Listened(EmbeddedStore):
@@ -36,18 +37,20 @@ def fail_next_update(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 def test_a_rollback_forgets_what_was_not_written(store: Listened, monkeypatch: pytest.MonkeyPatch):
-    task = a_sent_task()
+    task = a_task()
     store.put([task])
     store.heard.clear()
+    change = claim(RULES, task.wake, now=NOW, draw=a_draw())
     fail_next_update(monkeypatch, sqlite3.OperationalError("database or disk is full"))
 
-    [answer] = store.apply([cancel(task.id, now=NOW)])
+    [answer] = store.apply([change])
     assert isinstance(answer, Unknown)
     assert (store.get([task.id])[task.id], store.heard) == (task, [])
 
-    [answer] = store.apply([cancel(task.id, now=NOW)])
+    [answer] = store.apply([change])
     assert isinstance(answer, Applied)
-    assert [change.after for change in store.heard] == [Status.CANCELLED]
+    assert store.get([task.id]) == {task.id: answer.task}
+    assert [heard.after for heard in store.heard] == [Status.ENQUEUED]
 
 
 def test_what_fails_for_another_reason_rises(store: Listened, monkeypatch: pytest.MonkeyPatch):

@@ -152,7 +152,7 @@ def test_retry_after(world: World, sink: Sink, value: str, wait: int):
     sink.answer = Answer(status=503, headers={"Retry-After": value})
     task = call(world, sink.url)
 
-    assert task.status is Status.RETRYING
+    assert (task.status, task.current.error.type) == (Status.RETRYING, "Http503")
     assert task.due_at - world.clock.now() == wait
 
 
@@ -219,6 +219,7 @@ def test_a_server_that_does_not_answer_in_time(world: World, sink: Sink):
 
     assert task.status is Status.RETRYING
     assert (task.current.outcome, task.current.error.type) == (Outcome.FAILED, "ReadTimeoutError")
+    assert "read timeout=0.0" in task.current.error.message
 
 
 def test_nobody_listens(world: World):

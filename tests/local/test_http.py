@@ -128,17 +128,15 @@ def test_a_body_over_5_mib_is_a_413(behind: Behind):
     assert response.json()["type"] == "urn:duetime:problem:too-large"
 
 
-def test_a_body_without_end_is_not_read_to_its_end(behind: Behind):
-    read = 0
+def test_a_body_is_read_no_further_than_it_takes_to_refuse_it(behind: Behind):
+    chunks = iter([b" " * 1024 * 1024] * 50)
 
-    async def endless() -> AsyncIterator[bytes]:
-        nonlocal read
-        while True:
-            read += 1
-            yield b" " * 1024 * 1024
+    async def long_body() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            yield chunk
 
-    assert ask(behind, "POST", "/v1/tasks", content=endless()).status_code == 413
-    assert read <= 7
+    assert ask(behind, "POST", "/v1/tasks", content=long_body()).status_code == 413
+    assert len(list(chunks)) >= 40
 
 
 def scope_of(kind: str) -> dict[str, Any]:

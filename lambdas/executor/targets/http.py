@@ -24,7 +24,6 @@ from lambdas.executor.targets import TargetFailed
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
 
-
 Admits = Callable[[str], bool]
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -91,12 +90,10 @@ class HttpTarget:
         """Seconds, or a date; anything else is as if it had not been said."""
         if value is None:
             return None
-        now = self._clock.now()
         try:
-            wait = _wait(value.strip(), now)
+            return _wait(value.strip(), self._clock.now())
         except (ValueError, OverflowError):
             return None
-        return max(wait, 0)
 
 
 def _wait(value: str, now: Millis) -> Millis:
