@@ -26,7 +26,9 @@ def main() -> None:
     rows = []
     for number in range(given.rounds):
         with duetime_local(None, *options) as running:
-            rows.append({"what": f"round {number + 1}", **measure(running, given.tasks, given.clients)})
+            rows.append(
+                {"what": f"round {number + 1}", **measure(running, given.tasks, given.clients)}
+            )
     best = max(row["tasks/s"] for row in rows)
     worst = min(row["tasks/s"] for row in rows)
     report("throughput", f"{given.tasks:,} no-op tasks: {worst:,.0f} to {best:,.0f} tasks/s", rows)

@@ -1,20 +1,27 @@
-"""enqueue: a stored delivery goes out to its lane. Shared by every role that sends."""
+"""enqueue: the delivery of a stored task goes out to its lane. Shared by every role that sends."""
 
 from collections.abc import Sequence
 
-from lambdas.core.delivery import Delivery
+from lambdas.core.delivery import delivery_of
 from lambdas.core.ports import Ports
+from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.claim import release
+from lambdas.core.task import Task
 
 
-def enqueue(ports: Ports, deliveries: Sequence[Delivery]) -> int:
-    """Send, and give back to the scanner what was refused or whose fate is unknown.
+def enqueue(ports: Ports, tasks: Sequence[Task]) -> int:
+    """Send, and give back to the scanner what was refused or whose fate is unknown. A retry that
+    was asked to stop while it still ran ends here instead. Returns how many were sent.
 
-    If the sender is cut off before the release, the watch that stands behind every delivery
-    brings it back. Returns how many were sent."""
+    If the sender is cut off in between, the watch that stands behind every delivery does it."""
+    now = ports.clock.now()
+    stopped = [cancel(task.id, now=now) for task in tasks if task.cancel_requested]
+    if stopped:
+        ports.store.apply(stopped)
+    deliveries = [delivery_of(task, now) for task in tasks if not task.cancel_requested]
     if not deliveries:
         return 0
-    accepted = ports.lanes.send(deliveries, ports.clock.now())
+    accepted = ports.lanes.send(deliveries, now)
     refused = [d for d, sent in zip(deliveries, accepted, strict=True) if not sent]
     if refused:
         now = ports.clock.now()

@@ -20,7 +20,7 @@ from lambdas.aws.lane_queue import SqsLanes, delay_seconds
 from lambdas.aws.resources import ensure_lanes
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.change import Answer, Change, Unknown
-from lambdas.core.delivery import Delivery, Message, delivery_of
+from lambdas.core.delivery import Delivery, Message
 from lambdas.core.ids import new_id
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
@@ -32,7 +32,8 @@ from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.core.wakes import WakeKind
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor, Run
+from lambdas.executor.executor import Executor
+from lambdas.executor.runs import Run
 from lambdas.scanner.scanner import Scanner, TickReport
 from tests.backends import a_table
 from tests.factories import NOW, SteppedClock, a_spec
@@ -192,7 +193,7 @@ class World:
         task = submit(RULES, self.chance.new_id(now), spec, now=now, draw=self.chance.draw())
         self.store.put([task])
         if task.wake and task.wake.kind is WakeKind.WATCH:
-            enqueue(self.ports, [delivery_of(task, now)])
+            enqueue(self.ports, [task])
         return task.id
 
     def task(self, task_id: str) -> Task:

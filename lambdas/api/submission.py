@@ -12,7 +12,6 @@ from typing import Any
 from lambdas.api.http import FieldError, Problem, unavailable
 from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.codec import canonical
-from lambdas.core.delivery import delivery_of
 from lambdas.core.ports import Ports, Reservation
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Spec, Task
@@ -50,7 +49,7 @@ class Submission:
             for want, task_id in zip(wanted, ids, strict=True)
             if isinstance(task_id, str)
         ]
-        stored = iter(self._store(tasks, now))
+        stored = iter(self._store(tasks))
         return [task_id if isinstance(task_id, Problem) else next(stored) for task_id in ids]
 
     def _ids(self, wanted: Sequence[Wanted], now: Millis) -> list[str | Problem]:
@@ -75,7 +74,7 @@ class Submission:
             ids[n] = there.task_id if same else _key_conflict(there)
         return ids
 
-    def _store(self, tasks: Sequence[Task], now: Millis) -> list[Submitted | Problem]:
+    def _store(self, tasks: Sequence[Task]) -> list[Submitted | Problem]:
         submitted: list[Submitted | Problem] = []
         fresh: list[Task] = []
         for task, answer in zip(tasks, self.ports.store.put(tasks), strict=True):
@@ -88,7 +87,7 @@ class Submission:
                 case Unknown():
                     submitted.append(unavailable())
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
-        enqueue(self.ports, [delivery_of(task, now) for task in due_soon])
+        enqueue(self.ports, due_soon)
         return submitted
 
 

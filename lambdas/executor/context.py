@@ -28,6 +28,7 @@ class Context:
         self.renewed_at = task.current.started_at
         self._renew = renew
         self._cancelled = False
+        self.cancel_asked = False
 
     @property
     def deadline(self) -> datetime:
@@ -51,6 +52,7 @@ class Context:
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
         self._renew(Progress(fraction=fraction, message=kept))
 
-    def cancel(self) -> None:
-        """Called by the executor; the handler sees `cancelled`."""
+    def stop(self, *, asked: bool = False) -> None:
+        """Called by the executor; `asked` when somebody cancelled the task."""
         self._cancelled = True
+        self.cancel_asked = self.cancel_asked or asked

@@ -17,7 +17,8 @@ from lambdas.core.delivery import Message
 from lambdas.core.lease import HEARTBEAT
 from lambdas.core.ports import Clock
 from lambdas.core.times import SECOND, Millis, seconds
-from lambdas.executor.executor import Ended, Executor, Run, timed_out
+from lambdas.executor.executor import Executor
+from lambdas.executor.runs import Ended, Run, timed_out
 
 PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
 
@@ -162,7 +163,7 @@ class Crew:
         late = [run for deadline, run in self._running.values() if deadline <= now]
         for run in late:
             del self._running[_key(run)]
-            run.context.cancel()
+            run.context.stop()
             ended.append(timed_out(run))
 
     def _beat(self) -> None:

@@ -12,20 +12,19 @@ from typing import Any
 
 from lambdas.core import lease as terms
 from lambdas.core.change import Applied, Change, Refused, Unknown
-from lambdas.core.codec import to_json
-from lambdas.core.delivery import Delivery, Message, delivery_of
-from lambdas.core.errors import PermanentError, Unavailable
-from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.delivery import Message
+from lambdas.core.errors import Unavailable
+from lambdas.core.lifecycle import Status, Step
 from lambdas.core.ports import Ports
-from lambdas.core.steps.cancel import cancel, expire
+from lambdas.core.steps.cancel import expire
 from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
-from lambdas.core.task import Progress, Task, TaskError, storable
+from lambdas.core.steps.record import fail, lease_expired, leaves_delivery, succeed
+from lambdas.core.task import Progress, Task
 from lambdas.core.times import SECOND, Millis
-from lambdas.core.values import value
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
-from lambdas.executor.targets import TargetFailed, Targets
+from lambdas.executor.runs import Ended, Run, check_result, failed
+from lambdas.executor.targets import Targets
 
 log = logging.getLogger(__name__)
 
@@ -33,26 +32,6 @@ EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
 SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
 MISSED: Millis = 3 * terms.HEARTBEAT  # without a renewal, before a handler is told to stop
-MESSAGE_LIMIT = 1_000  # characters of an error that are kept
-RESULT_LIMIT = 64 * 1024
-
-
-@value(frozen=True, kw_only=True, slots=True)
-class Run:
-    """A leased attempt."""
-
-    task: Task
-    message: Message
-    context: Context
-
-
-@value(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """A run that is over: with a result, unless with a failure."""
-
-    run: Run
-    result: Any = None
-    failure: Failure | None = None
 
 
 class Executor:
@@ -78,11 +57,12 @@ class Executor:
     def lease(self, messages: Sequence[Message]) -> list[Run]:
         """Begin the attempts of deliveries that are due; the others' messages are settled."""
         now = self._clock.now()
+        due = [message for message in messages if self._is_due(message, now)]
         nonce = self._ports.chance.nonce
-        changes = [lease(message.delivery, now=now, holder=nonce()) for message in messages]
+        changes = [lease(message.delivery, now=now, holder=nonce()) for message in due]
         runs: list[Run] = []
         spent: list[Message] = []
-        for message, answer in zip(messages, self._store.apply(changes), strict=True):
+        for message, answer in zip(due, self._store.apply(changes), strict=True):
             match answer:
                 case Applied(task) if self._keeps_attempt(task):
                     runs.append(self._begin(message, task))
@@ -101,9 +81,9 @@ class Executor:
         try:
             target = self._targets[run.task.spec.target["type"]]
             result = target(run.task, run.context)
-            _check_result(result)
+            check_result(result)
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything
-            return Ended(run=run, failure=_failure(error))
+            return failed(run, error)
         return Ended(run=run, result=result)
 
     def record(self, ended: Sequence[Ended]) -> None:
@@ -111,7 +91,7 @@ class Executor:
         now = self._clock.now()
         changes = [self._outcome(end, now) for end in ended]
         spent: list[Message] = []
-        again: list[Delivery] = []
+        again: list[Task] = []
         for end, change, answer in zip(ended, changes, self._store.apply(changes), strict=True):
             message = end.run.message
             match answer:
@@ -123,13 +103,10 @@ class Executor:
                     spent.append(message)
                 case Applied() if change.step is Step.BURY:
                     self._bury(message)
-                case Applied(task) if change.step is Step.RETRY and task.cancel_requested:
-                    spent.append(message)
-                    self._store.apply([cancel(task.id, now=now)])  # asked for while it ran
                 case Applied(task):
                     spent.append(message)
                     if leaves_delivery(change):
-                        again.append(delivery_of(task, now))
+                        again.append(task)
         enqueue(self._ports, again)
         self._delete(spent)
 
@@ -141,13 +118,20 @@ class Executor:
         for run, answer in zip(runs, self._store.apply(changes), strict=True):
             match answer:
                 case Refused():
-                    run.context.cancel()
+                    run.context.stop()
                 case Applied(task):
                     run.context.renewed_at = now
                     if task.cancel_requested:
-                        run.context.cancel()
+                        run.context.stop(asked=True)
                 case Unknown() if now - run.context.renewed_at >= MISSED:
-                    run.context.cancel()  # before the lease can pass on
+                    run.context.stop()  # before the lease can pass on
+
+    def _is_due(self, message: Message, now: Millis) -> bool:
+        """It was, a moment ago; but a clock can be set back."""
+        early = message.delivery.due_at - now
+        if early > 0:
+            self._hand_back(message, early)
+        return early <= 0
 
     def _keeps_attempt(self, task: Task) -> bool:
         """Give the attempt before a row of its own, before anything can push it out of the
@@ -181,7 +165,7 @@ class Executor:
             (answer,) = self._store.apply([change])
             if isinstance(answer, Applied):
                 if leaves_delivery(change):
-                    enqueue(self._ports, [delivery_of(answer.task, now)])
+                    enqueue(self._ports, [answer.task])
                 return answer.task
         return task
 
@@ -209,14 +193,8 @@ class Executor:
             end.failure,
             now=now,
             draw=self._ports.chance.draw(),
-            cancelled=end.run.context.cancelled and end.failure.outcome is not Outcome.TIMED_OUT,
+            cancelled=end.run.context.cancel_asked,
         )
-
-
-def timed_out(run: Run) -> Ended:
-    message = f"not done after its timeout of {run.task.spec.timeout:g} s"
-    error = TaskError(type="TimedOut", message=message)
-    return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
 
 
 @contextmanager
@@ -229,37 +207,6 @@ def _lane_not_reached() -> Iterator[None]:
 
 def _is_dead_letter(message: Message, task: Task | None) -> bool:
     return task is not None and task.status is Status.DEAD and task.token == message.delivery.token
-
-
-def _failure(error: BaseException) -> Failure:
-    named = error.type if isinstance(error, TargetFailed) else type(error).__name__
-    refused = isinstance(error, TargetFailed) and error.permanent
-    return Failure(
-        outcome=Outcome.FAILED,
-        error=TaskError(type=named, message=storable(_told(error), MESSAGE_LIMIT)),
-        permanent=refused or isinstance(error, PermanentError),
-        retry_after=error.retry_after if isinstance(error, TargetFailed) else None,
-    )
-
-
-def _told(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - it is a handler's own class
-        return "an error that cannot say what it is"
-
-
-def _check_result(result: Any) -> None:
-    """A result that cannot be stored fails the attempt with a reason, not the executor."""
-    if result is None:
-        return
-    try:
-        size = len(to_json(result).encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        reason = f"the result is not JSON: {error}"
-        raise TargetFailed("BadResult", reason, permanent=True) from None
-    if size > RESULT_LIMIT:
-        raise TargetFailed("BadResult", "the result is over 64 KiB", permanent=True)
 
 
 def _fields(run: Run) -> dict[str, Any]:

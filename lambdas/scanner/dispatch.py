@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lambdas.core.change import Applied, Unknown, Unreadable
-from lambdas.core.delivery import Delivery, delivery_of
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
@@ -44,12 +43,12 @@ class Dispatcher:
         changes = [
             claim(self.ports.rules, w, now=now, draw=self.ports.chance.draw()) for w in wakes
         ]
-        deliveries: list[Delivery] = []
+        claimed: list[Task] = []
         stuck: list[Task] = []
         unknown = unreadable = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
-                deliveries.append(delivery_of(answer.task, now))
+                claimed.append(answer.task)
             elif isinstance(answer, Unreadable):
                 unreadable += 1
                 self.set_aside(found, answer.reason)
@@ -57,11 +56,11 @@ class Dispatcher:
                 unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
             elif answer.task is not None and answer.task.wake == found:
                 stuck.append(answer.task)  # not PENDING: a retry, or leased from a lost message
-        sent = enqueue(self.ports, deliveries)
+        sent = enqueue(self.ports, claimed)
         looked = self._look(stuck, now)
         return Dispatched(
-            claimed=len(deliveries),
-            lost=len(wakes) - len(deliveries) - len(stuck) - unknown - unreadable,
+            claimed=len(claimed),
+            lost=len(wakes) - len(claimed) - len(stuck) - unknown - unreadable,
             unknown=unknown,
             watched=len(stuck),
             sent=sent + looked,
@@ -101,16 +100,12 @@ class Dispatcher:
                 verdicts.append(verdict)
                 self._keep_attempt(task, verdict.change.step)
         answers = self.ports.store.apply([verdict.change for verdict in verdicts])
-        return enqueue(
-            self.ports,
-            [
-                delivery_of(answer.task, now)
-                for verdict, answer in zip(verdicts, answers, strict=True)
-                if verdict.sends
-                and isinstance(answer, Applied)
-                and not answer.task.cancel_requested  # its watch ends it
-            ],
-        )
+        due = [
+            answer.task
+            for verdict, answer in zip(verdicts, answers, strict=True)
+            if verdict.sends and isinstance(answer, Applied)
+        ]
+        return enqueue(self.ports, due)
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
         """An executor that died right after its lease may not have kept the attempt before."""

@@ -10,7 +10,8 @@ from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.task import Progress
 from lambdas.core.times import SECOND, to_datetime
 from lambdas.executor.context import Context
-from lambdas.executor.executor import RESULT_LIMIT, Executor
+from lambdas.executor.executor import Executor
+from lambdas.executor.runs import RESULT_LIMIT
 from lambdas.executor.targets.python import run_handler
 from tests.world import World
 

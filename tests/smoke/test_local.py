@@ -159,6 +159,7 @@ def test_what_stands_in_the_way_is_said_plainly(tmp_path: Path, port: int):
         same_data = Runner(tmp_path / "data", port + 1)
         code, said = same_port.wait()
         assert (code, f"cannot listen on 127.0.0.1:{port}" in said) == (1, True), said
+        assert "Traceback" not in said
         code, said = same_data.wait()
         assert (code, "another Duetime is running on" in said) == (1, True), said
         assert "Traceback" not in said

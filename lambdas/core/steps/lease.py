@@ -14,6 +14,8 @@ from lambdas.core.times import Millis
 def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
     """Doubled, stale and cancelled deliveries lose here: the token is spent or the status has
     moved on, and their message is worth nothing."""
+    if now < delivery.due_at:
+        raise ValueError(f"task {delivery.task_id} is not due")
     started = Attempt(
         number=delivery.attempt,
         started_at=now,
