@@ -7,11 +7,11 @@ from duetime import Context, task
 
 
 @task("bench.noop")
-def noop(payload: Any, ctx: Context) -> None:
+def noop(_: Any, __: Context) -> None:
     """Nothing at all."""
 
 
 @task("bench.stamp")
-def stamp(payload: Any, ctx: Context) -> float:
+def stamp(_: Any, __: Context) -> float:
     """When the handler really began."""
     return time.time()

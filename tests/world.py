@@ -243,12 +243,12 @@ class World:
         waiting = self._waiting + self.executor.admit(self.receive())
         now = self.clock.now()
         self._waiting = [m for m in waiting if m.delivery.due_at > now]
-        return self.executor.lease([m for m in waiting if m.delivery.due_at <= now])
+        return self.executor.advance(due=[m for m in waiting if m.delivery.due_at <= now])
 
     def deliver(self) -> list[Run]:
         """Take what is due, run it and record how it ended."""
         runs = self.lease()
-        self.executor.record([self.executor.execute(run) for run in runs])
+        self.executor.advance(ended=[self.executor.execute(run) for run in runs])
         return runs
 
     def redeliver(self, message: Message) -> None:

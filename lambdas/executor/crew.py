@@ -71,9 +71,7 @@ class Crew:
             ended = self._arrivals()
             self._beat()
             self._time_out(ended)
-            if ended:
-                self._executor.record(ended)
-            self._lease_due()
+            self._advance(ended)
             self._call_threads()
         for _ in self._threads:
             self._bell.put(False)
@@ -114,14 +112,14 @@ class Crew:
         wait = max(min(timers) - self._clock.now(), 0) / SECOND
         return min(wait, PATIENCE) if self._work else wait
 
-    def _lease_due(self) -> None:
+    def _advance(self, ended: list[Ended]) -> None:
         now = self._clock.now()
         due = []
         while self._waiting and self._waiting[0][0] <= now:
             due.append(heappop(self._waiting)[2])
-        if not due:
+        if not ended and not due:
             return
-        runs = self._executor.lease(due)
+        runs = self._executor.advance(ended=ended, due=due)
         self._free(len(due) - len(runs))
         for run in runs:
             self._start(run)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lambdas.core import lease as terms
-from lambdas.core.change import Applied, Change, Refused, Unknown
+from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
 from lambdas.core.delivery import Message
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Status, Step
@@ -54,27 +54,17 @@ class Executor:
                 admitted.append(message)
         return admitted
 
-    def lease(self, messages: Sequence[Message]) -> list[Run]:
-        """Begin the attempts of deliveries that are due; the others' messages are settled."""
+    def advance(self, *, ended: Sequence[Ended] = (), due: Sequence[Message] = ()) -> list[Run]:
+        """Record what is over and lease what is due, together: the writes share one trip.
+        Returns the attempts that have begun."""
         now = self._clock.now()
-        due = [message for message in messages if self._is_due(message, now)]
+        due = [message for message in due if self._is_due(message, now)]
         nonce = self._ports.chance.nonce
-        changes = [lease(message.delivery, now=now, holder=nonce()) for message in due]
-        runs: list[Run] = []
-        spent: list[Message] = []
-        for message, answer in zip(due, self._store.apply(changes), strict=True):
-            match answer:
-                case Applied(task) if self._keeps_attempt(task):
-                    runs.append(self._begin(message, task))
-                case Applied() | Unknown():
-                    self._hand_back(message, SOON)
-                case Refused(task):
-                    if _is_dead_letter(message, self._push(message, task)):
-                        self._bury(message)
-                    else:
-                        spent.append(message)
-        self._delete(spent)
-        return runs
+        outcomes = [self._outcome(end, now) for end in ended]
+        leases = [lease(message.delivery, now=now, holder=nonce()) for message in due]
+        answers = self._store.apply(outcomes + leases)
+        self._recorded(ended, outcomes, answers[: len(outcomes)])
+        return self._leased(due, answers[len(outcomes) :])
 
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
@@ -86,13 +76,29 @@ class Executor:
             return failed(run, error)
         return Ended(run=run, result=result)
 
-    def record(self, ended: Sequence[Ended]) -> None:
-        """Write the outcomes, send what is to be tried again soon, settle the messages."""
+    def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
+        """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
+        runs = list(runs)
         now = self._clock.now()
-        changes = [self._outcome(end, now) for end in ended]
+        changes = [renew(run.task, now=now, progress=progress) for run in runs]
+        for run, answer in zip(runs, self._store.apply(changes), strict=True):
+            match answer:
+                case Refused():
+                    run.context.stop()
+                case Applied(task):
+                    run.context.renewed_at = now
+                    if task.cancel_requested:
+                        run.context.stop(asked=True)
+                case Unknown() if now - run.context.renewed_at >= MISSED:
+                    run.context.stop()  # before the lease can pass on
+
+    def _recorded(
+        self, ended: Sequence[Ended], outcomes: Sequence[Change], answers: Sequence[Answer]
+    ) -> None:
+        """Send what is to be tried again soon, and settle the messages."""
         spent: list[Message] = []
         again: list[Task] = []
-        for end, change, answer in zip(ended, changes, self._store.apply(changes), strict=True):
+        for end, change, answer in zip(ended, outcomes, answers, strict=True):
             message = end.run.message
             match answer:
                 case Unknown(reason):
@@ -110,21 +116,23 @@ class Executor:
         enqueue(self._ports, again)
         self._delete(spent)
 
-    def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
-        """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
-        runs = list(runs)
-        now = self._clock.now()
-        changes = [renew(run.task, now=now, progress=progress) for run in runs]
-        for run, answer in zip(runs, self._store.apply(changes), strict=True):
+    def _leased(self, messages: Sequence[Message], answers: Sequence[Answer]) -> list[Run]:
+        """The attempts that have begun; the messages of the others are settled."""
+        runs: list[Run] = []
+        spent: list[Message] = []
+        for message, answer in zip(messages, answers, strict=True):
             match answer:
-                case Refused():
-                    run.context.stop()
-                case Applied(task):
-                    run.context.renewed_at = now
-                    if task.cancel_requested:
-                        run.context.stop(asked=True)
-                case Unknown() if now - run.context.renewed_at >= MISSED:
-                    run.context.stop()  # before the lease can pass on
+                case Applied(task) if self._keeps_attempt(task):
+                    runs.append(self._begin(message, task))
+                case Applied() | Unknown():
+                    self._hand_back(message, SOON)
+                case Refused(task):
+                    if _is_dead_letter(message, self._push(message, task)):
+                        self._bury(message)
+                    else:
+                        spent.append(message)
+        self._delete(spent)
+        return runs
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""

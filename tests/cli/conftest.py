@@ -137,10 +137,10 @@ class System:
         self.executor = Executor(ports, {"python": run_handler})
 
     def lease(self) -> list[Any]:
-        return self.executor.lease(self._lanes.receive(Lane.MEDIUM, 10, wait=0))
+        return self.executor.advance(due=self._lanes.receive(Lane.MEDIUM, 10, wait=0))
 
     def run_due(self) -> None:
-        self.executor.record([self.executor.execute(run) for run in self.lease()])
+        self.executor.advance(ended=[self.executor.execute(run) for run in self.lease()])
 
 
 @task("echo")

@@ -57,7 +57,7 @@ def test_reports_stop_when_asked(live: Any, system: Any) -> None:
     [run] = system.lease()
     live("cancel", task_id)
     run.context.heartbeat()
-    system.executor.record([system.executor.execute(run)])
+    system.executor.advance(ended=[system.executor.execute(run)])
     assert json.loads(live("show", task_id, "--json").stdout)["status"] == "CANCELLED"
 
 

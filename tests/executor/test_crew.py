@@ -15,7 +15,7 @@ from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import SECOND
 from lambdas.executor.crew import Crew
-from lambdas.executor.runs import Ended
+from lambdas.executor.runs import Ended, Run
 from tests.world import World
 
 PATIENCE = 10.0  # seconds; whoever waits that long has failed
@@ -26,17 +26,18 @@ class Recorded:
     """An event for every outcome that the executor has recorded."""
 
     def __init__(self, world: World) -> None:
-        self._real = world.executor.record
+        self._real = world.executor.advance
         self._done: dict[str, threading.Event] = {}
-        world.executor.record = self._record
+        world.executor.advance = self._advance
 
     def wait(self, task_id: str) -> None:
         assert self._event(task_id).wait(PATIENCE), f"no outcome of {task_id}"
 
-    def _record(self, ended: Any) -> None:
-        self._real(ended)
+    def _advance(self, *, ended: Any, due: Any) -> list[Run]:
+        runs = self._real(ended=ended, due=due)
         for end in ended:
             self._event(end.run.task.id).set()
+        return runs
 
     def _event(self, task_id: str) -> threading.Event:
         return self._done.setdefault(task_id, threading.Event())

@@ -61,10 +61,10 @@ def test_a_late_outcome_is_refused_and_its_handler_is_told(world: World):
 
     world.script = lambda task, ctx: "of the first"
     assert run.context.heartbeat() is False
-    world.executor.record([replace(late, result="of the first")])
+    world.executor.advance(ended=[replace(late, result="of the first")])
     assert world.status(task_id) is Status.RUNNING
     assert world.task(task_id).holder == second.task.holder
-    world.executor.record([replace(late, run=second, result="of the second")])
+    world.executor.advance(ended=[replace(late, run=second, result="of the second")])
 
     assert world.task(task_id).result == "of the second"
 
@@ -80,7 +80,7 @@ def test_a_lease_that_is_renewed_is_left_alone(world: World):
     assert world.status(task_id) is Status.RUNNING
     assert world.task(task_id).wake.at == world.clock.now() + lease.LENGTH + lease.WATCH_AFTER
     assert not run.context.cancelled
-    world.executor.record([world.executor.execute(run)])
+    world.executor.advance(ended=[world.executor.execute(run)])
     assert world.status(task_id) is Status.SUCCEEDED
 
 
@@ -151,7 +151,7 @@ def test_dead_after_the_record_and_before_the_delete_is_no_harm(world: World):
     ended = world.executor.execute(run)
     world.lanes.delete = lambda messages: crash()
     with pytest.raises(Crash):
-        world.executor.record([ended])
+        world.executor.advance(ended=[ended])
     del world.lanes.delete
     done = world.task(task_id)
     assert done.status is Status.SUCCEEDED
@@ -171,7 +171,7 @@ def test_dead_after_the_record_and_before_the_next_delivery_is_sent(world: World
     ended = [world.executor.execute(run) for run in runs]
     world.lanes.send = lambda deliveries, now: crash()
     with pytest.raises(Crash):
-        world.executor.record(ended)
+        world.executor.advance(ended=ended)
     del world.lanes.send
     assert world.status(task_id) is Status.RETRYING
 
@@ -245,7 +245,7 @@ def test_a_store_that_does_not_answer_an_outcome_ends_in_another_try(world: Worl
     runs = world.lease()
     ended = [world.executor.execute(run) for run in runs]
     world.store.silent = True
-    world.executor.record(ended)
+    world.executor.advance(ended=ended)
     assert world.status(task_id) is Status.RUNNING
 
     world.advance(AFTER_LEASE)
@@ -396,7 +396,7 @@ def test_a_retry_that_a_lane_refuses_stays_a_retry(world: World):
     task_id = world.submit()
     runs = world.lease()
     world.lanes.fate = "refused"
-    world.executor.record([world.executor.execute(run) for run in runs])
+    world.executor.advance(ended=[world.executor.execute(run) for run in runs])
     task = world.task(task_id)
     assert (task.status, task.wake.kind) == (Status.RETRYING, WakeKind.DISPATCH)
 
@@ -420,7 +420,7 @@ def test_a_message_that_was_sent_after_all_may_start_a_released_task(world: Worl
     world.advance(MINUTE)
     world.executor.renew([run])
     world.tick()
-    world.executor.record([world.executor.execute(run)])
+    world.executor.advance(ended=[world.executor.execute(run)])
 
     assert world.status(task_id) is Status.SUCCEEDED
     assert world.starts == [task_id]

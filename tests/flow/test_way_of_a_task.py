@@ -250,7 +250,7 @@ def test_a_cancel_that_nobody_acted_on_is_seen_at_the_next_wake(world: World):
     ended = [world.executor.execute(run) for run in runs]
     world.store.before["apply"] = lambda: world.store.before.update(apply=_dies)
     with pytest.raises(KeyboardInterrupt):
-        world.executor.record(ended)
+        world.executor.advance(ended=ended)
     assert world.status(task_id) is Status.RETRYING
 
     world.advance(5 * MINUTE)
