@@ -46,11 +46,6 @@ class MemoryLanes:
     def depth(self, lane: Lane) -> Depth:
         return self._lanes[lane].depth()
 
-    def wake_up(self) -> None:
-        """Let every waiting receiver return, with nothing if there is nothing."""
-        for lane in self._lanes.values():
-            lane.wake_up()
-
 
 class _MemoryLane:
     def __init__(self, clock: Clock) -> None:
@@ -59,7 +54,6 @@ class _MemoryLane:
         self._heap: list[tuple[Millis, int, Delivery]] = []
         self._out: dict[str, Delivery] = {}
         self._numbers = count(1)
-        self._woken = False
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
         with self._changed:
@@ -72,7 +66,7 @@ class _MemoryLane:
         with self._changed:
             while not (messages := self._pop(limit)):
                 left = give_up - monotonic()
-                if self._woken or left <= 0:
+                if left <= 0:
                     break
                 if self._heap:
                     left = min(left, (self._heap[0][0] - self._clock.now()) / SECOND)
@@ -94,11 +88,6 @@ class _MemoryLane:
             now = self._clock.now()
             ready = sum(1 for visible_at, _, _ in self._heap if visible_at <= now)
             return Depth(ready=ready, delayed=len(self._heap) - ready, in_flight=len(self._out))
-
-    def wake_up(self) -> None:
-        with self._changed:
-            self._woken = True
-            self._changed.notify_all()
 
     def _pop(self, limit: int) -> list[Message]:
         now = self._clock.now()
