@@ -35,7 +35,7 @@ from lambdas.scanner.scanner import Scanner
 DRAIN = 30.0  # seconds that running handlers get to finish
 # Threads of the runner hand small pieces of work to each other all the time; at Python's own
 # 5 ms a thread that has something ready would often wait longer than its work takes.
-SWITCH_INTERVAL = 0.0005
+SWITCH_INTERVAL = 0.001
 
 
 GARBAGE_THRESHOLD = 20_000

@@ -28,8 +28,8 @@ def test_progress_survives_being_written_down(progress):
     assert codec.decode_progress(codec.encode_progress(progress)) == progress
 
 
-@given(st.one_of(specs.map(codec.encode_spec), attempts.map(codec.encode_attempt)))
-def test_what_is_written_down_is_json_that_utf_8_can_carry(text):
+@given(specs.map(codec.encode_spec))
+def test_a_spec_is_written_down_as_json_that_utf_8_can_carry(text):
     assert json.loads(text.encode().decode()) is not None
 
 
@@ -48,7 +48,7 @@ def test_defaults_are_left_out():
 def test_nothing_is_written_twice_or_with_spaces():
     attempt = Attempt(number=1, started_at=5, drift_ms=2)
 
-    assert codec.encode_attempt(attempt) == "[1,5,2,null,null,null]"
+    assert codec.encode_attempt(attempt) == "1,5,2,,,"
 
 
 @pytest.mark.parametrize(
