@@ -33,6 +33,7 @@ from lambdas.system import SystemChance, SystemClock
 TARGET = {"type": "python", "handler": "bench.noop"}
 DUE = 100  # tasks that each measured tick claims
 ROUNDS = 30
+JSON = {"content-type": "application/json"}
 
 
 class Stored:
@@ -93,7 +94,7 @@ class Stored:
     def submission(self) -> float:
         body = json.dumps({"target": TARGET, "delay": 86_400}).encode()
         start = time.perf_counter()
-        response = self.api.call(Request(method="POST", path="/v1/tasks", body=body))
+        response = self.api.call(Request(method="POST", path="/v1/tasks", headers=JSON, body=body))
         took = time.perf_counter() - start
         if response.status != 201:
             raise RuntimeError(str(response.body))

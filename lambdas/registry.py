@@ -3,7 +3,8 @@
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,11 +13,17 @@ from lambdas.core.errors import DuetimeError
 Handler = Callable[[Any, Any], Any]  # (payload, ctx)
 H = TypeVar("H", bound=Callable[..., Any])
 
+MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
+
 _handlers: dict[str, Handler] = {}
 
 
 class HandlersNotFound(DuetimeError):
-    """A module or folder of handlers that is not there."""
+    """A module, file or folder of handlers that is not there."""
+
+
+class BadHandlers(DuetimeError):
+    """Handlers that are there but cannot be imported."""
 
 
 def task(name: str) -> Callable[[H], H]:
@@ -45,36 +52,84 @@ def names() -> frozenset[str]:
     return frozenset(_handlers)
 
 
-def load(source: str) -> None:
-    """Import handlers from a module name (`shop.handlers`), a file or a folder of files."""
+def load(source: str) -> frozenset[str]:
+    """Import handlers from a module name (`shop.handlers`), a file or a folder of files; returns
+    the names that came in."""
+    before = names()
+    try:
+        _import(source)
+    except (HandlersNotFound, BadHandlers):
+        raise
+    except (Exception, SystemExit) as error:
+        raise BadHandlers(f"handlers: {source}: {_told(error)}") from error
+    return names() - before
+
+
+def _import(source: str) -> None:
     path = Path(source)
-    if path.is_dir() or path.suffix == ".py":
-        for file in _files(path):
+    if not source.strip():
+        raise HandlersNotFound("handlers: no folder, file or module is named")
+    if path.is_dir():
+        for file in sorted(path.glob("*.py")):
             _import_file(file)
+    elif path.suffix == ".py" and path.exists():
+        _import_file(path)
+    elif path.exists():
+        raise BadHandlers(f"handlers: {source} is not a .py file")
     else:
         _import_module(source)
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.exists():
-        raise HandlersNotFound(f"handlers: there is no {path}")
-    yield from sorted(path.glob("*.py")) if path.is_dir() else [path]
-
-
 def _import_file(file: Path) -> None:
-    folder = str(file.resolve().parent)
+    if file.stem in ("__init__", "__main__"):
+        return
+    folder = str(file.parent.resolve())
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # so that handlers can import their neighbours
-    if file.stem != "__init__":
-        importlib.import_module(file.stem)
+        # Handlers can import their neighbours, and none can stand in for an installed module.
+        sys.path.append(folder)
+    importlib.invalidate_caches()
+    spec = importlib.util.find_spec(file.stem)
+    found = spec.origin if spec else None
+    if found is None or Path(found).resolve() != file.resolve():
+        raise BadHandlers(
+            f"handlers: {file}: {file.stem!r} is the name of another module"
+            f" ({found or 'a package'}); rename the file"
+        )
+    importlib.import_module(file.stem)
 
 
 def _import_module(name: str) -> None:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
-        raise HandlersNotFound(f"handlers: {name!r} is neither a folder, a file nor a module")
+    if not _is_module(name):
+        raise HandlersNotFound(f"handlers: there is no folder, file or module {name!r}")
     importlib.import_module(name)
+
+
+def _is_module(name: str) -> bool:
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError as error:
+        if f"{name}.".startswith(f"{error.name}."):  # a package on the way to it is missing
+            return False
+        raise
+
+
+def _told(error: BaseException) -> str:
+    """Where, and what, on one line."""
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    words = " ".join(f"{type(error).__name__}: {message}".split())
+    return f"{place}: {words}" if (place := _place(error)) else words
+
+
+def _place(error: BaseException) -> str | None:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(MACHINERY)]
+    return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else None
 
 
 def _origin(handler: Callable[..., Any]) -> str:

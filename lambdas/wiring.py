@@ -67,4 +67,4 @@ def adapters() -> Adapters:
 
 
 def invoke_again(function_arn: str, event: object) -> None:
-    invoke_later(function_arn, event, settings().endpoint_url or None)
+    invoke_later(function_arn, event)

@@ -40,6 +40,9 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # of pydantic, by Typer
+            raise
         except DuetimeError as error:
             from duetime.cli.output import complain
 

@@ -1,6 +1,6 @@
 """`duetime local`: the whole of Duetime on this machine."""
 
-import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,8 @@ from duetime.cli.values import duration, refuse
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
+SHORTEST_TICK = 0.1
+LONGEST_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "Embedded store", "Other backends"
 
 
@@ -35,14 +37,18 @@ def local(
     handlers: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MODULE_OR_DIR", help="Where your handlers are; repeatable.", show_default=False
+            metavar="MODULE|FILE|DIR",
+            help="Where your handlers are; repeatable.",
+            show_default=False,
         ),
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo/--no-demo", help="Offer the demo handlers.")] = True,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo/--no-demo", help="Run a small demonstration at the start."),
+    ] = True,
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            file_okay=False,
             metavar="DIR",
             help="Where tasks are kept.",
             show_default=str(DEFAULTS.data),
@@ -68,17 +74,16 @@ def local(
             metavar="URL", help="Of DynamoDB and SQS, with --backend aws.", rich_help_panel=AWS
         ),
     ] = None,
-    log_level: Annotated[LogLevel, typer.Option(case_sensitive=False)] = LogLevel.INFO,
+    log_level: Annotated[LogLevel, typer.Option(case_sensitive=False)] = LogLevel.WARNING,
 ) -> None:
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
+    _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_store(backend, data, memory)
     _check_endpoint(backend, endpoint_url)
-    for place in handlers or []:
-        _check_handlers(place)
     options = LocalOptions(
         host=host,
         port=port,
-        data=data or DEFAULTS.data,
+        data=Path(data) if data else DEFAULTS.data,
         memory=memory,
         handlers=tuple(handlers or ()),
         tick=_tick(tick),
@@ -93,7 +98,16 @@ def local(
     raise typer.Exit(run(options))
 
 
-def _check_store(backend: Backend, data: Path | None, memory: bool) -> None:
+def _check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
+    """An unset shell variable must not become another place than the one that was meant."""
+    for option, texts in given.items():
+        if any(text is not None and not text.strip() for text in texts):
+            refuse(option, "is empty")
+
+
+def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
+    if data is not None and Path(data).exists() and not Path(data).is_dir():
+        refuse("--data", f"{data!r} is a file, and must be a folder")
     if memory and data is not None:
         refuse("--memory", "keeps no data: leave out --data")
     if backend is Backend.EMBEDDED:
@@ -113,15 +127,8 @@ def _check_endpoint(backend: Backend, url: str | None) -> None:
         refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
 
 
-def _check_handlers(place: str) -> None:
-    """A folder or file must be there; a module shows when the runner imports it."""
-    if Path(place).exists() or re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", place):
-        return
-    refuse("--handlers", f"{place!r} is no folder, file or module such as shop.handlers")
-
-
 def _tick(text: str) -> float:
     seconds = duration("--tick", text)
-    if seconds <= 0:
-        refuse("--tick", "must be above 0")
+    if not SHORTEST_TICK <= seconds <= LONGEST_TICK:
+        refuse("--tick", f"must be from {SHORTEST_TICK:g} to {LONGEST_TICK:g} s")
     return seconds

@@ -45,9 +45,10 @@ TaskIds = Annotated[
 
 
 def connect(url: str | None) -> "Client":
+    from duetime.cli.output import complain
     from duetime.client import BadAddress, Client
 
     try:
-        return Client(url)
+        return Client(url, on_silence=lambda error: complain(f"{error} (trying again)"))
     except BadAddress as error:
         raise typer.BadParameter(str(error), param_hint="--url (or DUETIME_URL)") from error

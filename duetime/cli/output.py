@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from duetime.client import ApiError
+from duetime.text import clean
 from lambdas.core.errors import DuetimeError
 
 PIPE_WIDTH = 200  # a pipe has no edge at which a row should break
@@ -42,8 +43,3 @@ def lines_of(error: DuetimeError | str) -> list[str]:
     if isinstance(error, ApiError) and error.errors:
         return [error.title, *(str(field) for field in error.errors)]
     return [str(error)]
-
-
-def clean(text: str) -> str:
-    """What came over the wire must not steer the terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from duetime.cli.output import clean
 from duetime.client import Task
+from duetime.text import clean, one_line
 from lambdas.core.lifecycle import FINISHED, Status
 
 STYLES: Mapping[str, str] = {
@@ -40,7 +40,7 @@ def ended(task: Task) -> bool:
 
 def short(task: Task) -> str:
     """What it is: its name if it has one, else what it calls."""
-    return clean(task["name"] or target(task["target"]))
+    return one_line(task["name"] or target(task["target"]))
 
 
 def target(fields: Mapping[str, Any]) -> str:

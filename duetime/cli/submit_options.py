@@ -116,5 +116,6 @@ IdempotencyKey = Annotated[
     typer.Option(help="Submitting again with it makes no second task.", rich_help_panel=LABELS),
 ]
 OrderingKey = Annotated[
-    str | None, typer.Option(help="Tasks that share it run in order.", rich_help_panel=LABELS)
+    str | None,
+    typer.Option(help="Kept with the task; it has no effect yet.", rich_help_panel=LABELS),
 ]

@@ -9,26 +9,26 @@ from duetime.cli import phrases, views
 from duetime.cli.exits import ExitCode
 from duetime.cli.following import follow
 from duetime.cli.output import complain, say, say_json
-from duetime.client import PAGE, BatchResult, Client
+from duetime.client import PAGE, BatchResult, Client, Submitted
 from duetime.client.wire import to_error
 
 
 def one(client: Client, fields: Any, *, as_json: bool) -> None:
-    task = client.submit(**fields)
+    submitted = client.submit_once(**fields)
     if as_json:
-        say_json(task)
+        say_json(submitted.task)
         return
-    say(views.submitted(task, phrases.now()))
-    say(f"Follow it: duetime watch {task['id']}")
+    _tell_one(submitted)
+    say(f"Follow it: duetime watch {submitted.task['id']}")
 
 
 def followed(
     client: Client, fields: Any, *, as_json: bool, poll: float, limit: float | None
 ) -> None:
-    task = client.submit(**fields)
+    submitted = client.submit_once(**fields)
     if not as_json:
-        say(views.submitted(task, phrases.now()))
-    follow(client, task["id"], as_json=as_json, poll=poll, limit=limit)
+        _tell_one(submitted)
+    follow(client, submitted.task["id"], as_json=as_json, poll=poll, limit=limit)
 
 
 def many(client: Client, tasks: Sequence[Any], *, as_json: bool) -> None:
@@ -46,10 +46,14 @@ def many(client: Client, tasks: Sequence[Any], *, as_json: bool) -> None:
         raise typer.Exit(ExitCode.NOT_DONE)
 
 
+def _tell_one(submitted: Submitted) -> None:
+    say(views.submitted(submitted.task, phrases.now(), replayed=submitted.replayed))
+
+
 def _tell(results: Sequence[BatchResult], asked: int) -> None:
     for number, result in enumerate(results):
         if "task" in result:
-            say(views.submitted(result["task"], phrases.now()))
+            _tell_one(Submitted(result["task"], replayed=result["status"] == 200))
         else:
             complain_of(number, result)
     stored = sum("task" in result for result in results)

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from duetime.cli import phrases
-from duetime.cli.output import clean
 from duetime.client import Attempt, Task
+from duetime.text import clean
 
 
 def panel(task: Task, attempts: Sequence[Attempt], now: datetime) -> RenderableType:
@@ -100,7 +100,10 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
     return table
 
 
-def submitted(task: Task, now: datetime) -> Text:
+def submitted(task: Task, now: datetime, *, replayed: bool = False) -> Text:
+    if replayed:
+        what = f"  {phrases.short(task)}, {task['status']}"
+        return Text.assemble("Already submitted ", (task["id"], "bold"), what)
     due = "at once" if task["due_at"] <= task["created_at"] else phrases.when(task["due_at"], now)
     return Text.assemble(
         ("Submitted ", ""), (task["id"], "bold"), f"  {phrases.short(task)}, due {due}"

@@ -2,7 +2,7 @@
 
 from duetime.client.client import PAGE, Client
 from duetime.client.errors import ApiError, BadAddress, FieldError, StillGoing, Unreachable
-from duetime.client.shapes import Attempt, BatchResult, Task, TaskFields, TaskPage
+from duetime.client.shapes import Attempt, BatchResult, Submitted, Task, TaskFields, TaskPage
 
 __all__ = [
     "PAGE",
@@ -13,6 +13,7 @@ __all__ = [
     "Client",
     "FieldError",
     "StillGoing",
+    "Submitted",
     "Task",
     "TaskFields",
     "TaskPage",

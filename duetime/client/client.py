@@ -1,16 +1,26 @@
 """The client. Tasks are its own calls; every further resource becomes an attribute."""
 
 import builtins
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
 from types import TracebackType
 from typing import Self, Unpack, cast
 from urllib.parse import quote
 
 import httpx
 
-from duetime.client.errors import StillGoing
-from duetime.client.shapes import Attempt, BatchResult, Json, Task, TaskFields, TaskPage
+from duetime.client.errors import StillGoing, Unreachable
+from duetime.client.shapes import (
+    Attempt,
+    BatchResult,
+    Json,
+    Submitted,
+    Task,
+    TaskFields,
+    TaskPage,
+)
 from duetime.client.wire import Wire
 from lambdas.core.lifecycle import FINISHED
 
@@ -32,8 +42,16 @@ class Client:
         *,
         timeout: float = 10.0,
         transport: httpx.BaseTransport | None = None,
+        patience: float = 30.0,
+        on_silence: Callable[[Unreachable], None] = lambda _: None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`patience`: for how many seconds `follow` and `wait` go on asking while nobody
+        answers, since a runner may be restarting; `on_silence` hears of it once."""
         self._wire = Wire(url, timeout, transport)
+        self._patience, self._on_silence = patience, on_silence
+        self._sleep, self._clock = sleep, clock
 
     @property
     def url(self) -> str:
@@ -41,7 +59,12 @@ class Client:
 
     def submit(self, /, **fields: Unpack[TaskFields]) -> Task:
         """The task as stored; with an idempotency key, perhaps the one stored before."""
-        return cast(Task, self._wire.call("POST", "/v1/tasks", body=fields))
+        return self.submit_once(**fields).task
+
+    def submit_once(self, /, **fields: Unpack[TaskFields]) -> Submitted:
+        """Like submit, and tells whether the task was there before."""
+        status, task = self._wire.answer("POST", "/v1/tasks", body=fields)
+        return Submitted(task, replayed=status == HTTPStatus.OK)
 
     def submit_batch(self, tasks: Sequence[TaskFields]) -> "builtins.list[BatchResult]":
         """Up to 100 tasks; one answer for each, in order. One refused does not spoil the rest."""
@@ -90,39 +113,42 @@ class Client:
                 return
 
     def follow(
-        self,
-        task_id: str,
-        *,
-        timeout: float | None = None,
-        poll: float = 0.5,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
+        self, task_id: str, *, timeout: float | None = None, poll: float = 0.5
     ) -> Iterator[Task]:
         """The task as it stands, again and again, until it has ended."""
-        start = clock()
+        deadline = math.inf if timeout is None else self._clock() + timeout
+        task = self.get(task_id)
         while True:
-            task = self.get(task_id)
             yield task
             if task["status"] in FINISHED:
                 return
-            left = poll if timeout is None else start + timeout - clock()
+            left = deadline - self._clock()
             if timeout is not None and left <= 0:
                 raise StillGoing(task, timeout)
-            sleep(min(poll, left))
+            self._sleep(min(poll, left))
+            task = self._get_again(task_id, poll, deadline)
 
-    def wait(
-        self,
-        task_id: str,
-        *,
-        timeout: float | None = None,
-        poll: float = 0.5,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> Task:
+    def wait(self, task_id: str, *, timeout: float | None = None, poll: float = 0.5) -> Task:
         """The task once it has ended; StillGoing if that takes longer than `timeout` seconds."""
-        for task in self.follow(task_id, timeout=timeout, poll=poll, sleep=sleep, clock=clock):
+        for task in self.follow(task_id, timeout=timeout, poll=poll):
             last = task
         return last
+
+    def _get_again(self, task_id: str, poll: float, deadline: float) -> Task:
+        """A task that was there once; who told of it may be restarting."""
+        give_up = min(self._clock() + self._patience, deadline)
+        told = False
+        while True:
+            try:
+                return self.get(task_id)
+            except Unreachable as error:
+                left = give_up - self._clock()
+                if left <= 0:
+                    raise
+                if not told:
+                    self._on_silence(error)
+                told = True
+                self._sleep(min(poll, left))
 
     def health(self) -> Json:
         return cast(Json, self._wire.call("GET", "/v1/health"))

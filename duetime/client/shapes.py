@@ -1,5 +1,6 @@
 """The JSON of the contract, as types. They are plain dicts, so a newer server may add fields."""
 
+from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
 Json = dict[str, Any]
@@ -76,6 +77,12 @@ class Task(TypedDict):
     schedule_id: str | None
     scheduled_for: str | None
     workflow_id: str | None
+
+
+@dataclass(frozen=True)
+class Submitted:
+    task: Task
+    replayed: bool  # its idempotency key had been used: the task was there before
 
 
 class TaskPage(TypedDict):

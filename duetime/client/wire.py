@@ -34,10 +34,17 @@ class Wire:
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
     ) -> Any:
         """The JSON of a successful answer."""
+        return self.answer(method, path, query=query, body=body)[1]
+
+    def answer(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> tuple[int, Any]:
+        """The status and the JSON of a successful answer."""
         params = {key: value for key, value in (query or {}).items() if value is not None}
         # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        return self._read(self._send(method, path, params=params, content=content))
+        response = self._send(method, path, params=params, content=content)
+        return response.status_code, self._read(response)
 
     def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
         try:

@@ -6,6 +6,7 @@ way to the disk the next one gathers. One thread alone commits at once; many sha
 """
 
 import fcntl
+import logging
 import sqlite3
 import threading
 from collections import deque
@@ -19,6 +20,9 @@ from lambdas.core.errors import DataInUse, DuetimeError, Unavailable
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]
 
+log = logging.getLogger(__name__)
+
+FORMAT = 1  # of the rows; a store in another one is refused, not misread
 OLDEST_SQLITE = (3, 35, 0)  # UPDATE … FROM, RETURNING
 GROUP_LIMIT = 64
 WRITER_CACHE, READER_CACHE = 16_000, 1_000  # KB; every thread that reads has its own
@@ -107,14 +111,19 @@ class Database:
             )
         self._path = path
         self._held = _hold(path) if path else None
+        try:
+            self._writer = self._connect()
+            _prepare(self._writer)
+        except (sqlite3.Error, DuetimeError) as error:
+            if self._held:
+                self._held.close()
+            raise DuetimeError(f"{path} cannot be used: {error}") from error
         self._on_commit = on_commit
         self._on_rollback = on_rollback
         self._line: deque[_Entry[Any]] = deque()
         self._turn = threading.Lock()
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
-        self._writer = self._connect()
-        self._writer.executescript(SCHEMA)
 
     def write(self, action: Action[T]) -> T:
         """Run an action in a transaction; when this returns, what it wrote is on the disk."""
@@ -150,9 +159,9 @@ class Database:
         try:
             self._run(entries)
         except BaseException as error:  # the commit itself failed: nobody's write stands
-            self._roll_back()
-            for entry in entries:
+            for entry in entries:  # first, so that nothing below can leave one without
                 entry.fail(Unavailable(str(error)))
+            self._roll_back()
             if not isinstance(error, sqlite3.Error):
                 raise
         finally:
@@ -172,9 +181,16 @@ class Database:
         return None
 
     def _roll_back(self) -> None:
-        if self._writer.in_transaction:
-            self._writer.execute("ROLLBACK")
         self._on_rollback()
+        try:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            if self._path is None:
+                raise
+            log.critical("a new connection is needed: %s", error)
+            self._writer.close()
+            self._writer = self._connect()
 
     def _connect(self, cache: int = WRITER_CACHE) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -191,10 +207,24 @@ class Database:
         return connection
 
 
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables, or see that they are those this version writes."""
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    [tables] = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables and version != FORMAT:
+        raise DuetimeError(f"it is in format {version}, and this version of Duetime is {FORMAT}")
+    connection.executescript(SCHEMA)
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
 def _hold(path: Path) -> TextIO:
-    """Keep every other runner off this file, for as long as this one lives."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    held = path.with_suffix(".held").open("w")
+    """Keep every other runner off this file, for as long as this one lives. What it holds is
+    its owner's business: payloads and headers."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        held = path.with_suffix(".held").open("w")
+    except OSError as error:
+        raise DuetimeError(f"{path.parent} cannot be used: {error.strerror}") from error
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -7,13 +7,22 @@ whether the change holds, write what the core says it becomes.
 import logging
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from duetime.embedded.bulk import insert_tasks, update_tasks
 from duetime.embedded.cursors import CursorRows
 from duetime.embedded.database import Action, Database
-from duetime.embedded.rows import COLUMNS, Row, hot_row, new_row, read_task, spilled
+from duetime.embedded.queries import (
+    load,
+    load_each,
+    page_ids,
+    parse_wakes,
+    reserve,
+    rows_of,
+    try_reading,
+)
+from duetime.embedded.rows import Row, hot_row, new_row, spilled
 from lambdas.core import codec
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.errors import Corrupt, Unavailable
@@ -24,10 +33,9 @@ from lambdas.core.rules import Rules
 from lambdas.core.steps.watch import orphan
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
+from lambdas.core.wakes import Wake, WakeKind, bucket_of
 
 LIVE_LIMIT = 10_000
-READ_LIMIT = 1_000  # rows that one page may look at
 ORPHANS_AT_ONCE = 1_000
 
 log = logging.getLogger(__name__)
@@ -55,7 +63,7 @@ class EmbeddedStore(CursorRows):
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:
-            return _load(connection, task_ids)
+            return load(connection, task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         return self._answers(lambda c: self._apply(c, changes), len(changes))
@@ -72,15 +80,15 @@ class EmbeddedStore(CursorRows):
                 " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
                 (bucket, prefix, f"{prefix}~"),
             ).fetchall()
-        return _wakes(bucket, [key for (key,) in keys])
+        return parse_wakes(bucket, [key for (key,) in keys])
 
     def page(self, listing: Listing) -> Page:
         if listing.cursor is not None and not is_id(listing.cursor):
             raise ValueError("not a cursor of this list")
         with self._database.read() as connection:
-            ids, cursor = _page_ids(connection, listing)
-            found = _load(connection, ids)
-        return Page(tasks=[found[task_id] for task_id in ids], cursor=cursor)
+            ids, cursor = page_ids(connection, listing)
+        found = self._readable(ids)
+        return Page(tasks=[found[task_id] for task_id in ids if task_id in found], cursor=cursor)
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         row = (task_id, attempt.number, codec.encode_attempt(attempt))
@@ -96,11 +104,12 @@ class EmbeddedStore(CursorRows):
         return [codec.decode_attempt(text) for (text,) in rows]
 
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
-        return self._database.write(lambda c: [_reserve(c, r, now) for r in reservations])
+        return self._database.write(lambda c: [reserve(c, r, now) for r in reservations])
 
     def recover(self, rules: Rules, now: Millis) -> int:
         """After a restart nobody is alive but us: run every lease out, have every delivery made
         again. Returns how many tasks were under way."""
+        self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL AND wake_key LIKE ?",
@@ -108,15 +117,18 @@ class EmbeddedStore(CursorRows):
             ).fetchall()
         for start in range(0, len(rows), ORPHANS_AT_ONCE):
             tasks = self._readable([i for (i,) in rows[start : start + ORPHANS_AT_ONCE]])
-            changes = (orphan(rules, task, now=now) for task in tasks)
+            changes = (orphan(rules, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
 
-    def _readable(self, task_ids: Sequence[str]) -> list[Task]:
-        """What cannot be read must not keep the rest from starting; the scanner sets it aside."""
+    def _readable(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """What cannot be read must not hold up the rest; the scanner sets it aside."""
         with self._database.read() as connection:
-            found = _load_each(connection, task_ids)
-        return [task for task in found.values() if isinstance(task, Task)]
+            found = load_each(connection, task_ids)
+        for task in found.values():
+            if isinstance(task, Corrupt):
+                log.error("left out: %s", task)
+        return {i: task for i, task in found.items() if isinstance(task, Task)}
 
     def _answers(self, action: Action[list[Answer]], count: int) -> list[Answer]:
         try:
@@ -125,7 +137,7 @@ class EmbeddedStore(CursorRows):
             return [Unknown(str(error))] * count
 
     def _put(self, connection: sqlite3.Connection, tasks: Sequence[Task]) -> list[Answer]:
-        standing = _load_each(connection, [task.id for task in tasks])
+        standing = load_each(connection, [task.id for task in tasks])
         answers: list[Answer] = []
         rows: list[Row] = []
         for task in tasks:
@@ -170,8 +182,8 @@ class EmbeddedStore(CursorRows):
         self, connection: sqlite3.Connection, task_ids: Sequence[str]
     ) -> dict[str, Task | Corrupt]:
         tasks: dict[str, Task | Corrupt] = {i: self._live[i] for i in task_ids if i in self._live}
-        for row in _rows(connection, [i for i in task_ids if i not in tasks]):
-            task = tasks[row[0]] = _try_reading(connection, row)
+        for row in rows_of(connection, [i for i in task_ids if i not in tasks]):
+            task = tasks[row[0]] = try_reading(connection, row)
             if isinstance(task, Task) and not spilled(row):
                 self._keep(task)
         return tasks
@@ -207,73 +219,3 @@ class EmbeddedStore(CursorRows):
     def _forget(self) -> None:
         self._live.clear()
         self._news.clear()
-
-
-def _load(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task]:
-    return {row[0]: read_task(connection, row) for row in _rows(connection, task_ids)}
-
-
-def _load_each(
-    connection: sqlite3.Connection, task_ids: Sequence[str]
-) -> dict[str, Task | Corrupt]:
-    return {row[0]: _try_reading(connection, row) for row in _rows(connection, task_ids)}
-
-
-def _try_reading(connection: sqlite3.Connection, row: Row) -> Task | Corrupt:
-    try:
-        return read_task(connection, row)
-    except Corrupt as error:
-        return error
-
-
-def _wakes(bucket: str, keys: Iterable[str]) -> Iterator[Wake]:
-    for key in keys:
-        try:
-            yield parse_wake(bucket, key)
-        except (ValueError, IndexError):  # it must not hold up the rest of its bucket
-            log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
-
-
-def _rows(connection: sqlite3.Connection, task_ids: Sequence[str]) -> list[Row]:
-    if not task_ids:
-        return []
-    return connection.execute(
-        f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
-        (codec.to_json(task_ids),),
-    ).fetchall()
-
-
-def _page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str], str | None]:
-    """The ids of a page, and where the next one begins; looks at a bounded number of rows."""
-    after = listing.cursor or "~"  # sorts behind every id
-    rows = connection.execute(
-        "SELECT id, status FROM tasks WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
-        (listing.namespace, after, READ_LIMIT),
-    ).fetchall()
-    wanted = [i for i, status in rows if listing.status in (None, status)]
-    if len(wanted) > listing.limit:
-        ids = wanted[: listing.limit]
-        return ids, ids[-1]
-    return wanted, rows[-1][0] if len(rows) == READ_LIMIT else None
-
-
-def _reserve(connection: sqlite3.Connection, wanted: Reservation, now: Millis) -> Reservation:
-    row = connection.execute(
-        "SELECT task_id, body_hash, expires_at FROM keys"
-        " WHERE namespace = ? AND key = ? AND expires_at > ?",
-        (wanted.namespace, wanted.key, now),
-    ).fetchone()
-    if row:
-        task_id, body_hash, expires_at = row
-        return Reservation(
-            namespace=wanted.namespace,
-            key=wanted.key,
-            task_id=task_id,
-            body_hash=body_hash,
-            expires_at=expires_at,
-        )
-    connection.execute(
-        "INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)",
-        (wanted.namespace, wanted.key, wanted.task_id, wanted.body_hash, wanted.expires_at),
-    )
-    return wanted

@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
+from duetime.text import one_line
 from lambdas.core.events import StatusChange
 from lambdas.core.lifecycle import Status
 from lambdas.core.times import to_datetime
@@ -12,8 +13,8 @@ STYLES = {
     Status.SUCCEEDED: "green",
     Status.RETRYING: "yellow",
     Status.DEAD: "red",
-    Status.CANCELLED: "dim",
-    Status.EXPIRED: "dim",
+    Status.CANCELLED: "magenta",
+    Status.EXPIRED: "magenta",
 }
 
 
@@ -31,27 +32,29 @@ class Activity:
             return
         second = change.at // 1_000
         if second != self._second:
-            self._begin(second)
+            self.tell_hidden()
+            self._second, self._shown = second, 0
         if self._shown < LINES_A_SECOND:
             self._shown += 1
             self._console.print(_line(change), soft_wrap=True)
         else:
             self._hidden += 1
 
-    def _begin(self, second: int) -> None:
+    def tell_hidden(self) -> None:
         if self._hidden:
             self._console.print(f"  … and {self._hidden:,} more", style="dim")
-        self._second, self._shown, self._hidden = second, 0, 0
+        self._hidden = 0
 
 
 def _line(change: StatusChange) -> Text:
-    line = Text(f"  {to_datetime(change.at).astimezone():%H:%M:%S}  ", style="dim")
+    line = Text()
+    line.append(f"  {to_datetime(change.at).astimezone():%H:%M:%S}  ", style="dim")
     line.append(f"{change.after:<10}", style=STYLES[change.after])
     line.append(f" {change.task_id}", style="dim")
-    if change.name:
-        line.append(f"  {change.name}")
+    if told := change.name or change.target:
+        line.append(f"  {one_line(told)}")
     if change.drift_ms is not None:
-        line.append(f"  started {change.drift_ms} ms after its time", style="dim")
+        line.append(f"  started {change.drift_ms} ms after its time")
     if change.error is not None and change.after is not Status.SUCCEEDED:
-        line.append(f"  {change.error.type}: {change.error.message}", style="dim")
+        line.append(f"  {one_line(f'{change.error.type}: {change.error.message}')}")
     return line

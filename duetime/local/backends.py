@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from duetime.local.options import LocalOptions
-from lambdas.core.errors import DuetimeError, Unavailable
+from lambdas.core.errors import DuetimeError
 from lambdas.core.events import StatusChange
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
@@ -129,8 +129,8 @@ def _follow(table: str, endpoint_url: str | None, on_changes: OnChanges) -> Call
         while not ended.wait(FEED_PAUSE):
             try:
                 changes = feed.poll()
-            except Unavailable:
-                log.warning("the stream does not answer; trying again")
+            except Exception:
+                log.exception("the stream cannot be read; trying again")
                 continue
             if changes:
                 on_changes(changes)

@@ -39,4 +39,6 @@ def flaky(_: Any, ctx: Context) -> str:
 
 def submit_demo(call: Call) -> None:
     tasks = [{**body, "namespace": NAMESPACE} for body in TASKS]
-    call(Request(method="POST", path="/v1/tasks/batch", body=to_json({"tasks": tasks}).encode()))
+    body = to_json({"tasks": tasks}).encode()
+    headers = {"content-type": "application/json"}
+    call(Request(method="POST", path="/v1/tasks/batch", headers=headers, body=body))

@@ -19,4 +19,4 @@ class LocalOptions:
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None
-    log_level: str = "info"
+    log_level: str = "warning"

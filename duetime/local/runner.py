@@ -1,17 +1,20 @@
 """`duetime local`: every role in one process."""
 
+import errno
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
 
 import uvicorn
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.text import Text
 
 from duetime import __version__
 from duetime.local.activity import Activity
@@ -21,6 +24,7 @@ from duetime.local.http import asgi_app
 from duetime.local.options import LocalOptions
 from duetime.local.pump import Changes, Pump
 from duetime.local.welcome import welcome
+from duetime.text import one_line
 from lambdas import registry
 from lambdas.api.app import Api
 from lambdas.core.errors import DuetimeError
@@ -36,9 +40,9 @@ DRAIN = 30.0  # seconds that running handlers get to finish
 # Threads of the runner hand small pieces of work to each other all the time; at Python's own
 # 5 ms a thread that has something ready would often wait longer than its work takes.
 SWITCH_INTERVAL = 0.001
+GARBAGE_THRESHOLD = 20_000  # new objects between collections: each holds up every thread
 
-
-GARBAGE_THRESHOLD = 20_000
+log = logging.getLogger(__name__)
 
 
 class Runner:
@@ -51,11 +55,12 @@ class Runner:
         self.api = Api(ports, handlers=registry.names, version=__version__)
         http = HttpTarget(ports.clock, public_or_loopback)
         executor = Executor(ports, {"python": run_handler, "http": http})
+        self._activity = Activity(console)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors),
             crews={lane: Crew(executor, ports.clock, options.concurrency, lane) for lane in Lane},
             lanes=ports.lanes,
-            relay=Relay([Activity(console)]),
+            relay=Relay([self._activity]),
             changes=changes,
             tick=options.tick,
             poll=self.backend.poll,
@@ -76,6 +81,7 @@ class Runner:
     def stop(self, grace: float) -> bool:
         """Drain; True if nothing was left behind."""
         left = self.pump.stop(grace)
+        self._activity.tell_hidden()
         if not left:
             self.backend.close()
         return not left and not self._failed
@@ -95,20 +101,31 @@ def run(options: LocalOptions) -> int:
     )
     logging.getLogger("botocore").setLevel(logging.WARNING)
     try:
-        for source in options.handlers:
-            registry.load(source)
+        _load_handlers(options.handlers, console)
         listener = _listen(options.host, options.port)
         runner = Runner(options, console)
     except DuetimeError as error:
-        console.print(f"[red]error:[/] {error}")
+        _say(console, "error", "red", str(error))
+        log.debug("it cannot start", exc_info=True)
         return 1
     _tune_interpreter()
     runner.pump.start()
-    welcome(console, options, runner.backend, registry.names())
-    if options.demo:
+    demo = options.demo and not runner.backend.resumed
+    welcome(console, options, runner.backend, registry.names(), demo=demo)
+    if demo:
         submit_demo(runner.api.call)
     runner.serve(listener)
     return _drain(runner, console)
+
+
+def _load_handlers(sources: Sequence[str], console: Console) -> None:
+    for source in sources:
+        if not registry.load(source):
+            _say(console, "warning", "yellow", f"handlers: {source} registers no new handler")
+
+
+def _say(console: Console, kind: str, style: str, message: str) -> None:
+    console.print(Text.assemble((f"{kind}: ", style), one_line(message)), soft_wrap=True)
 
 
 def _tune_interpreter() -> None:
@@ -144,7 +161,21 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        socket.getaddrinfo(host, port, family)  # create_server would not tell a bad host apart
         return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DuetimeError(f"cannot listen on {host}:{port}: {reason}; try --port") from None
+    except (OSError, UnicodeError) as error:
+        reason = _blame(error)
+        raise DuetimeError(f"cannot listen on {host}:{port}: {reason}") from error
+
+
+def _blame(error: OSError | UnicodeError) -> str:
+    """Whether another host would help, or another port."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return "there is no such host; try another --host"
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; try another --port"
+    if error.errno == errno.EACCES:
+        return "the port is not for you; try a --port of 1024 or above"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "the host is not this machine; try another --host"
+    return os.strerror(error.errno or 0)

@@ -12,12 +12,14 @@ again. Two things make that harmless, and both are checked by the place that is 
 
 import os
 import sqlite3
+import tempfile
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from duetime import Context, PermanentError, task
 
-FILE = os.environ.get("PAYMENTS_DB", "payments.db")
+FILE = os.environ.get("PAYMENTS_DB") or Path(tempfile.gettempdir(), "duetime-payments.db")
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, account TEXT, cents INTEGER);

@@ -94,9 +94,10 @@ class Request:
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:
             raise Problem(413, "too-large", "The body is too large", "The limit is 5 MiB.")
-        media_type = self.headers.get("content-type", "application/json").partition(";")[0]
-        if media_type.strip().lower() != "application/json":
-            detail = f"Send application/json, not {media_type.strip() or 'an empty Content-Type'}."
+        media_type = self.headers.get("content-type", "").partition(";")[0].strip()
+        if media_type.lower() != "application/json":
+            # Without one too: a browser sends that for any page, and asks nobody first.
+            detail = f"Send application/json, not {media_type or 'without a Content-Type'}."
             raise Problem(415, "media-type", "Unsupported media type", detail)
         if not self.body.strip():
             raise Problem(400, "malformed", "The body is not JSON", "The body is empty.")

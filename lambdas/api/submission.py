@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from lambdas.api.http import FieldError, Problem, unavailable
-from lambdas.core.change import Applied, Refused, Unknown
+from lambdas.core.change import Applied, Refused
 from lambdas.core.codec import canonical
 from lambdas.core.ports import Ports, Reservation
 from lambdas.core.steps.submit import submit
@@ -82,9 +82,9 @@ class Submission:
                 case Applied():
                     fresh.append(task)
                     submitted.append(Submitted(task=task, replayed=False))
-                case Refused(standing):
-                    submitted.append(Submitted(task=standing or task, replayed=True))
-                case Unknown():
+                case Refused(Task() as standing):
+                    submitted.append(Submitted(task=standing, replayed=True))
+                case _:
                     submitted.append(unavailable())
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
         enqueue(self.ports, due_soon)

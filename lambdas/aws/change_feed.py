@@ -1,5 +1,7 @@
 """The table's stream, read by polling."""
 
+import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -7,12 +9,16 @@ from botocore.exceptions import ClientError
 
 from lambdas.aws.clients import code_of, reached
 from lambdas.aws.events import change_of_record
+from lambdas.core.errors import Corrupt
 from lambdas.core.events import StatusChange
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
     from mypy_boto3_dynamodbstreams.literals import ShardIteratorTypeType
+
+
+log = logging.getLogger(__name__)
 
 
 def stream_of(client: "DynamoDBClient", table: str) -> str:
@@ -45,8 +51,7 @@ class StreamFeed:
         """What has changed since the last poll; in order for each task."""
         changes: list[StatusChange] = []
         for shard_id in list(self._readings):
-            records = self._read(shard_id)
-            changes += [change for r in records if (change := change_of_record(r)) is not None]
+            changes += _changes(self._read(shard_id))
         if not self._readings:
             self._find_shards("TRIM_HORIZON")
         return changes
@@ -101,3 +106,14 @@ class StreamFeed:
             if "LastEvaluatedShardId" not in stream:
                 return
             start = {"ExclusiveStartShardId": stream["LastEvaluatedShardId"]}
+
+
+def _changes(records: Iterable[Any]) -> Iterator[StatusChange]:
+    for record in records:
+        try:
+            change = change_of_record(record)
+        except Corrupt as error:
+            log.error("a record of the stream is passed over: %s", error)
+            continue
+        if change is not None:
+            yield change

@@ -13,6 +13,7 @@ from lambdas.core.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_sqs import SQSClient
 
 CONNECT_TIMEOUT = 1.0
@@ -53,6 +54,10 @@ def streams(endpoint_url: str | None = None) -> "DynamoDBStreamsClient":
 
 def sqs(endpoint_url: str | None = None) -> "SQSClient":
     return Session().client("sqs", endpoint_url=endpoint_url, config=_config(POLL_READ_TIMEOUT))
+
+
+def functions() -> "LambdaClient":
+    return Session().client("lambda", config=_config(READ_TIMEOUT))
 
 
 @contextmanager

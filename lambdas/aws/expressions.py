@@ -6,6 +6,7 @@ from typing import Any
 from lambdas.aws import schema
 from lambdas.aws.attributes import encode_fields
 from lambdas.core.change import Change, Expect
+from lambdas.core.lifecycle import Status
 
 NO_STATUS = "NONE"  # stands in no item
 
@@ -41,7 +42,8 @@ def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:
         terms.append(f"{name} = :is_{name}")
         values[f":is_{name}"] = value
 
-    terms.append(_one_of(expect, values))
+    if expect.statuses is not None:
+        terms.append(_one_of(expect.statuses, values))
     if expect.token is not None:
         equal(schema.TOKEN, {"S": expect.token})
     if expect.wake is not None:
@@ -58,9 +60,9 @@ def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:
     return " AND ".join(terms), values
 
 
-def _one_of(expect: Expect, values: dict[str, Any]) -> str:
+def _one_of(statuses: frozenset[Status], values: dict[str, Any]) -> str:
     names = []
-    for number, status in enumerate(sorted(expect.statuses) or [NO_STATUS]):
+    for number, status in enumerate(sorted(statuses) or [NO_STATUS]):
         names.append(f":in_{number}")
         values[names[-1]] = {"S": str(status)}
     return f"{schema.STATUS} IN ({', '.join(names)})"

@@ -21,7 +21,7 @@ from lambdas.core.wakes import Wake
 class Expect:
     """What must be true of the task for the write to happen; None asks nothing."""
 
-    statuses: frozenset[Status]
+    statuses: frozenset[Status] | None
     token: str | None = None
     wake: Wake | None = None
     holder: str | None = None
@@ -31,7 +31,7 @@ class Expect:
 
     def holds(self, task: Task) -> bool:
         return (
-            task.status in self.statuses
+            (self.statuses is None or task.status in self.statuses)
             and (self.token is None or task.token == self.token)
             and (self.wake is None or task.wake == self.wake)
             and (self.holder is None or task.holder == self.holder)
@@ -50,8 +50,9 @@ class Change:
     keeps_attempt: bool = False  # the current attempt becomes the previous one
 
     def __post_init__(self) -> None:
-        if not self.expect.statuses <= sources(self.step):
-            raise ValueError(f"{self.step} cannot start from {set(self.expect.statuses)}")
+        statuses = self.expect.statuses
+        if statuses is not None and not statuses <= sources(self.step):
+            raise ValueError(f"{self.step} cannot start from {set(statuses)}")
 
     def applied_to(self, task: Task) -> Task:
         if self.keeps_attempt:

@@ -11,6 +11,7 @@ class StatusChange:
     task_id: str
     namespace: str
     name: str | None
+    target: str | None  # the handler or URL
     before: Status | None  # None: the task has just come into being
     after: Status
     attempt: int
@@ -28,6 +29,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         task_id=after.id,
         namespace=after.spec.namespace,
         name=after.spec.name,
+        target=after.spec.target.get("handler") or after.spec.target.get("url"),
         before=before.status if before else None,
         after=after.status,
         attempt=after.attempt,

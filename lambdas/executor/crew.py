@@ -18,7 +18,7 @@ from lambdas.core.lease import HEARTBEAT
 from lambdas.core.ports import Clock
 from lambdas.core.times import SECOND, Millis, seconds
 from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Ended, Run, timed_out
+from lambdas.executor.runs import Ended, Run, cancelled, timed_out
 
 PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
 
@@ -70,7 +70,7 @@ class Crew:
         while not self._closing or self._taken_in():
             ended = self._arrivals()
             self._beat()
-            self._time_out(ended)
+            self._stop(ended)
             self._advance(ended)
             self._call_threads()
         for _ in self._threads:
@@ -154,15 +154,19 @@ class Crew:
                     break
                 self._inbox.put(self._executor.execute(run))
 
-    def _time_out(self, ended: list[Ended]) -> None:
-        """A handler cannot be stopped from outside; it is told, and its outcome is settled. Its
-        slot stays taken until it returns."""
+    def _stop(self, ended: list[Ended]) -> None:
+        """End what is over its time, or whose cancellation a heartbeat has brought. A handler
+        cannot be stopped from outside: it is told, and its slot stays taken until it returns."""
         now = self._clock.now()
-        late = [run for deadline, run in self._running.values() if deadline <= now]
-        for run in late:
+        for deadline, run in list(self._running.values()):
+            if run.context.cancel_asked:
+                ended.append(cancelled(run))
+            elif deadline <= now:
+                run.context.stop()
+                ended.append(timed_out(run))
+            else:
+                continue
             del self._running[_key(run)]
-            run.context.stop()
-            ended.append(timed_out(run))
 
     def _beat(self) -> None:
         now = self._clock.now()

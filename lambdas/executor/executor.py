@@ -18,13 +18,13 @@ from lambdas.core.lifecycle import Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.steps.cancel import expire
 from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import fail, lease_expired, leaves_delivery, succeed
+from lambdas.core.steps.record import fail, lease_expired, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import SECOND, Millis
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.runs import Ended, Run, check_result, failed
-from lambdas.executor.targets import Targets
+from lambdas.executor.targets import TargetFailed, Targets
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,9 @@ class Executor:
             target = self._targets[run.task.spec.target["type"]]
             result = target(run.task, run.context)
             check_result(result)
-        except BaseException as error:  # noqa: BLE001 - a handler may raise anything
+        except BaseException as error:
+            if not isinstance(error, TargetFailed):
+                log.info("attempt failed", exc_info=error, extra=_fields(run, "execute"))
             return failed(run, error)
         return Ended(run=run, result=result)
 
@@ -111,7 +113,7 @@ class Executor:
                     self._bury(message)
                 case Applied(task):
                     spent.append(message)
-                    if leaves_delivery(change):
+                    if to_enqueue(change, task):
                         again.append(task)
         enqueue(self._ports, again)
         self._delete(spent)
@@ -172,7 +174,7 @@ class Executor:
             change = lease_expired(self._ports.rules, task, now=now, draw=draw)
             (answer,) = self._store.apply([change])
             if isinstance(answer, Applied):
-                if leaves_delivery(change):
+                if to_enqueue(change, answer.task):
                     enqueue(self._ports, [answer.task])
                 return answer.task
         return task
@@ -217,5 +219,5 @@ def _is_dead_letter(message: Message, task: Task | None) -> bool:
     return task is not None and task.status is Status.DEAD and task.token == message.delivery.token
 
 
-def _fields(run: Run) -> dict[str, Any]:
-    return {"step": "record", "task_id": run.task.id, "attempt": run.task.attempt}
+def _fields(run: Run, step: str = "record") -> dict[str, Any]:
+    return {"step": step, "task_id": run.task.id, "attempt": run.task.attempt}

@@ -38,6 +38,11 @@ def timed_out(run: Run) -> Ended:
     return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
 
 
+def cancelled(run: Run) -> Ended:
+    error = TaskError(type="Cancelled", message="cancelled while it ran")
+    return Ended(run=run, failure=Failure(outcome=Outcome.CANCELLED, error=error))
+
+
 def failed(run: Run, error: BaseException) -> Ended:
     message = storable(_told(error), MESSAGE_LIMIT)
     if isinstance(error, TargetFailed):

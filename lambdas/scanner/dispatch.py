@@ -9,6 +9,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
 from lambdas.core.steps.claim import claim, set_aside
+from lambdas.core.steps.record import to_enqueue
 from lambdas.core.steps.watch import look
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
@@ -103,7 +104,8 @@ class Dispatcher:
         due = [
             answer.task
             for verdict, answer in zip(verdicts, answers, strict=True)
-            if verdict.sends and isinstance(answer, Applied)
+            if isinstance(answer, Applied)
+            and (verdict.sends or to_enqueue(verdict.change, answer.task))
         ]
         return enqueue(self.ports, due)
 

@@ -33,10 +33,11 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     input names its slice: `{"slice": 3}`."""
     slice_number = int(event.get("slice", 0))
     now = wiring.adapters().ports.clock.now()
-    until = now + context.get_remaining_time_in_millis() - RESERVE
+    left = context.get_remaining_time_in_millis()
+    until = now + max(left - RESERVE, left // 2)
     report = scanner().tick(slice_number, wiring.settings().slices, until)
     _publish(slice_number, report)
-    if report.unfinished:
+    if report.unfinished and report.saved:  # else another tick of this slice is at it
         wiring.invoke_again(context.invoked_function_arn, {"slice": slice_number})
     return asdict(report)
 

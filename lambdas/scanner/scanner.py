@@ -5,10 +5,11 @@ should long have moved. Any number of ticks may overlap or be cut off: the condi
 a claim is the only arbiter, and what a tick leaves behind the next one finds.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import CursorStore, Ports, SliceState, TaskStore
 from lambdas.core.times import Millis
@@ -17,6 +18,7 @@ from lambdas.scanner.dispatch import Dispatched, Dispatcher
 from lambdas.scanner.window import Window, sweep, window
 
 BATCH = 100  # wakes that are taken together
+NEAR_LIMIT = 50_000  # wakes that a tick takes in at once; the next tick takes the rest
 BACKLOG_DEPTH = 10_000  # messages that may stand ready in a lane before its backlog waits
 Take = Callable[[Sequence[Wake]], Dispatched]
 
@@ -55,7 +57,10 @@ class Scanner:
             for shard in range(slice_number, shards.count, slices)
         ]
         tick = _Tick(Dispatcher(self._ports), now=now, until=until)
-        tick.take(_near(self._ports.store, windows, now, self._ports.rules.horizon))
+        near = _near(self._ports.store, windows, now, self._ports.rules.horizon)
+        some = list(islice(near, NEAR_LIMIT))
+        tick.take(sorted(some, key=lambda found: (found.lane.rank, found.at)))
+        tick.report.unfinished |= len(some) == NEAR_LIMIT
         cursors = {w.shard: tick.catch_up(w) for w in windows}
         swept = state.swept
         for minute in sweep(state.swept, shards, now=now):
@@ -129,7 +134,9 @@ class _Tick:
         """One bad row must not spoil its batch: after a failure each goes alone."""
         try:
             self._add(take(wakes))
-        except Corrupt:
+        except Unavailable:
+            raise
+        except Exception:  # noqa: BLE001 - told when the row that causes it is set aside
             for found in wakes:
                 self._take_alone(found, take)
 
@@ -138,8 +145,10 @@ class _Tick:
             try:
                 self._add(take([found]))
                 return
-            except Corrupt as error:
-                reason = str(error)
+            except Unavailable:
+                raise
+            except Exception as error:  # noqa: BLE001
+                reason = f"{type(error).__name__}: {error}"
         self._dispatcher.set_aside(found, reason)
         self.report.set_aside += 1
 
@@ -152,14 +161,12 @@ class _Tick:
         self.report.set_aside += done.set_aside
 
 
-def _near(store: TaskStore, windows: Sequence[Window], now: Millis, horizon: Millis) -> list[Wake]:
-    """What is due around now, the higher lanes first. Watches are not read ahead of time."""
-    found = []
-    for w in windows:
-        for minute in w.near:
-            ahead = minute > minute_of(now)
-            kind = WakeKind.DISPATCH if ahead else None
-            found += [
-                wake for wake in store.wakes(minute, w.shard, kind) if wake.at <= now + horizon
-            ]
-    return sorted(found, key=lambda wake: (wake.lane.rank, wake.at))
+def _near(
+    store: TaskStore, windows: Sequence[Window], now: Millis, horizon: Millis
+) -> Iterator[Wake]:
+    """What is due around now, minute by minute. Watches are not read ahead of time."""
+    for minute in sorted({minute for w in windows for minute in w.near}):
+        kind = WakeKind.DISPATCH if minute > minute_of(now) else None
+        for w in windows:
+            wakes = store.wakes(minute, w.shard, kind)
+            yield from (found for found in wakes if found.at <= now + horizon)

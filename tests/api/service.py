@@ -92,9 +92,8 @@ class Service:
     ) -> Response:
         """The body as bytes is sent as it is, anything else as JSON."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = Request(
-            method=method, path=path, query=query or {}, headers=headers or {}, body=data
-        )
+        sent = {"content-type": "application/json"} | (headers or {})
+        request = Request(method=method, path=path, query=query or {}, headers=sent, body=data)
         return self.api.call(request)
 
     def post(self, fields: Any, **headers: str) -> Response:

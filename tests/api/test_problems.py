@@ -105,7 +105,7 @@ def test_json_by_any_spelling_is_taken(service: Service, content_type: str):
             "application/json,application/json",
             "Send application/json, not application/json,application/json.",
         ),
-        ("", "Send application/json, not an empty Content-Type."),
+        ("", "Send application/json, not without a Content-Type."),
     ],
 )
 def test_another_media_type_is_a_415(service: Service, path: str, content_type: str, said: str):

@@ -84,6 +84,7 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
             task_id=task.id,
             namespace="growth",
             name="n" * 64,
+            target=None,
             before=Status.RUNNING,
             after=Status.DEAD,
             attempt=1,

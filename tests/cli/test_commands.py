@@ -8,11 +8,11 @@ import pytest
 
 from duetime.cli.exits import ExitCode
 from duetime.cli.submitting import complain_of
-from duetime.client import Client
+from duetime.client import Client, Unreachable
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
-PAUSE = Client.follow.__kwdefaults__  # a command has no other way to be given its sleep
+MADE_WITH = Client.__init__.__kwdefaults__  # a command has no other way to be given its sleep
 
 
 def data(result: Any) -> Any:
@@ -113,6 +113,15 @@ def test_a_key_that_is_taken_is_refused(live: Any) -> None:
     assert submitted(live, "--handler", "echo", "--idempotency-key", "k")["id"] == first["id"]
     other = live(*ECHO, "--idempotency-key", "k", "--payload", "1")
     assert (other.exit_code, other.stdout) == (ExitCode.NOT_DONE, "")
+
+
+def test_a_replay_is_said_to_be_one(live: Any) -> None:
+    words = (*ECHO, "--idempotency-key", "k")
+    task_id = live(*words).stdout.split()[1]
+    said = live(*words).stdout.splitlines()[0]
+    assert said == f"Already submitted {task_id}  echo, ENQUEUED"
+    batch = json.dumps([{**GOOD, "idempotency_key": "k"}])
+    assert live("submit", "--from", "-", stdin=batch).stdout.startswith("Already submitted")
 
 
 def test_one_task_from_a_file(live: Any, tmp_path: Path) -> None:
@@ -258,7 +267,7 @@ def test_submit_and_watch_follows_to_the_end(
     live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The task runs between the first look and the second."""
-    monkeypatch.setitem(PAUSE, "sleep", lambda _seconds: system.run_due())
+    monkeypatch.setitem(MADE_WITH, "sleep", lambda _seconds: system.run_due())
     result = live("submit", "--handler", "echo", "--payload", "[1]", "--watch")
     assert result.exit_code == ExitCode.OK
     statuses = [line.split()[1] for line in result.stdout.splitlines()[1:3]]
@@ -269,10 +278,32 @@ def test_submit_and_watch_follows_to_the_end(
 def test_submit_and_watch_prints_the_ended_task_alone(
     live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(PAUSE, "sleep", lambda _seconds: system.run_due())
+    monkeypatch.setitem(MADE_WITH, "sleep", lambda _seconds: system.run_due())
     result = live("submit", "--handler", "fail", "--watch", "--json")
     assert result.exit_code == ExitCode.NOT_DONE
     assert data(result)["status"] == "DEAD"
+
+
+def test_watch_outlives_a_restart(
+    live: Any, system: Any, front: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner is away for one look, and back at the next."""
+    gone = iter([True, False])
+    get = Client.get
+
+    def look(client: Client, task_id: str) -> Any:
+        if next(gone, False):
+            raise Unreachable(client.url)
+        return get(client, task_id)
+
+    def pause(_seconds: float) -> None:
+        system.run_due()
+        monkeypatch.setattr(Client, "get", look)
+
+    monkeypatch.setitem(MADE_WITH, "sleep", pause)
+    result = live(*ECHO, "--watch")
+    assert result.exit_code == ExitCode.OK
+    assert result.stderr.count("trying again") == 1
 
 
 def test_ctrl_c_while_watching(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +313,7 @@ def test_ctrl_c_while_watching(live: Any, monkeypatch: pytest.MonkeyPatch) -> No
         paused.append(seconds)
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(PAUSE, "sleep", interrupt)
+    monkeypatch.setitem(MADE_WITH, "sleep", interrupt)
     result = live(*ECHO, "--in", "1h", "--watch", "--every", "2m")
     assert paused == [120.0]
     assert result.exit_code == ExitCode.INTERRUPTED

@@ -68,9 +68,9 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--port 65536", "--port"),
         ("--tick 0", "--tick"),
         ("--tick nan", "--tick"),
+        ("--tick 0.09", "--tick"),
+        ("--tick 181", "--tick"),
         ("--concurrency 0", "--concurrency"),
-        ("--handlers ./nowhere", "--handlers"),
-        ("--handlers a..b", "--handlers"),
         ("--backend redis", "--backend"),
         ("--log-level loud", "--log-level"),
     ],
@@ -82,6 +82,19 @@ def test_what_does_not_go_together_is_named(
     assert result.exit_code == ExitCode.USAGE
     assert option in result.stderr.split("Invalid value for")[1].split(":")[0]
     assert asked == []
+
+
+@pytest.mark.parametrize("option", ["--data", "--handlers", "--host"])
+def test_what_is_empty_is_refused(duetime: Any, asked: list[LocalOptions], option: str) -> None:
+    result = duetime("local", option, "")
+    assert result.exit_code == ExitCode.USAGE
+    assert f"Invalid value for {option}: is empty" in result.stderr
+    assert asked == []
+
+
+def test_the_words_of_a_library_are_left_out(duetime: Any) -> None:
+    said = duetime("local", "--log-level", "loud").stderr
+    assert "'--log-level': 'loud' is not one of" in said
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console, RenderableType
 
 from duetime.cli import following, phrases, views
-from duetime.cli.output import clean, say
+from duetime.cli.output import say
+from duetime.text import clean, one_line
 
 NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
 ERROR = {"type": "ValueError", "message": "boom", "attempt": 1}
@@ -122,6 +123,7 @@ def test_the_wire_cannot_steer_the_terminal(a_task: Any) -> None:
     shown += "".join(printed(part) for part in views.closing(task))
     assert "\x1b" not in shown
     assert "\x07" not in shown
+    assert one_line("a\tb\nc\r\n\x1b") == "a b c \ufffd"
     assert clean("a\tb\nc é") == "a\tb\nc é"
 
 

@@ -1,12 +1,19 @@
 """The client against a transport that answers as told: what is sent, and what errors become."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from duetime.client import ApiError, BadAddress, Client, FieldError, StillGoing, Unreachable
+from duetime.client import (
+    ApiError,
+    BadAddress,
+    Client,
+    FieldError,
+    StillGoing,
+    Submitted,
+    Unreachable,
+)
 from lambdas.core.errors import DuetimeError
 
 PROBLEM = {"content-type": "application/problem+json"}
@@ -27,8 +34,8 @@ class Script:
             raise answer
         return answer
 
-    def client(self, url: str | None = "http://duetime.test") -> Client:
-        return Client(url, transport=httpx.MockTransport(self))
+    def client(self, url: str | None = "http://duetime.test", **options: Any) -> Client:
+        return Client(url, transport=httpx.MockTransport(self), **options)
 
 
 class Clock:
@@ -188,8 +195,7 @@ def statuses(*names: str) -> Script:
 
 
 def wait(script: Script, clock: Clock, **options: Any) -> str:
-    task = script.client().wait("t1", sleep=clock.sleep, clock=clock, **options)
-    return task["status"]
+    return script.client(sleep=clock.sleep, clock=clock).wait("t1", **options)["status"]
 
 
 @pytest.mark.parametrize("end", ["SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"])
@@ -218,6 +224,56 @@ def test_a_status_that_is_not_known_yet_is_waited_out() -> None:
 def test_follow_tells_every_reading() -> None:
     clock = Clock()
     script = statuses("PENDING", "RUNNING", "DEAD")
-    follow: Callable[..., Any] = script.client().follow
-    seen = [task["status"] for task in follow("t1", sleep=clock.sleep, clock=clock)]
-    assert seen == ["PENDING", "RUNNING", "DEAD"]
+    client = script.client(sleep=clock.sleep, clock=clock)
+    assert [task["status"] for task in client.follow("t1")] == ["PENDING", "RUNNING", "DEAD"]
+
+
+NOBODY = httpx.ConnectError("no")
+
+
+def patient(clock: Clock, *answers: httpx.Response | Exception) -> tuple[Client, list[str]]:
+    told: list[str] = []
+    client = Script(*answers).client(
+        sleep=clock.sleep, clock=clock, patience=3, on_silence=lambda error: told.append(str(error))
+    )
+    return client, told
+
+
+def test_a_restart_is_waited_out_and_told_once() -> None:
+    clock = Clock()
+    running, ended = (ok({"id": "t1", "status": name}) for name in ("RUNNING", "DEAD"))
+    client, told = patient(clock, running, NOBODY, NOBODY, running, NOBODY, ended)
+    assert client.wait("t1", poll=1)["status"] == "DEAD"
+    assert [words[:24] for words in told] == ["Duetime does not answer "] * 2
+    assert clock.now == 5
+
+
+def test_patience_ends() -> None:
+    clock = Clock()
+    client, told = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
+    with pytest.raises(Unreachable):
+        client.wait("t1", poll=2)
+    assert clock.slept == [2, 2, 1]
+    assert len(told) == 1
+
+
+def test_patience_does_not_outlast_the_timeout() -> None:
+    clock = Clock()
+    client, _ = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
+    with pytest.raises(Unreachable):
+        client.wait("t1", poll=1, timeout=2)
+    assert clock.now == 2
+
+
+def test_who_never_answered_is_not_waited_for() -> None:
+    clock = Clock()
+    client, told = patient(clock, NOBODY)
+    with pytest.raises(Unreachable):
+        client.wait("t1")
+    assert (clock.slept, told) == ([], [])
+
+
+@pytest.mark.parametrize(("status", "replayed"), [(201, False), (200, True)])
+def test_a_replayed_key_is_told(status: int, replayed: bool) -> None:
+    submitted = Script(ok({"id": "t1"}, status)).client().submit_once(target=HELLO)
+    assert submitted == Submitted({"id": "t1"}, replayed=replayed)  # type: ignore[typeddict-item]

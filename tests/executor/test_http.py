@@ -3,12 +3,14 @@
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import RetryPolicy
+from lambdas.core.task import Task
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.executor.executor import Executor
 from lambdas.executor.targets.http import (
@@ -228,14 +230,14 @@ def test_nobody_listens(world: World):
     task = call(world, f"http://127.0.0.1:{port}")
 
     assert task.status is Status.RETRYING
-    assert task.current.error.type == "NewConnectionError"
+    assert task.current.error.type == "ConnectionFailed"
 
 
 def test_a_name_that_does_not_exist(world: World):
     task = call(world, "http://nowhere.invalid/")
 
     assert task.status is Status.RETRYING
-    assert task.current.error.type == "NameResolutionError"
+    assert task.current.error.type == "ConnectionFailed"
 
 
 # whom it may call
@@ -245,18 +247,54 @@ def test_a_name_that_does_not_exist(world: World):
     "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
 )
 def test_a_deployed_executor_calls_no_loopback(world: World, host: str):
-    """The connection is made and its address checked before a byte is sent."""
-    listener = _listener(host)
-    port = listener.getsockname()[1]
-    world.executor = Executor(world.ports, {"http": HttpTarget(world.clock)})
-    task = call(world, f"http://{host}:{port}/", payload="secret")
+    """Not even a connection is made: it would tell which ports are open."""
+    with _listener(host) as listener:
+        task = call_deployed(world, host, listener)
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
 
     assert task.status is Status.DEAD
     assert task.current.error.type == "AddressRefused"
+
+
+def test_a_name_that_changes_its_mind_gets_a_connection_and_no_byte(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        "lambdas.executor.targets.http._check_name", lambda *_: None
+    )  # when it was asked, all was well
+    with _listener("127.0.0.1") as listener:
+        task = call_deployed(world, "127.0.0.1", listener)
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(1) == b""
+
+    assert task.current.error.type == "AddressRefused"
+
+
+def call_deployed(world: World, host: str, listener: socket.socket) -> Task:
+    world.executor = Executor(world.ports, {"http": HttpTarget(world.clock)})
+    return call(world, f"http://{host}:{listener.getsockname()[1]}/", payload="secret")
+
+
+def test_an_answer_that_drips_ends_with_its_time(world: World):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=drip, args=[listener], daemon=True).start()
+        task = call(world, f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=1)
+
+    assert task.status is Status.RETRYING
+    assert task.current.error.type == "TimedOut"
+
+
+def drip(listener: socket.socket) -> None:
+    """A byte every 50 ms: no single read is ever late."""
     connection, _ = listener.accept()
-    assert connection.recv(1) == b""
-    connection.close()
-    listener.close()
+    with connection, suppress(OSError):
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\n")
+        for _ in range(9_000):
+            connection.sendall(b".")
+            threading.Event().wait(0.05)
 
 
 def _listener(host: str) -> socket.socket:

@@ -1,6 +1,7 @@
 import pytest
 
 from lambdas import wiring
+from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.core.times import MINUTE
 from lambdas.core.wakes import shard_of
 from tests.handlers.conftest import Deployment, LambdaContext, recorded
@@ -39,8 +40,27 @@ def test_a_tick_that_cannot_finish_starts_the_next_one(deployment: Deployment, i
     _, task = deployment.ask(recorded("http_api_post"))
     deployment.clock.advance(5 * MINUTE)
 
-    report = deployment.scan(recorded("eventbridge_slice"), remaining=9_000)
+    report = deployment.scan(recorded("eventbridge_slice"), remaining=0)
 
     assert report["unfinished"]
     assert deployment.read(task["id"])["status"] == "PENDING"
     assert invoked == [(LambdaContext.invoked_function_arn, {"slice": 1})]
+
+
+def test_a_tick_that_was_overtaken_leaves_the_rest_to_the_other(
+    deployment: Deployment, invoked: list, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(DynamoCursorStore, "save", lambda *_: False)
+    deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(5 * MINUTE)
+
+    assert deployment.scan(recorded("eventbridge_slice"), remaining=0)["unfinished"]
+    assert invoked == []
+
+
+def test_a_function_with_little_time_still_gets_something_done(deployment: Deployment):
+    _, task = deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(5 * MINUTE)
+
+    assert not deployment.scan(recorded("eventbridge_slice"), remaining=9_000)["unfinished"]
+    assert deployment.read(task["id"])["status"] == "ENQUEUED"

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from duetime.local.http import asgi_app
+from duetime.local.http import asgi_app, is_foreign
 from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
 
 URL = "http://127.0.0.1:8080"
@@ -84,8 +84,41 @@ def test_the_query_is_decoded(behind: Behind):
     assert request.query == {"a": "é x", "b": "", "c": "", "d": "1&2"}
 
 
-def test_a_strange_host_does_not_matter(behind: Behind):
-    assert ask(behind, "GET", "/v1/health", headers={"host": "["}).status_code == 200
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"host": "localhost:8080"},
+        {"host": "[::1]:8080"},
+        {"host": "127.0.0.1", "origin": "http://127.0.0.1"},
+    ],
+)
+def test_its_own_machine_is_answered(behind: Behind, headers: dict[str, str]):
+    assert ask(behind, "GET", "/v1/health", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},  # a name that was made to point here
+        {"host": "127.0.0.1", "origin": "https://evil.example"},
+        {"host": "127.0.0.1", "origin": "null"},
+        {"host": "["},
+    ],
+)
+def test_another_site_is_turned_away(behind: Behind, headers: dict[str, str]):
+    response = ask(behind, "POST", "/v1/tasks", headers=headers)
+
+    assert response.status_code == 403
+    assert response.headers["content-type"] == "application/problem+json"
+    assert behind.requests == []
+
+
+def test_a_runner_that_listens_for_others_takes_any_name():
+    request = Request(method="GET", path="/", headers={"host": "duetime.example"})
+
+    assert not is_foreign(request, ("0.0.0.0", 8080))
+    assert is_foreign(request, ("127.0.0.1", 8080))
 
 
 def test_header_names_are_in_lower_case(behind: Behind):
@@ -117,7 +150,8 @@ def test_the_media_type_reaches_the_api(behind: Behind, content_type: str, statu
 def test_a_body_of_5_mib_gets_through(behind: Behind):
     body = b"{}".ljust(BODY_LIMIT)
 
-    assert ask(behind, "POST", "/v1/tasks", content=body).status_code == 201
+    headers = {"content-type": "application/json"}
+    assert ask(behind, "POST", "/v1/tasks", content=body, headers=headers).status_code == 201
 
 
 def test_a_body_over_5_mib_is_a_413(behind: Behind):

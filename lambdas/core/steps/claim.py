@@ -2,7 +2,7 @@
 
 from lambdas.core.change import Change, Expect
 from lambdas.core.delivery import Delivery
-from lambdas.core.lifecycle import TRANSITIONS, Status, Step, sources
+from lambdas.core.lifecycle import TRANSITIONS, Status, Step
 from lambdas.core.rules import Draw, Rules
 from lambdas.core.times import HOUR, Millis
 from lambdas.core.wakes import Wake, WakeKind
@@ -50,12 +50,12 @@ def release(rules: Rules, delivery: Delivery, *, now: Millis) -> Change:
 
 
 def set_aside(rules: Rules, found: Wake, *, now: Millis) -> Change:
-    """Move a wake that keeps failing out of the way, so that it holds nobody up. Whoever moved
-    it first knew better."""
+    """Move a wake that keeps failing out of the way, so that it holds nobody up, whatever the
+    status says: it may be what cannot be read. Whoever moved the wake first knew better."""
     later = now + SET_ASIDE_FOR
     return Change(
         step=Step.WATCH,
         task_id=found.task_id,
-        expect=Expect(statuses=sources(Step.WATCH), wake=found),
+        expect=Expect(statuses=None, wake=found),
         sets={"wake": rules.wake(found.kind, found.task_id, found.lane, later, now=now)},
     )

@@ -71,6 +71,12 @@ def lease_expired(rules: Rules, task: Task, *, now: Millis, draw: Draw) -> Chang
     return replace(change, expect=replace(change.expect, lease_until=task.lease_until))
 
 
+def to_enqueue(change: Change, task: Task) -> bool:
+    """Whether a recorded failure leaves something to enqueue: a delivery that is to go out now,
+    or a retry that was asked to stop and ends there."""
+    return leaves_delivery(change) or (change.step is Step.RETRY and task.cancel_requested)
+
+
 def leaves_delivery(change: Change) -> bool:
     """Whether a recorded failure is to be tried again so soon that its delivery goes out now."""
     return change.step is Step.RETRY and change.sets["wake"].kind is WakeKind.WATCH

@@ -46,10 +46,10 @@ def look(rules: Rules, task: Task, *, now: Millis, draw: Draw, backed_up: bool) 
 def orphan(rules: Rules, task: Task, *, now: Millis) -> Change | None:
     """After a restart of the only runner no message is out and no holder lives: every delivery
     is to be made again, every lease has run out. None if the task waits for its time anyway."""
-    if task.wake is None or task.wake.kind is WakeKind.DISPATCH:
-        return None
     if task.status is Status.RUNNING:
         return _move(rules, task, now, now=now, lease_until=now - lease.GRACE - 1)
+    if task.wake is None or task.wake.kind is WakeKind.DISPATCH:
+        return None
     return release(rules, delivery_of(task, now), now=now)
 
 

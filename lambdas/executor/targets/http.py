@@ -9,6 +9,7 @@ import json
 import socket
 from collections.abc import Callable
 from datetime import UTC
+from time import monotonic
 from typing import Any
 
 import urllib3
@@ -57,6 +58,7 @@ class HttpTarget:
 
     def __call__(self, task: Task, ctx: Context) -> Any:
         target = task.spec.target
+        deadline = monotonic() + task.spec.timeout
         try:
             response = self._pool.request(
                 target.get("method", "POST"),
@@ -68,9 +70,12 @@ class HttpTarget:
                 retries=False,
                 preload_content=False,
             )
-            body = _read(response)
+            body = _read(response, deadline)
         except AddressRefused as error:
             raise TargetFailed("AddressRefused", str(error), permanent=True) from None
+        except urllib3.exceptions.NewConnectionError as error:
+            reason = error.__cause__ or error
+            raise TargetFailed("ConnectionFailed", f"{target['url']}: {reason}") from error
         except urllib3.exceptions.HTTPError as error:
             raise TargetFailed(type(error).__name__, str(error)) from error
         return self._judge(response, body)
@@ -81,7 +86,7 @@ class HttpTarget:
             return {"status": status, "body": _readable(body)}
         raise TargetFailed(
             f"Http{status}",
-            f"{status} {response.reason or ''}: {_readable(body)}"[:1_000],
+            f"{status} {response.reason or ''}: {body.decode(errors='replace')}"[:1_000],
             permanent=300 <= status < 500 and status not in WORTH_RETRYING,
             retry_after=self._retry_after(response.headers.get("Retry-After")),
         )
@@ -105,12 +110,15 @@ def _wait(value: str, now: Millis) -> Millis:
 
 class AddressRefused(Exception):
     def __init__(self, host: str, address: str) -> None:
-        super().__init__(f"{host} is at {address}, which this executor does not call")
+        where = "" if host == address else f"{host} is at "
+        super().__init__(f"{where}{address}, which this executor does not call")
 
 
 def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
     """The task's own come before our defaults, however their names are written."""
-    headers = urllib3.HTTPHeaderDict({"Content-Type": "application/json", "User-Agent": "duetime"})
+    headers = urllib3.HTTPHeaderDict({"User-Agent": "duetime"})
+    if task.spec.payload is not None:
+        headers["Content-Type"] = "application/json"
     for name, value in task.spec.target.get("headers", {}).items():
         headers[name] = value
     headers["Idempotency-Key"] = ctx.idempotency_key
@@ -118,9 +126,15 @@ def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
     return headers
 
 
-def _read(response: urllib3.BaseHTTPResponse) -> bytes:
-    """The beginning of the body; only a connection read to its end is worth keeping."""
-    body = response.read(BODY_LIMIT + 1, decode_content=True)
+def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+    """The beginning of the body; only a connection read to its end is worth keeping. A socket
+    that yields a byte now and then never times out by itself."""
+    body = b""
+    while len(body) <= BODY_LIMIT and (chunk := response.read1(BODY_LIMIT + 1)):
+        body += chunk
+        if monotonic() > deadline:
+            response.close()
+            raise TargetFailed("TimedOut", "the answer did not end in time")
     if len(body) > BODY_LIMIT:
         response.close()
     else:
@@ -140,15 +154,18 @@ def _readable(body: bytes) -> Any:
 
 
 def _pool(admits: Admits) -> urllib3.PoolManager:
-    """A pool whose connections check the address that they are about to talk to. Checking the
-    connected socket, and not a look-up before, leaves a name no time to change its mind."""
+    """A pool whose connections check the address that they are about to talk to: before, so
+    that not even a connection tells of a private network, and again once connected, so that a
+    name has no time to change its mind."""
 
     class CheckedHttp(HTTPConnection):
         def _new_conn(self) -> socket.socket:
+            _check_name(self.host, self.port, admits)
             return _checked(super()._new_conn(), self.host, admits)
 
     class CheckedHttps(HTTPSConnection):
         def _new_conn(self) -> socket.socket:
+            _check_name(self.host, self.port, admits)
             return _checked(super()._new_conn(), self.host, admits)
 
     class HttpPool(urllib3.HTTPConnectionPool):
@@ -160,6 +177,17 @@ def _pool(admits: Admits) -> urllib3.PoolManager:
     pools = urllib3.PoolManager(num_pools=100, maxsize=64)
     pools.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
     return pools
+
+
+def _check_name(host: str, port: int | None, admits: Admits) -> None:
+    name = host.strip("[]")
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return  # connecting fails as well, and says why
+    for *_, (address, *_) in found:
+        if not admits(str(address)):
+            raise AddressRefused(host, str(address))
 
 
 def _checked(connection: socket.socket, host: str, admits: Admits) -> socket.socket:

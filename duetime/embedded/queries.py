@@ -1,0 +1,85 @@
+"""What the embedded store asks its tables."""
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from duetime.embedded.rows import COLUMNS, Row, read_task
+from lambdas.core import codec
+from lambdas.core.errors import Corrupt
+from lambdas.core.ports import Listing, Reservation
+from lambdas.core.task import Task
+from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake, parse_wake
+
+log = logging.getLogger(__name__)
+
+READ_LIMIT = 1_000  # rows that one page may look at
+
+
+def load(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task]:
+    return {row[0]: read_task(connection, row) for row in rows_of(connection, task_ids)}
+
+
+def load_each(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task | Corrupt]:
+    return {row[0]: try_reading(connection, row) for row in rows_of(connection, task_ids)}
+
+
+def try_reading(connection: sqlite3.Connection, row: Row) -> Task | Corrupt:
+    try:
+        return read_task(connection, row)
+    except Corrupt as error:
+        return error
+
+
+def parse_wakes(bucket: str, keys: Iterable[str]) -> Iterator[Wake]:
+    for key in keys:
+        try:
+            yield parse_wake(bucket, key)
+        except (ValueError, IndexError):  # it must not hold up the rest of its bucket
+            log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
+
+
+def rows_of(connection: sqlite3.Connection, task_ids: Sequence[str]) -> list[Row]:
+    if not task_ids:
+        return []
+    return connection.execute(
+        f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+        (codec.to_json(task_ids),),
+    ).fetchall()
+
+
+def page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str], str | None]:
+    """The ids of a page, and where the next one begins; looks at a bounded number of rows."""
+    after = listing.cursor or "~"  # sorts behind every id
+    rows = connection.execute(
+        "SELECT id, status FROM tasks WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
+        (listing.namespace, after, READ_LIMIT),
+    ).fetchall()
+    wanted = [i for i, status in rows if listing.status in (None, status)]
+    if len(wanted) > listing.limit:
+        ids = wanted[: listing.limit]
+        return ids, ids[-1]
+    return wanted, rows[-1][0] if len(rows) == READ_LIMIT else None
+
+
+def reserve(connection: sqlite3.Connection, wanted: Reservation, now: Millis) -> Reservation:
+    row = connection.execute(
+        "SELECT task_id, body_hash, expires_at FROM keys"
+        " WHERE namespace = ? AND key = ? AND expires_at > ?",
+        (wanted.namespace, wanted.key, now),
+    ).fetchone()
+    if row:
+        task_id, body_hash, expires_at = row
+        return Reservation(
+            namespace=wanted.namespace,
+            key=wanted.key,
+            task_id=task_id,
+            body_hash=body_hash,
+            expires_at=expires_at,
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)",
+        (wanted.namespace, wanted.key, wanted.task_id, wanted.body_hash, wanted.expires_at),
+    )
+    return wanted

@@ -1,0 +1,147 @@
+"""Where handlers come from, and what is said when they do not come."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from duetime.local import runner
+from duetime.local.options import LocalOptions
+from lambdas import registry
+from lambdas.registry import BadHandlers, HandlersNotFound
+
+Write = Callable[[str, str], Path]
+
+
+def a_handler(name: str) -> str:
+    return f"from duetime import task\n\n@task({name!r})\ndef run(payload, ctx):\n    pass\n"
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setattr(registry, "_handlers", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.chdir(tmp_path)
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_folder_a_file_and_a_module(write: Write) -> None:
+    write("folder/one_of_a_folder.py", a_handler("a"))
+    write("folder/__init__.py", "raise RuntimeError")
+    write("a_file.py", a_handler("b"))
+    write("a_package/__init__.py", "")
+    write("a_package/a_module.py", a_handler("c"))
+    assert registry.load("folder") == {"a"}
+    assert registry.load("a_file.py") == {"b"}
+    assert registry.load("a_package.a_module") == {"c"}
+    assert registry.names() == {"a", "b", "c"}
+
+
+def test_neighbours_import_each_other_and_register_once(write: Write) -> None:
+    write("folder/first_one.py", "import second_one\n" + a_handler("a"))
+    write("folder/second_one.py", a_handler("b"))
+    assert registry.load("folder") == {"a", "b"}
+    assert registry.load("folder") == frozenset()
+
+
+@pytest.mark.parametrize("taken", ["json.py", "sys.py", "antigravity.py", "shop_tasks.py"])
+def test_a_file_named_like_another_module_is_not_passed_over(write: Write, taken: str) -> None:
+    write("first/shop_tasks.py", a_handler("a"))
+    registry.load("first")
+    write(f"second/{taken}", a_handler("b"))
+    with pytest.raises(BadHandlers, match=f"second/{taken}: '.*' is the name of another module"):
+        registry.load("second")
+
+
+def test_a_folder_of_handlers_stands_in_for_no_installed_module(write: Write) -> None:
+    write("folder/pricing_rules.py", a_handler("a"))
+    registry.load("folder")
+    assert sys.path[-1] == str(Path("folder").resolve())
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("x = 1\ndef f(:\n", 2, "SyntaxError: invalid syntax"),
+        ("\nimport no_such_module\n", 2, "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise RuntimeError('two\\nlines')", 1, "RuntimeError: two lines"),
+        ("import sys\nsys.exit(3)", 2, "SystemExit: 3"),
+        ("import json\njson.dumps(", 2, "SyntaxError: '(' was never closed"),
+        (
+            "from duetime import task\n@task('a')\ndef f(): ...\n@task('a')\ndef g(): ...",
+            4,
+            "ValueError: handler 'a' is registered twice: broken_one.f and broken_one.g",
+        ),
+    ],
+)
+def test_handlers_that_cannot_be_imported(write: Write, text: str, line: int, words: str) -> None:
+    file = write("folder/broken_one.py", text)
+    for source in ("folder", "folder/broken_one.py"):
+        with pytest.raises(BadHandlers) as caught:
+            registry.load(source)
+        assert str(caught.value) == f"handlers: {source}: {file}:{line}: {words}"
+        registry._handlers.clear()
+
+
+def test_a_module_that_cannot_be_imported(write: Write) -> None:
+    file = write("broken_package/__init__.py", "import no_such_module")
+    with pytest.raises(BadHandlers, match=f"handlers: broken_package.tasks: {file}:1: Module"):
+        registry.load("broken_package.tasks")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["./nowhere", "nowhere.py", "nowhere", "no.where", "json.nowhere", "a..b", ".a", "a-b"],
+)
+def test_what_is_not_there(source: str) -> None:
+    with pytest.raises(HandlersNotFound) as caught:
+        registry.load(source)
+    assert str(caught.value) == f"handlers: there is no folder, file or module {source!r}"
+
+
+@pytest.mark.parametrize("source", ["", " "])
+def test_no_name_is_not_this_folder(write: Write, source: str) -> None:
+    write("stray_one.py", a_handler("a"))
+    with pytest.raises(HandlersNotFound, match="no folder, file or module is named"):
+        registry.load(source)
+
+
+def test_another_kind_of_file(write: Write) -> None:
+    write("README.md", "# Hello")
+    with pytest.raises(BadHandlers, match=r"handlers: README\.md is not a \.py file"):
+        registry.load("README.md")
+
+
+def test_the_runner_says_it_on_one_line(
+    write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner.logging, "basicConfig", lambda **_: None)
+    file = write("[red]/broken_two.py", "raise RuntimeError('[bold]no')")
+    assert runner.run(LocalOptions(memory=True, handlers=("[red]",))) == 1
+    said = capsys.readouterr().err
+    assert said == f"error: handlers: [red]: {file}:1: RuntimeError: [bold]no\n"
+
+
+def test_a_source_without_handlers_is_told(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("folder/no_handler.py", "")
+    runner._load_handlers(["folder"], Console(stderr=True))
+    assert capsys.readouterr().err == "warning: handlers: folder registers no new handler\n"
