@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from lambdas.core.change import Applied
+from lambdas.core.lifecycle import Status
 from lambdas.core.ports import TaskStore
 from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.claim import claim, set_aside
@@ -53,3 +54,13 @@ def test_a_task_that_is_not_there_does_not_come_into_being(store: TaskStore):
     store.set_aside(set_aside(RULES, task.wake, now=NOW))
 
     assert store.get([task.id]) == {}
+
+
+def test_the_status_does_not_matter_for_it_may_be_what_cannot_be_read(store: TaskStore):
+    task = a_task(status=Status.WAITING)
+    store.put([task])
+    change = set_aside(RULES, task.wake, now=NOW)
+
+    store.set_aside(change)
+
+    assert store.get([task.id])[task.id].wake == change.sets["wake"]

@@ -3,12 +3,13 @@
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from duetime.embedded.database import GROUP_LIMIT, Database, _Entry
-from lambdas.core.errors import Unavailable
+from duetime.embedded.database import FORMAT, GROUP_LIMIT, Database, _Entry
+from lambdas.core.errors import DuetimeError, Unavailable
 
 
 class Watched(Database):
@@ -160,3 +161,62 @@ def test_a_reader_never_sees_what_is_not_committed(tmp_path: Path):
     assert database.write(action) == set()
     assert database.numbers() == {1}
     database.close()
+
+
+class Broken:
+    """A connection whose disk is gone: it can neither commit nor roll back."""
+
+    def __init__(self, real: sqlite3.Connection) -> None:
+        self._real = real
+
+    def execute(self, sql: str, *parameters: object) -> object:
+        if sql in ("COMMIT", "ROLLBACK"):
+            raise sqlite3.OperationalError("disk I/O error")
+        return self._real.execute(sql, *parameters)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._real, name)
+
+
+def test_when_not_even_a_rollback_works_nobodys_write_stands(tmp_path: Path):
+    database = Watched(tmp_path / "duetime.db")
+    database._writer = Broken(database._writer)
+
+    outcomes = all_in_one_line(database, [insert(n) for n in range(3)])
+
+    assert [type(outcome) for outcome in outcomes] == [Unavailable] * 3
+    assert database.write(insert(7)) == 7  # on a new connection
+    assert database.numbers() == {7}
+    database.close()
+
+
+def test_a_store_in_another_format_is_refused_and_left_alone(tmp_path: Path):
+    path = tmp_path / "duetime.db"
+    Watched(path).close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version = {FORMAT + 1}")
+
+    for _ in range(2):  # nor is it held
+        with pytest.raises(DuetimeError, match=f"format {FORMAT + 1}"):
+            Watched(path)
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path):
+    path = tmp_path / "duetime.db"
+    path.write_text("a shopping list, and long enough to be read as a header of something")
+
+    with pytest.raises(DuetimeError, match="cannot be used"):
+        Watched(path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(DuetimeError, match="cannot be used: Not a directory"):
+        Watched(tmp_path / "file" / "data" / "duetime.db")
+
+
+def test_the_folder_is_its_owners(tmp_path: Path):
+    Watched(tmp_path / "data" / "duetime.db").close()
+
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700

@@ -236,3 +236,35 @@ def test_a_broken_row_in_a_delivery_stops_nobody(world: World):
     world.deliver()
 
     assert sorted(world.starts) == sorted([ids[0], ids[2]])
+
+
+def test_whatever_a_row_makes_go_wrong_the_others_are_served():
+    """A RUNNING task without an attempt can be read, but no step knows what to do with it."""
+    with embedded_world() as world:
+        world.lanes.fate = "lost"
+        ids = [world.submit() for _ in range(3)]
+        world.lanes.fate = "sent"
+        world.store._store._live.clear()
+        world.store._store._database.write(
+            lambda c: c.execute(
+                "UPDATE tasks SET status = 'RUNNING', lease_until = 1 WHERE id = ?", (ids[1],)
+            )
+        )
+        world.advance(5 * MINUTE)
+
+        report = world.tick()
+        assert (report.watched, report.sent, report.set_aside) == (2, 2, 1)
+        assert report.saved
+
+
+def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lambdas.scanner.scanner.NEAR_LIMIT", 3)
+    with embedded_world() as world:
+        for _ in range(5):
+            world.submit(due_in=5 * MINUTE)
+        world.advance(2 * MINUTE)
+
+        first, second = world.tick(), world.tick()
+
+        assert (first.claimed, first.unfinished) == (3, True)
+        assert (second.claimed, second.unfinished) == (2, False)

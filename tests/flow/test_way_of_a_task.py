@@ -315,3 +315,16 @@ def test_within_a_tick_lanes_go_by_rank_and_then_by_time(world: World):
     assert set(world.starts) == set(in_order)
     ranks = [world.task(task_id).lane.rank for task_id in world.starts]
     assert ranks == sorted(ranks)
+
+
+def test_a_cancel_during_the_last_breath_of_an_attempt_does_not_wait_for_a_long_backoff(
+    world: World,
+):
+    task_id = world.submit(retry=RetryPolicy(base_delay=3_000))
+    [run] = world.lease()
+    world.script = failing_until(2)
+    ended = world.executor.execute(run)
+    world.store.apply([request_cancel(task_id, now=world.clock.now())])
+    world.executor.advance(ended=[ended])
+
+    assert world.status(task_id) is Status.CANCELLED
