@@ -59,7 +59,7 @@ def test_a_task_that_is_not_there_does_not_come_into_being(store: TaskStore):
 def test_the_status_does_not_matter_for_it_may_be_what_cannot_be_read(store: TaskStore):
     task = a_task(status=Status.WAITING)
     store.put([task])
-    change = set_aside(RULES, task.wake, now=NOW)
+    change = set_aside(RULES, task.wake, now=NOW + HOUR)
 
     store.set_aside(change)
 
