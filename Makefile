@@ -35,7 +35,7 @@ test: setup ## Run all tests (ARGS="-k races ..." for pytest)
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
 
-check: lint types test ## Everything that CI runs
+check: lint types test ## Lint, types, tests
 
 lint: setup
 	@$(BIN)/ruff check .

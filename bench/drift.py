@@ -10,6 +10,7 @@ import json
 import random
 import threading
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -81,7 +82,7 @@ def rfc3339(at: float) -> str:
 
 
 def stamps(running: Running) -> dict[str, float]:
-    with running.database() as database:
+    with closing(running.database()) as database:
         rows = database.execute("SELECT spec, result FROM tasks").fetchall()
     return {json.loads(spec)["name"]: json.loads(result) for spec, result in rows}
 

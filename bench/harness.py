@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -74,7 +74,7 @@ def wait_for(
 ) -> float:
     """Until so many tasks have this status on the disk; returns when that was seen."""
     give_up = time.monotonic() + timeout
-    with running.database() as database:
+    with closing(running.database()) as database:
         while time.monotonic() < give_up:
             (done,) = database.execute(
                 "SELECT count(*) FROM tasks WHERE status = ?", (status,)

@@ -1,7 +1,7 @@
 """How many tasks a second pass through one runner, from submission to a durable outcome.
 
-10,000 no-op Python tasks are submitted over HTTP in batches of 100, by one client in another
-process; the clock runs from the first submission until all outcomes are on the disk.
+10,000 no-op Python tasks are submitted over HTTP in batches of 100, over two connections from
+another process; the clock runs from the first submission until all outcomes are on the disk.
 """
 
 import argparse

@@ -58,7 +58,9 @@ class Runner:
         self._activity = Activity(console)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors),
-            crews={lane: Crew(executor, ports.clock, options.concurrency, lane) for lane in Lane},
+            crews={
+                lane: Crew(executor, ports.clock, options.concurrency, name=lane) for lane in Lane
+            },
             lanes=ports.lanes,
             relay=Relay([self._activity]),
             changes=changes,

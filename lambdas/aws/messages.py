@@ -17,6 +17,7 @@ def body_of(delivery: Delivery) -> str:
             "attempt": delivery.attempt,
             "lane": delivery.lane,
             "written_at": delivery.written_at,
+            "timeout": delivery.timeout,
         }
     )
 
@@ -37,4 +38,5 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         attempt=int(body["attempt"]),
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
+        timeout=float(body["timeout"]),
     )

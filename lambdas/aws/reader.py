@@ -1,5 +1,6 @@
 """Reading tasks: their items, and the long texts beside them."""
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from lambdas.aws import schema
 from lambdas.aws.clients import reached
 from lambdas.aws.items import Item, decode_task, task_references
-from lambdas.core.errors import Unavailable
+from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.task import Task
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 
@@ -31,6 +34,18 @@ class TaskReader:
     def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
         keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
         return {task.id: task for task in self.decode(list(self._items(keys, consistent=True)))}
+
+    def readable(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        """For a list, which one task that cannot be read must not take down."""
+        ids = list(task_ids)
+        try:
+            return self.tasks(ids)
+        except Corrupt as error:
+            if len(ids) == 1:
+                log.error("left out: %s", error)
+                return {}
+        middle = len(ids) // 2
+        return self.readable(ids[:middle]) | self.readable(ids[middle:])
 
     def decode(self, items: Sequence[Item]) -> list[Task]:
         keys = [(_pk(item), sk) for item in items for sk in task_references(item)]

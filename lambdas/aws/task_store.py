@@ -52,7 +52,7 @@ class DynamoTaskStore:
         self._fan_out = fan_out or FanOut()
         self._wakes_per_query = wakes_per_query
         self._reader = TaskReader(client, table)
-        self._lister = Lister(self._table, self._fan_out, self._reader.tasks)
+        self._lister = Lister(self._table, self._fan_out, self._reader.readable)
 
     def close(self) -> None:
         self._fan_out.close()

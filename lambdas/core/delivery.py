@@ -14,6 +14,7 @@ class Delivery:
     attempt: int  # the attempt that this delivery may start
     lane: Lane
     written_at: Millis
+    timeout: float  # seconds that the attempt may take
     watch: Wake | None = None  # the wake that stands behind it; not part of the message
 
     @property
@@ -41,5 +42,6 @@ def delivery_of(task: Task, now: Millis) -> Delivery:
         attempt=task.attempt + 1,
         lane=task.lane,
         written_at=now,
+        timeout=task.spec.timeout,
         watch=task.wake,
     )

@@ -2,7 +2,7 @@
 
 A frozen dataclass sets each field through object.__setattr__, which makes it four times as dear
 to make as a plain one, and a task makes some thirty values on its way: freezing them at run time
-costs a quarter of all CPU. So mypy forbids assignment, and at run time nothing checks it.
+costs a fifth of all CPU. So mypy forbids assignment, and at run time nothing checks it.
 """
 
 from typing import TYPE_CHECKING

@@ -24,8 +24,20 @@ PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are
 
 
 class Crew:
-    def __init__(self, executor: Executor, clock: Clock, slots: int, name: str = "crew") -> None:
+    """`until` is when it must be done, where somebody else ends it; nothing is begun that might
+    not be over by then."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        clock: Clock,
+        slots: int,
+        *,
+        name: str = "crew",
+        until: Millis | None = None,
+    ) -> None:
         self._executor = executor
+        self._until = until
         self._clock = clock
         self._slots = slots
         self._name = name
@@ -99,7 +111,7 @@ class Crew:
             if self._running.pop(_key(item.run), None):  # else it was timed out before
                 ended.append(item)
         else:
-            admitted = self._executor.admit(item)
+            admitted = self._executor.admit(item, self._until)
             self._free(len(item) - len(admitted))
             for message in admitted:
                 due_at = message.delivery.due_at

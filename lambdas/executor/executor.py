@@ -20,7 +20,7 @@ from lambdas.core.steps.cancel import expire
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import fail, lease_expired, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
-from lambdas.core.times import SECOND, Millis
+from lambdas.core.times import SECOND, Millis, seconds
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.runs import Ended, Run, check_result, failed
@@ -29,6 +29,7 @@ from lambdas.executor.targets import TargetFailed, Targets
 log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
+RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
 SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
 MISSED: Millis = 3 * terms.HEARTBEAT  # without a renewal, before a handler is told to stop
@@ -42,14 +43,18 @@ class Executor:
         self._clock = ports.clock
         self._targets = targets
 
-    def admit(self, messages: Sequence[Message]) -> list[Message]:
-        """Hand back what comes too early to wait for; the rest is to be leased when it is due."""
+    def admit(self, messages: Sequence[Message], until: Millis | None = None) -> list[Message]:
+        """Hand back what comes too early to wait for, and what could not end before `until`;
+        the rest is to be leased when it is due."""
         now = self._clock.now()
         admitted = []
         for message in messages:
             early = message.delivery.due_at - now
+            needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
             if early > EARLY:
                 self._hand_back(message, early - SECOND)
+            elif until is not None and now + needs > until:
+                self._hand_back(message, SOON)
             else:
                 admitted.append(message)
         return admitted

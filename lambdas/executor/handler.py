@@ -12,6 +12,7 @@ from lambdas.aws.events import message_of_record
 from lambdas.core.delivery import Message
 from lambdas.core.errors import Corrupt
 from lambdas.core.ports import Ports
+from lambdas.core.times import Millis
 from lambdas.executor.batch import BatchLanes
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
@@ -31,19 +32,23 @@ def targets() -> Targets:
 
 
 @logger.inject_lambda_context
-def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """Whatever is not named as failed, SQS deletes."""
+    ports = wiring.adapters().ports
+    until = ports.clock.now() + context.get_remaining_time_in_millis()
     failed: list[str] = []
     messages = list(_messages(event["Records"], failed))
-    failed += execute(wiring.adapters().ports, targets(), messages)
+    failed += execute(ports, targets(), messages, until)
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
 
 
-def execute(ports: Ports, targets: Targets, messages: Sequence[Message]) -> list[str]:
+def execute(
+    ports: Ports, targets: Targets, messages: Sequence[Message], until: Millis
+) -> list[str]:
     """Run a batch side by side; returns the ids of the messages that SQS is to keep."""
     lanes = BatchLanes(ports.lanes)
     executor = Executor(ports.with_lanes(lanes), targets)
-    crew = Crew(executor, ports.clock, slots=len(messages))
+    crew = Crew(executor, ports.clock, len(messages), until=until)
     crew.offer(messages)
     crew.close()
     crew.run()

@@ -34,6 +34,7 @@ def a_delivery(due_at: int = NOW) -> Delivery:
         token=new_token(due_at, "nonce"),
         attempt=1,
         lane=Lane.MEDIUM,
+        timeout=60.0,
         written_at=NOW,
     )
 

@@ -18,6 +18,7 @@ def a_delivery(lanes: Lanes, due_in: int = 0, lane: Lane = Lane.MEDIUM) -> Deliv
         token=new_token(now + due_in, "nonce"),
         attempt=1,
         lane=lane,
+        timeout=60.0,
         written_at=now,
     )
 

@@ -8,7 +8,9 @@ from tests.strategies import lanes, moments, nonces, tasks
 @given(moments, nonces, lanes)
 def test_a_token_tells_when_its_delivery_is_due(due_at, nonce, lane):
     token = new_token(due_at, nonce)
-    delivery = Delivery(task_id="t", token=token, attempt=1, lane=lane, written_at=due_at)
+    delivery = Delivery(
+        task_id="t", token=token, attempt=1, lane=lane, written_at=due_at, timeout=60.0
+    )
 
     assert delivery.due_at == due_at
 
@@ -31,5 +33,6 @@ def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
         attempt=task.attempt + 1,
         lane=task.spec.priority,
         written_at=now,
+        timeout=task.spec.timeout,
         watch=task.wake,
     )

@@ -69,7 +69,7 @@ class Observed(Crew):
 
 @contextmanager
 def working(world: World, slots: int = 4) -> Iterator[Observed]:
-    crew = Observed(world.executor, world.clock, slots, "crew")
+    crew = Observed(world.executor, world.clock, slots)
     bookkeeper = threading.Thread(target=crew.run, daemon=True)
     bookkeeper.start()
     yield crew

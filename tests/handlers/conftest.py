@@ -41,7 +41,7 @@ class LambdaContext:
     invoked_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:duetime-function"
     aws_request_id = "52fdfc07-2182-454f-963f-5f0f9a621d72"
 
-    def __init__(self, remaining: int = 60_000) -> None:
+    def __init__(self, remaining: int = 900_000) -> None:
         self._remaining = remaining
 
     def get_remaining_time_in_millis(self) -> int:
@@ -79,9 +79,9 @@ class Deployment:
     def scan(self, event: Any, remaining: int = 60_000) -> Any:
         return scanner.handle(event, LambdaContext(remaining))
 
-    def execute(self, records: list[Any]) -> list[str]:
+    def execute(self, records: list[Any], remaining: int = 900_000) -> list[str]:
         """The ids of the messages that the function wants SQS to keep."""
-        answer = executor.handle({"Records": records}, LambdaContext())
+        answer = executor.handle({"Records": records}, LambdaContext(remaining))
         return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
     def relay(self, records: list[Any]) -> list[str]:

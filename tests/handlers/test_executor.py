@@ -91,3 +91,13 @@ def test_handlers_are_loaded_from_where_the_settings_say(
     deployment.execute(deployment.sqs_records())
 
     assert deployment.read(task_id)["result"] == "HEY"
+
+
+def test_what_could_not_end_in_time_is_left_to_the_next_invocation(deployment: Deployment):
+    task_id = submitted(deployment, timeout=30)
+    [record] = deployment.sqs_records()
+
+    assert deployment.execute([record], remaining=39_000) == [record["messageId"]]
+    assert deployment.read(task_id)["status"] == "ENQUEUED"
+    assert deployment.execute([record], remaining=41_000) == []
+    assert deployment.read(task_id)["status"] == "SUCCEEDED"
