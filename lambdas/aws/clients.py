@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from boto3.session import Session
 from botocore.config import Config
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+    NoRegionError,
+)
 
-from lambdas.core.errors import Unavailable
+from lambdas.core.errors import NotConfigured, Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -44,16 +50,21 @@ _WORTH_TRYING_AGAIN = {
 
 
 def dynamodb(endpoint_url: str | None = None) -> "DynamoDBClient":
-    return Session().client("dynamodb", endpoint_url=endpoint_url, config=_config(READ_TIMEOUT))
+    config = _config(READ_TIMEOUT)
+    with reached():
+        return Session().client("dynamodb", endpoint_url=endpoint_url, config=config)
 
 
 def streams(endpoint_url: str | None = None) -> "DynamoDBStreamsClient":
     config = _config(READ_TIMEOUT)
-    return Session().client("dynamodbstreams", endpoint_url=endpoint_url, config=config)
+    with reached():
+        return Session().client("dynamodbstreams", endpoint_url=endpoint_url, config=config)
 
 
 def sqs(endpoint_url: str | None = None) -> "SQSClient":
-    return Session().client("sqs", endpoint_url=endpoint_url, config=_config(POLL_READ_TIMEOUT))
+    config = _config(POLL_READ_TIMEOUT)
+    with reached():
+        return Session().client("sqs", endpoint_url=endpoint_url, config=config)
 
 
 def functions() -> "LambdaClient":
@@ -62,7 +73,8 @@ def functions() -> "LambdaClient":
 
 @contextmanager
 def reached() -> Iterator[None]:
-    """Turn throttling, timeouts, lost connections and server errors into Unavailable."""
+    """Turn throttling, timeouts, lost connections and server errors into Unavailable, and a
+    missing region or credentials into NotConfigured."""
     try:
         yield
     except ClientError as error:
@@ -71,6 +83,8 @@ def reached() -> Iterator[None]:
         raise Unavailable(str(error)) from error
     except (ConnectionError, HTTPClientError) as error:
         raise Unavailable(str(error)) from error
+    except (NoRegionError, NoCredentialsError) as error:
+        raise NotConfigured(f"AWS is not configured: {error}") from error
 
 
 def standing_item(error: ClientError) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 DuetimeError
 ├── Unavailable         a backend throttled, timed out or was not reached; worth trying again
+├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: trying again cannot help
 └── DataInUse           another runner holds the embedded store
@@ -14,6 +15,10 @@ class DuetimeError(Exception):
 
 class Unavailable(DuetimeError):
     """A backend throttled, timed out or was not reached. Whether a write happened is unknown."""
+
+
+class NotConfigured(DuetimeError):
+    """A backend lacks a region, credentials or a name: trying again cannot help."""
 
 
 class Corrupt(DuetimeError):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -16,7 +17,7 @@ from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.table import Table
 from lambdas.core.change import Unknown
 from lambdas.core.delivery import delivery_of
-from lambdas.core.errors import Unavailable
+from lambdas.core.errors import NotConfigured, Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.steps.cancel import cancel
 from tests.aws.stored import a_store
@@ -133,3 +134,12 @@ def test_limits_are_stated(make: Callable[[], Any]):
     assert config.connect_timeout == clients.CONNECT_TIMEOUT
     assert config.retries == {"mode": "standard", "total_max_attempts": 1}
     assert config.max_pool_connections == clients.POOL_SIZE
+
+
+def test_a_missing_region_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
+    with pytest.raises(NotConfigured, match="AWS is not configured: You must specify a region"):
+        clients.dynamodb()
