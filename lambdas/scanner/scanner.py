@@ -20,9 +20,9 @@ from lambdas.scanner.window import Window, sweep, window
 BATCH = 100  # wakes that are taken together
 NEAR_LIMIT = 50_000  # wakes that a tick takes in at once; the next tick takes the rest
 BACKLOG_DEPTH = 10_000  # messages that may stand ready in a lane before its backlog waits
-Take = Callable[[Sequence[Wake]], Dispatched]
-
 TRIES = 3  # before a row that fails is set aside
+
+Take = Callable[[Sequence[Wake]], Dispatched]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -36,7 +36,7 @@ class TickReport:
     watched: int = 0
     set_aside: int = 0
     held_back: int = 0  # backlog that waits for room in its lane
-    unfinished: bool = False  # time ran out: the next tick should come at once
+    unfinished: bool = False  # time ran out, or there was too much: tick again at once
     saved: bool = False
 
 
@@ -168,5 +168,6 @@ def _near(
     for minute in sorted({minute for w in windows for minute in w.near}):
         kind = WakeKind.DISPATCH if minute > minute_of(now) else None
         for w in windows:
-            wakes = store.wakes(minute, w.shard, kind)
-            yield from (found for found in wakes if found.at <= now + horizon)
+            for found in store.wakes(minute, w.shard, kind):
+                if found.at <= (now + horizon if found.kind is WakeKind.DISPATCH else now):
+                    yield found

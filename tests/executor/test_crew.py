@@ -267,8 +267,8 @@ def test_closing_lets_what_was_offered_finish(world: World):
 
 
 def test_a_crew_with_nothing_to_do_closes_at_once(world: World):
-    with working(world):
-        pass
+    with working(world) as crew:
+        assert crew.running == 0
 
 
 def test_a_handler_that_ends_its_thread_does_not_end_the_crew(world: World):

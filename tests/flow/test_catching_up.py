@@ -268,3 +268,16 @@ def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pyte
 
         assert (first.claimed, first.unfinished) == (3, True)
         assert (second.claimed, second.unfinished) == (2, False)
+
+
+def test_watches_whose_time_has_not_come_do_not_fill_a_tick(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lambdas.scanner.scanner.NEAR_LIMIT", 3)
+    with embedded_world() as world:
+        for _ in range(20):
+            world.submit()  # sent at once: each leaves a watch
+        world.advance(MINUTE)
+        later = world.submit(due_in=5 * MINUTE)
+        world.advance(MINUTE)  # into the minute in which the watches fall due
+
+        assert world.tick().claimed == 1
+        assert world.status(later) is Status.ENQUEUED

@@ -10,7 +10,7 @@ from lambdas.core.errors import DataInUse
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.times import HOUR, MINUTE, SECOND
-from tests.factories import SteppedClock
+from tests.factories import SteppedClock, a_task
 from tests.world import RULES, embedded_world
 
 
@@ -117,5 +117,10 @@ def test_a_second_runner_is_kept_off_until_the_first_is_gone(path: Path):
 
 def test_a_store_in_memory_keeps_nobody_off():
     first, second = EmbeddedStore(None), EmbeddedStore(None)
+    task = a_task()
+    first.put([task])
+
+    assert first.get([task.id]) == {task.id: task}
+    assert second.get([task.id]) == {}
     first.close()
     second.close()

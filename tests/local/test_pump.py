@@ -112,8 +112,7 @@ def test_a_tick_that_fails_is_followed_by_the_next(parts, outcome):
     pump = a_pump(parts, tick=0.001)
     pump.start()
 
-    for _ in range(3):
-        parts.scanner.ticks.get(timeout=PATIENCE)
+    assert [parts.scanner.ticks.get(timeout=PATIENCE) for _ in range(3)] == [1, 1, 1]
     stop(pump, parts)
 
 
@@ -123,8 +122,7 @@ def test_a_tick_that_leaves_work_behind_is_soon_followed_by_another(parts, left)
     pump = a_pump(parts)
     pump.start()
 
-    for _ in range(2):
-        parts.scanner.ticks.get(timeout=PATIENCE)
+    assert [parts.scanner.ticks.get(timeout=PATIENCE) for _ in range(2)] == [1, 1]
     stop(pump, parts)
 
 
