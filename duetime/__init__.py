@@ -9,11 +9,19 @@ What a handler needs::
         ...
 """
 
-from lambdas.core.errors import DuetimeError, PermanentError
+from lambdas.core.errors import DuetimeError, PermanentError, RetryLater, Snooze
 from lambdas.executor.context import Context
 from lambdas.registry import task
 from lambdas.version import VERSION
 
 __version__ = VERSION
 
-__all__ = ["Context", "DuetimeError", "PermanentError", "__version__", "task"]
+__all__ = [
+    "Context",
+    "DuetimeError",
+    "PermanentError",
+    "RetryLater",
+    "Snooze",
+    "__version__",
+    "task",
+]

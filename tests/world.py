@@ -33,7 +33,7 @@ from lambdas.core.wakes import WakeKind
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Run
+from lambdas.executor.runs import Admitted, Ended, Run
 from lambdas.scanner.scanner import Scanner, TickReport
 from tests.backends import a_table
 from tests.factories import NOW, SteppedClock, a_spec
@@ -95,6 +95,7 @@ class Fallible:
         self.sent: list[Delivery] = []
         self.buried: list[Message] = []
         self.deleted: list[Message] = []
+        self.held: list[Message] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         if self.fate in ("sent", "unknown"):
@@ -111,6 +112,10 @@ class Fallible:
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self.lanes.hand_back(message, delay)
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        self.held += messages
+        self.lanes.hold(messages, span)
 
     def bury(self, message: Message) -> None:
         self.buried.append(message)
@@ -133,7 +138,7 @@ class SteppedSqs:
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         for delivery in deliveries:
-            wait = delay_seconds(delivery.due_at, now) * SECOND
+            wait = delay_seconds(delivery.visible_at, now) * SECOND
             self._at(now + wait, lambda d=delivery: self._lanes.send([d], d.due_at))
         return [True] * len(deliveries)
 
@@ -149,6 +154,9 @@ class SteppedSqs:
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._at(self._clock.now() + delay, lambda: self._lanes.hand_back(message, 0))
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        self._lanes.hold(messages, span)
 
     def bury(self, message: Message) -> None:
         self._lanes.bury(message)
@@ -182,7 +190,7 @@ class World:
         )
         self.scanner = Scanner(self.ports, self.cursors)
         self.executor = Executor(self.ports, {"python": self._run})
-        self._waiting: list[Message] = []
+        self._waiting: list[Admitted] = []
 
     # what a user does
 
@@ -240,16 +248,26 @@ class World:
 
     def lease(self) -> list[Run]:
         """Take what is due and begin it; what a test does not record has crashed."""
-        waiting = self._waiting + self.executor.admit(self.receive())
+        admitted = self.executor.admit(self.receive())
+        waiting = self._waiting + [Admitted(message=message) for message in admitted]
         now = self.clock.now()
-        self._waiting = [m for m in waiting if m.delivery.due_at > now]
-        return self.executor.advance(due=[m for m in waiting if m.delivery.due_at <= now])
+        self._waiting = [a for a in waiting if a.message.delivery.due_at > now]
+        due = [a for a in waiting if a.message.delivery.due_at <= now]
+        advanced = self.executor.advance(due=due)
+        for admitted in advanced.unleased:
+            self.executor.give_back(admitted.message)
+        return advanced.begun
 
     def deliver(self) -> list[Run]:
         """Take what is due, run it and record how it ended."""
         runs = self.lease()
-        self.executor.advance(ended=[self.executor.execute(run) for run in runs])
+        self.record([self.executor.execute(run) for run in runs])
         return runs
+
+    def record(self, ended: Sequence[Ended]) -> None:
+        """What the store does not answer is given up at once."""
+        for end in self.executor.advance(ended=ended).unrecorded:
+            self.executor.lose(end)
 
     def redeliver(self, message: Message) -> None:
         """What a queue does with a message that nobody deleted."""

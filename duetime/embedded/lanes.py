@@ -39,6 +39,9 @@ class MemoryLanes:
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._lanes[message.delivery.lane].put_back(message, delay)
 
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        """Nothing to do: here a message does not come back by itself."""
+
     def bury(self, message: Message) -> None:
         """The table already says DEAD, and dead letters are listed from there."""
         self.delete([message])
@@ -58,7 +61,7 @@ class _MemoryLane:
     def add(self, deliveries: Sequence[Delivery]) -> None:
         with self._changed:
             for delivery in deliveries:
-                heappush(self._heap, (delivery.due_at, next(self._numbers), delivery))
+                heappush(self._heap, (delivery.visible_at, next(self._numbers), delivery))
             self._changed.notify()
 
     def take(self, limit: int, wait: float) -> list[Message]:
@@ -96,5 +99,12 @@ class _MemoryLane:
             _, number, delivery = heappop(self._heap)
             receipt = str(number)
             self._out[receipt] = delivery
-            messages.append(Message(delivery=delivery, receipt=receipt, message_id=receipt))
+            messages.append(
+                Message(
+                    delivery=delivery,
+                    receipt=receipt,
+                    message_id=receipt,
+                    sent_at=delivery.written_at,
+                )
+            )
         return messages

@@ -28,6 +28,7 @@ from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unrea
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.events import StatusChange, status_change
 from lambdas.core.ids import is_id
+from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Listing, Page, Reservation
 from lambdas.core.rules import Rules
 from lambdas.core.steps.watch import orphan
@@ -112,8 +113,9 @@ class EmbeddedStore(CursorRows):
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL AND wake_key LIKE ?",
-                (f"{WakeKind.WATCH}#%",),
+                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
+                " AND (wake_key LIKE ? OR status = ?)",
+                (f"{WakeKind.WATCH}#%", Status.RUNNING),
             ).fetchall()
         for start in range(0, len(rows), ORPHANS_AT_ONCE):
             tasks = self._readable([i for (i,) in rows[start : start + ORPHANS_AT_ONCE]])

@@ -60,6 +60,7 @@ class SqsLanes:
             answer = self._client.receive_message(
                 QueueUrl=self._urls[lane],
                 MaxNumberOfMessages=min(limit, PER_CALL),
+                AttributeNames=["SentTimestamp"],
                 WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
             )
         return list(_readable(answer.get("Messages", [])))
@@ -73,6 +74,10 @@ class SqsLanes:
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._hide(message, min(ceil(delay / SECOND), LONGEST_VISIBILITY))
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        for message in messages:
+            self._hide(message, ceil(span / SECOND))
 
     def bury(self, message: Message) -> None:
         """Back at once, every time: the redrive policy moves it to the dead-letter queue, where
@@ -98,7 +103,7 @@ class SqsLanes:
             {
                 "Id": str(number),
                 "MessageBody": body_of(delivery),
-                "DelaySeconds": delay_seconds(delivery.due_at, now),
+                "DelaySeconds": delay_seconds(delivery.visible_at, now),
             }
             for number, delivery in batch
         ]
@@ -137,8 +142,8 @@ class SqsLanes:
             log.info("message no longer held", extra={"message_id": message.message_id})
 
 
-def delay_seconds(due_at: Millis, now: Millis) -> int:
-    return min(max((due_at - now - AHEAD) // SECOND, 0), LONGEST_DELAY)
+def delay_seconds(visible_at: Millis, now: Millis) -> int:
+    return min(max((visible_at - now - AHEAD) // SECOND, 0), LONGEST_DELAY)
 
 
 def _batches(deliveries: Sequence[Delivery]) -> Iterator[list[Numbered]]:
@@ -154,7 +159,8 @@ def _readable(received: Sequence[Any]) -> Iterator[Message]:
     queue, where somebody can look at it."""
     for raw in received:
         try:
-            yield read_message(raw["MessageId"], raw["ReceiptHandle"], raw["Body"])
+            sent_at = raw["Attributes"]["SentTimestamp"]
+            yield read_message(raw["MessageId"], raw["ReceiptHandle"], raw["Body"], sent_at)
         except Corrupt:
             log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
 

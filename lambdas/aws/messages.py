@@ -18,17 +18,19 @@ def body_of(delivery: Delivery) -> str:
             "lane": delivery.lane,
             "written_at": delivery.written_at,
             "timeout": delivery.timeout,
+            "sends": delivery.sends,
         }
     )
 
 
-def read_message(message_id: str, receipt: str, body: str) -> Message:
+def read_message(message_id: str, receipt: str, body: str, sent_at: str) -> Message:
     try:
         delivery = _read(codec.from_json(body))
         delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
+        enqueued_at = int(sent_at)
     except (KeyError, ValueError, TypeError) as error:
         raise Corrupt(f"message {message_id}", repr(error)) from error
-    return Message(delivery=delivery, receipt=receipt, message_id=message_id)
+    return Message(delivery=delivery, receipt=receipt, message_id=message_id, sent_at=enqueued_at)
 
 
 def _read(body: Mapping[str, Any]) -> Delivery:
@@ -39,4 +41,5 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
+        sends=int(body.get("sends", 0)),
     )

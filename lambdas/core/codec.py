@@ -50,7 +50,10 @@ def encode_attempt(attempt: Attempt) -> str:
         f"{attempt.number},{attempt.started_at},{attempt.drift_ms},"
         f"{'' if finished_at is None else finished_at},{attempt.outcome or ''},"
     )
-    return text if error is None else text + to_json([error.type, error.message])
+    if error is None:
+        return text
+    told = [error.type, error.message]
+    return text + to_json(told if error.traceback is None else [*told, error.traceback])
 
 
 def decode_attempt(text: str) -> Attempt:
@@ -66,8 +69,8 @@ def decode_attempt(text: str) -> Attempt:
 
 
 def _decode_error(text: str) -> TaskError:
-    kind, message = from_json(text)
-    return TaskError(type=kind, message=message)
+    kind, message, *traceback = from_json(text)
+    return TaskError(type=kind, message=message, traceback=traceback[0] if traceback else None)
 
 
 def encode_progress(progress: Progress) -> str:

@@ -2,9 +2,11 @@
 
 from lambdas.core.lanes import Lane
 from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
 from lambdas.core.wakes import Wake
+
+REDRIVEN_AFTER: Millis = MINUTE
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -15,11 +17,17 @@ class Delivery:
     lane: Lane
     written_at: Millis
     timeout: float  # seconds that the attempt may take
+    sends: int = 0  # the number of this sending: a watch that sends again counts up
+    not_before: Millis = 0  # overdue work is spread: when it may reach an executor at last
     watch: Wake | None = None  # the wake that stands behind it; not part of the message
 
     @property
     def due_at(self) -> Millis:
         return int(self.token.partition("-")[0])
+
+    @property
+    def visible_at(self) -> Millis:
+        return max(self.due_at, self.not_before)
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -29,13 +37,20 @@ class Message:
     delivery: Delivery
     receipt: str
     message_id: str
+    sent_at: Millis  # when the queue took it in
+
+    @property
+    def redriven(self) -> bool:
+        """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, long
+        after it was written. (The move into a dead-letter queue leaves its time alone.)"""
+        return self.sent_at > self.delivery.written_at + REDRIVEN_AFTER
 
 
 def new_token(due_at: Millis, nonce: str) -> str:
     return f"{due_at:013d}-{nonce}"
 
 
-def delivery_of(task: Task, now: Millis) -> Delivery:
+def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
     return Delivery(
         task_id=task.id,
         token=task.token,
@@ -43,5 +58,7 @@ def delivery_of(task: Task, now: Millis) -> Delivery:
         lane=task.lane,
         written_at=now,
         timeout=task.spec.timeout,
+        sends=task.sends,
+        not_before=not_before,
         watch=task.wake,
     )

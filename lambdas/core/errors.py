@@ -5,6 +5,9 @@ DuetimeError
 ├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: trying again cannot help
+├── AskedForDelay       raised by a handler: not now
+│   ├── RetryLater      this attempt has failed; the next one in so many seconds
+│   └── Snooze          this attempt does not count; the next one in so many seconds
 └── DataInUse           another runner holds the embedded store
 """
 
@@ -31,6 +34,30 @@ class Corrupt(DuetimeError):
 
 class PermanentError(DuetimeError):
     """Raise it from a handler when trying again cannot help: the task is dead at once."""
+
+
+class AskedForDelay(DuetimeError):
+    """A handler that says when it wants to be run again."""
+
+    LONGEST = 30 * 24 * 3600.0
+
+    def __init__(self, seconds: float, message: str | None = None) -> None:
+        if not 0 <= seconds <= self.LONGEST:
+            raise ValueError(
+                f"{type(self).__name__}: {seconds} is not from 0 to 30 days in seconds"
+            )
+        super().__init__(message or f"asked to be run again in {seconds:g} s")
+        self.seconds = seconds
+
+
+class RetryLater(AskedForDelay):
+    """Raise it from a handler that failed and knows better than the retry policy when to try
+    again: `raise RetryLater(30)`. It uses up an attempt; after the last one the task is dead."""
+
+
+class Snooze(AskedForDelay):
+    """Raise it from a handler that finds the time not ripe: `raise Snooze(300)`. It uses up no
+    attempt, so a task can wait for something as long as it takes."""
 
 
 class DataInUse(DuetimeError):

@@ -30,6 +30,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     TIMED_OUT = "timed_out"
     LEASE_EXPIRED = "lease_expired"
+    SNOOZED = "snoozed"
     CANCELLED = "cancelled"
 
 
@@ -45,6 +46,7 @@ class Step(StrEnum):
     RETRY = "retry"
     BURY = "bury"
     STOP = "stop"
+    REVIVE = "revive"
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     EXPIRE = "expire"
@@ -57,12 +59,13 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.CLAIM: {P: E, Y: Y},
     Step.RELEASE: {E: P, Y: Y},
     Step.WATCH: {s: s for s in (P, E, Y, R)},
-    Step.LEASE: {E: R, Y: R},
+    Step.LEASE: {P: R, E: R, Y: R},  # P: its send was of unknown fate, and did arrive
     Step.RENEW: {R: R},
     Step.SUCCEED: {R: Status.SUCCEEDED},
     Step.RETRY: {R: Y},
     Step.BURY: {R: Status.DEAD},
     Step.STOP: {R: Status.CANCELLED},
+    Step.REVIVE: {Status.DEAD: Y},
     Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
     Step.REQUEST_CANCEL: {R: R},
     Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},

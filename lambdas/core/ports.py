@@ -56,6 +56,33 @@ class Listing:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class DeadListing:
+    """Which dead tasks to list; the one that died last comes first."""
+
+    namespace: str | None = None
+    error_type: str | None = None
+    since: Millis | None = None  # died then or later
+    before: Millis | None = None  # died before then
+    limit: int = 50
+    cursor: str | None = None
+
+    def wants(self, task: Task) -> bool:
+        failed = task.last_failure
+        died_at = task.updated_at
+        return (
+            task.status is Status.DEAD
+            and self.namespace in (None, task.spec.namespace)
+            and (self.error_type is None or _type_of(failed) == self.error_type)
+            and (self.since is None or died_at >= self.since)
+            and (self.before is None or died_at < self.before)
+        )
+
+
+def _type_of(failed: Attempt | None) -> str | None:
+    return failed.error.type if failed and failed.error else None
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Page:
     """Filters apply while reading, so a page may be short; only no cursor ends a list."""
 
@@ -89,6 +116,10 @@ class TaskStore(Protocol):
         ...
 
     def page(self, listing: Listing) -> Page: ...
+
+    def dead(self, listing: DeadListing) -> Page:
+        """Dead tasks. Reads no others, however many there are."""
+        ...
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         """Give an ended attempt a row of its own; repeating it changes nothing."""
@@ -158,6 +189,10 @@ class LaneQueue(Protocol):
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         """Let the message be received again after `delay`."""
+        ...
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        """Keep messages that were received from being received again for `span` from now."""
         ...
 
     def bury(self, message: Message) -> None:

@@ -35,6 +35,7 @@ class Spec:
 class TaskError:
     type: str
     message: str
+    traceback: str | None = None  # its end, of a handler that raised
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -72,7 +73,7 @@ class Task:
     current: Attempt | None = None
     previous: Attempt | None = None  # kept until the attempt has a row of its own
     cancel_requested: bool = False
-    sends: int = 0  # how often a watch has sent this delivery again
+    sends: int = 0  # how often a watch has sent this delivery again; RUNNING: which one began it
     skips: int = 0  # how often running a watch held back because the lane was backed up
     progress: Progress | None = None
     result: Any = None

@@ -30,6 +30,9 @@ class BatchLanes:
         self.kept.append(message.message_id)
         self._lanes.hand_back(message, delay)
 
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        self._lanes.hold(messages, span)
+
     def bury(self, message: Message) -> None:
         self.kept.append(message.message_id)
         self._lanes.bury(message)

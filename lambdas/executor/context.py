@@ -26,9 +26,11 @@ class Context:
         self.fencing_token = task.attempt
         self._deadline = task.current.started_at + seconds(task.spec.timeout)
         self.renewed_at = task.current.started_at
+        self.held_at = task.current.started_at  # its message, in the queue
         self._renew = renew
         self._cancelled = False
         self.cancel_asked = False
+        self.lease_lost = False
 
     @property
     def deadline(self) -> datetime:
@@ -52,7 +54,14 @@ class Context:
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
         self._renew(Progress(fraction=fraction, message=kept))
 
-    def stop(self, *, asked: bool = False) -> None:
-        """Called by the executor; `asked` when somebody cancelled the task."""
+    # What follows is called by the executor.
+
+    def stop(self, *, asked: bool = False, lost: bool = False) -> None:
+        """Tell the handler; `asked` when somebody cancelled the task, `lost` when another
+        executor may already have it."""
         self._cancelled = True
         self.cancel_asked = self.cancel_asked or asked
+        self.lease_lost = self.lease_lost or lost
+
+    def interrupt(self) -> None:
+        """Make a handler stop that was told to."""

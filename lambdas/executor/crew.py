@@ -9,23 +9,20 @@ count of free slots.
 import threading
 from collections import deque
 from collections.abc import Sequence
-from heapq import heappop, heappush
-from itertools import count
 from queue import Empty, SimpleQueue
 
 from lambdas.core.delivery import Message
-from lambdas.core.lease import HEARTBEAT
 from lambdas.core.ports import Clock
-from lambdas.core.times import SECOND, Millis, seconds
+from lambdas.core.times import SECOND, Millis
+from lambdas.executor.books import Books
 from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Ended, Run, cancelled, timed_out
+from lambdas.executor.runs import Ended, Run
 
 PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
 
 
 class Crew:
-    """`until` is when it must be done, where somebody else ends it; nothing is begun that might
-    not be over by then."""
+    """`until` is when it must be done, where somebody else ends it."""
 
     def __init__(
         self,
@@ -37,18 +34,14 @@ class Crew:
         until: Millis | None = None,
     ) -> None:
         self._executor = executor
-        self._until = until
         self._clock = clock
         self._slots = slots
         self._name = name
+        self._books = Books(executor, clock, until=until)
         self._inbox: SimpleQueue[Sequence[Message] | Ended | None] = SimpleQueue()
         self._work: deque[Run] = deque()
         self._bell: SimpleQueue[bool] = SimpleQueue()  # True: there is work; False: go home
         self._rings = 1
-        self._order = count()
-        self._waiting: list[tuple[Millis, int, Message]] = []
-        self._running: dict[str, tuple[Millis, Run]] = {}  # by holder, with its deadline
-        self._next_beat = clock.now() + HEARTBEAT
         self._threads: list[threading.Thread] = []
         self._executing = 0
         self._taken = 0  # slots spoken for: waiting, running, or abandoned and not yet back
@@ -74,22 +67,19 @@ class Crew:
 
     @property
     def running(self) -> int:
-        return len(self._running)
+        return self._books.running
 
     # the bookkeeper
 
     def run(self) -> None:
-        while not self._closing or self._taken_in():
-            ended = self._arrivals()
-            self._beat()
-            self._stop(ended)
-            self._advance(ended)
+        while not self._closing or self._books.open:
+            turn = self._books.turn(self._arrivals())
+            self._free(turn.let_go)
+            self._executing += len(turn.begun)
+            self._work.extend(turn.begun)
             self._call_threads()
         for _ in self._threads:
             self._bell.put(False)
-
-    def _taken_in(self) -> int:
-        return len(self._waiting) + len(self._running)
 
     def _arrivals(self) -> list[Ended]:
         """Everything that has come in, after waiting for the first thing or the next timer."""
@@ -108,39 +98,13 @@ class Crew:
         elif isinstance(item, Ended):
             self._executing -= 1
             self._free(1)
-            if self._running.pop(_key(item.run), None):  # else it was timed out before
-                ended.append(item)
+            ended.append(item)
         else:
-            admitted = self._executor.admit(item, self._until)
-            self._free(len(item) - len(admitted))
-            for message in admitted:
-                due_at = message.delivery.due_at
-                heappush(self._waiting, (due_at, next(self._order), message))
+            self._free(self._books.take(item))
 
     def _until_next_timer(self) -> float:
-        timers = [self._next_beat, *(deadline for deadline, _ in self._running.values())]
-        if self._waiting:
-            timers.append(self._waiting[0][0])
-        wait = max(min(timers) - self._clock.now(), 0) / SECOND
+        wait = max(self._books.next_timer - self._clock.now(), 0) / SECOND
         return min(wait, PATIENCE) if self._work else wait
-
-    def _advance(self, ended: list[Ended]) -> None:
-        now = self._clock.now()
-        due = []
-        while self._waiting and self._waiting[0][0] <= now:
-            due.append(heappop(self._waiting)[2])
-        if not ended and not due:
-            return
-        runs = self._executor.advance(ended=ended, due=due)
-        self._free(len(due) - len(runs))
-        for run in runs:
-            self._start(run)
-
-    def _start(self, run: Run) -> None:
-        deadline = self._clock.now() + seconds(run.task.spec.timeout)
-        self._running[_key(run)] = (deadline, run)
-        self._executing += 1
-        self._work.append(run)
 
     def _call_threads(self) -> None:
         """Wake one thread, and as long as work is left, twice as many a millisecond later.
@@ -166,36 +130,8 @@ class Crew:
                     break
                 self._inbox.put(self._executor.execute(run))
 
-    def _stop(self, ended: list[Ended]) -> None:
-        """End what is over its time, or whose cancellation a heartbeat has brought. A handler
-        cannot be stopped from outside: it is told, and its slot stays taken until it returns."""
-        now = self._clock.now()
-        for deadline, run in list(self._running.values()):
-            if run.context.cancel_asked:
-                ended.append(cancelled(run))
-            elif deadline <= now:
-                run.context.stop()
-                ended.append(timed_out(run))
-            else:
-                continue
-            del self._running[_key(run)]
-
-    def _beat(self) -> None:
-        now = self._clock.now()
-        if now < self._next_beat:
-            return
-        self._next_beat = now + HEARTBEAT
-        if self._running:
-            self._executor.renew(run for _, run in self._running.values())
-
     def _free(self, slots: int) -> None:
         if slots:
             with self._slot_freed:
                 self._taken -= slots
                 self._slot_freed.notify()
-
-
-def _key(run: Run) -> str:
-    if run.task.holder is None:
-        raise ValueError(f"task {run.task.id} is not leased")
-    return run.task.holder

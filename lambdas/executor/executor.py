@@ -8,6 +8,7 @@ token is spent.
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lambdas.core import lease as terms
@@ -19,11 +20,12 @@ from lambdas.core.ports import Ports
 from lambdas.core.steps.cancel import expire
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import fail, lease_expired, succeed, to_enqueue
+from lambdas.core.steps.revive import revive
 from lambdas.core.task import Progress, Task
-from lambdas.core.times import SECOND, Millis, seconds
+from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
-from lambdas.executor.runs import Ended, Run, check_result, failed
+from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed
 from lambdas.executor.targets import TargetFailed, Targets
 
 log = logging.getLogger(__name__)
@@ -33,6 +35,15 @@ RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attemp
 SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
 MISSED: Millis = 3 * terms.HEARTBEAT  # without a renewal, before a handler is told to stop
+HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
+HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
+
+
+@dataclass(kw_only=True, slots=True)
+class Advanced:
+    begun: list[Run] = field(default_factory=list)
+    unrecorded: list[Ended] = field(default_factory=list)  # not answered: to be tried again
+    unleased: list[Admitted] = field(default_factory=list)  # likewise
 
 
 class Executor:
@@ -59,17 +70,28 @@ class Executor:
                 admitted.append(message)
         return admitted
 
-    def advance(self, *, ended: Sequence[Ended] = (), due: Sequence[Message] = ()) -> list[Run]:
-        """Record what is over and lease what is due, together: the writes share one trip.
-        Returns the attempts that have begun."""
+    def advance(self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()) -> Advanced:
+        """Record what is over and lease what is due, together: the writes share one trip. One
+        that is not answered may have been made; repeated as it is, it knows its own traces."""
         now = self._clock.now()
-        due = [message for message in due if self._is_due(message, now)]
-        nonce = self._ports.chance.nonce
-        outcomes = [self._outcome(end, now) for end in ended]
-        leases = [lease(message.delivery, now=now, holder=nonce()) for message in due]
+        due = [admitted for admitted in due if self._is_due(admitted.message, now)]
+        outcomes = [end.change or self._outcome(end, now) for end in ended]
+        leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._store.apply(outcomes + leases)
-        self._recorded(ended, outcomes, answers[: len(outcomes)])
-        return self._leased(due, answers[len(outcomes) :])
+        advanced = Advanced()
+        self._recorded(ended, outcomes, answers[: len(outcomes)], advanced)
+        self._leased(due, leases, answers[len(outcomes) :], advanced)
+        return advanced
+
+    def give_back(self, message: Message) -> None:
+        """A message that the store did not let us lease."""
+        self._hand_back(message, SOON)
+
+    def lose(self, end: Ended) -> None:
+        """An outcome that the store would not take. By the time the message comes again, the
+        lease surely has run out."""
+        log.error("outcome lost: the store does not answer", extra=_fields(end.run))
+        self._hand_back(end.run.message, AFTER_LEASE)
 
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
@@ -91,16 +113,29 @@ class Executor:
         for run, answer in zip(runs, self._store.apply(changes), strict=True):
             match answer:
                 case Refused():
-                    run.context.stop()
+                    run.context.stop(lost=True)
                 case Applied(task):
                     run.context.renewed_at = now
                     if task.cancel_requested:
                         run.context.stop(asked=True)
                 case Unknown() if now - run.context.renewed_at >= MISSED:
                     run.context.stop()  # before the lease can pass on
+        self._hold([run for run in runs if now - run.context.held_at >= HOLD_EVERY], now)
+
+    def _hold(self, runs: Sequence[Run], now: Millis) -> None:
+        """A long run outlasts the time for which its queue hides the message."""
+        if runs:
+            with _lane_not_reached():
+                self._lanes.hold([run.message for run in runs], HELD_FOR)
+                for run in runs:
+                    run.context.held_at = now
 
     def _recorded(
-        self, ended: Sequence[Ended], outcomes: Sequence[Change], answers: Sequence[Answer]
+        self,
+        ended: Sequence[Ended],
+        outcomes: Sequence[Change],
+        answers: Sequence[Answer],
+        advanced: Advanced,
     ) -> None:
         """Send what is to be tried again soon, and settle the messages."""
         spent: list[Message] = []
@@ -109,8 +144,8 @@ class Executor:
             message = end.run.message
             match answer:
                 case Unknown(reason):
-                    log.error("outcome lost: %s", reason, extra=_fields(end.run))
-                    self._hand_back(message, AFTER_LEASE)
+                    log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
+                    advanced.unrecorded.append(replace(end, change=change))
                 case Refused():
                     log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
                     spent.append(message)
@@ -123,23 +158,50 @@ class Executor:
         enqueue(self._ports, again)
         self._delete(spent)
 
-    def _leased(self, messages: Sequence[Message], answers: Sequence[Answer]) -> list[Run]:
-        """The attempts that have begun; the messages of the others are settled."""
-        runs: list[Run] = []
+    def _leased(
+        self,
+        due: Sequence[Admitted],
+        leases: Sequence[Change],
+        answers: Sequence[Answer],
+        advanced: Advanced,
+    ) -> None:
+        """Begin the attempts that were leased; settle the messages that start nothing."""
         spent: list[Message] = []
-        for message, answer in zip(messages, answers, strict=True):
+        for admitted, change, answer in zip(due, leases, answers, strict=True):
             match answer:
                 case Applied(task) if self._keeps_attempt(task):
-                    runs.append(self._begin(message, task))
+                    advanced.begun.append(self._begin(admitted.message, task))
                 case Applied() | Unknown():
-                    self._hand_back(message, SOON)
+                    again = replace(admitted, change=change, tries=admitted.tries + 1)
+                    advanced.unleased.append(again)
                 case Refused(task):
-                    if _is_dead_letter(message, self._push(message, task)):
-                        self._bury(message)
-                    else:
-                        spent.append(message)
+                    if self._is_spent(admitted.message, task):
+                        spent.append(admitted.message)
         self._delete(spent)
-        return runs
+
+    def _is_spent(self, message: Message, task: Task | None) -> bool:
+        """What is to become of a message that starts nothing: True, to be deleted."""
+        task = self._push(message, task)
+        if not _is_dead_letter(message, task):
+            return True
+        if task is not None and message.redriven:
+            return self._revive(message, task)
+        self._bury(message)
+        return False
+
+    def _revive(self, message: Message, task: Task) -> bool:
+        """Somebody moved the letter back to its lane: the task gets a new life, and with it a
+        delivery of its own."""
+        now = self._clock.now()
+        change = revive(self._ports.rules, task, now=now, draw=self._ports.chance.draw())
+        (answer,) = self._store.apply([change])
+        match answer:
+            case Applied(revived):
+                enqueue(self._ports, [revived])
+            case Unknown():
+                self._hand_back(message, SOON)
+                return False
+        return True
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""
@@ -199,6 +261,9 @@ class Executor:
         with _lane_not_reached():
             self._lanes.hand_back(message, delay)
 
+    def _lease(self, admitted: Admitted, now: Millis) -> Change:
+        return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
+
     def _outcome(self, end: Ended, now: Millis) -> Change:
         if end.failure is None:
             return succeed(end.run.task, result=end.result, now=now)
@@ -221,7 +286,14 @@ def _lane_not_reached() -> Iterator[None]:
 
 
 def _is_dead_letter(message: Message, task: Task | None) -> bool:
-    return task is not None and task.status is Status.DEAD and task.token == message.delivery.token
+    """Whether this is the very message that began the last attempt, and no other sending of it:
+    that one was late, and must not pass for a redrive."""
+    return (
+        task is not None
+        and task.status is Status.DEAD
+        and task.token == message.delivery.token
+        and task.sends == message.delivery.sends
+    )
 
 
 def _fields(run: Run, step: str = "record") -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lambdas.core.change import Change
 from lambdas.core.codec import to_json
 from lambdas.core.delivery import Message
 from lambdas.core.errors import PermanentError
@@ -17,10 +18,25 @@ RESULT_LIMIT = 64 * 1024
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Admitted:
+    """A message to be leased when it is due."""
+
+    message: Message
+    change: Change | None = None  # the lease, once it was tried and not answered
+    tries: int = 0
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Run:
     task: Task
     message: Message
     context: Context
+
+    @property
+    def holder(self) -> str:
+        if self.task.holder is None:
+            raise ValueError(f"task {self.task.id} is not leased")
+        return self.task.holder
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -30,6 +46,7 @@ class Ended:
     run: Run
     result: Any = None
     failure: Failure | None = None
+    change: Change | None = None  # what records it, once that was tried and not answered
 
 
 def timed_out(run: Run) -> Ended:

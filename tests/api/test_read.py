@@ -63,7 +63,7 @@ def test_a_dead_task_tells_its_error_and_the_attempt(service: Service):
 
     error = service.get(f"/v1/tasks/{task.id}").body["error"]
 
-    assert error == {"type": "HTTPError", "message": "503", "attempt": 5}
+    assert error == {"type": "HTTPError", "message": "503", "traceback": None, "attempt": 5}
 
 
 STRANGE_IDS = [
@@ -140,7 +140,7 @@ def test_attempts_are_listed_oldest_first_wherever_they_are_kept(any_service: Se
         "started_at": rfc3339(NOW + SECOND),
         "finished_at": rfc3339(NOW + SECOND + 500),
         "outcome": "failed",
-        "error": {"type": "HTTPError", "message": "503"},
+        "error": {"type": "HTTPError", "message": "503", "traceback": None},
         "drift_ms": 1,
     }
 

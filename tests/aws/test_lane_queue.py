@@ -164,6 +164,7 @@ def test_a_record_of_an_event_is_the_same_message():
         delivery=message.delivery,
         receipt="AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a",
         message_id="19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
+        sent_at=1_545_082_649_183,
     )
     assert body_of(message.delivery) == body_of(delivery)
     with pytest.raises(Corrupt, match="19dd0b57"):

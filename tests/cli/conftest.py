@@ -20,6 +20,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import Ports
 from lambdas.core.rules import Rules
 from lambdas.executor.executor import Executor
+from lambdas.executor.runs import Admitted
 from lambdas.executor.targets.python import run_handler
 from lambdas.system import SystemChance, SystemClock
 
@@ -137,7 +138,8 @@ class System:
         self.executor = Executor(ports, {"python": run_handler})
 
     def lease(self) -> list[Any]:
-        return self.executor.advance(due=self._lanes.receive(Lane.MEDIUM, 10, wait=0))
+        messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)
+        return self.executor.advance(due=[Admitted(message=m) for m in messages]).begun
 
     def run_due(self) -> None:
         self.executor.advance(ended=[self.executor.execute(run) for run in self.lease()])

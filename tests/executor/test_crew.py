@@ -13,6 +13,7 @@ from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import SECOND
+from lambdas.executor.books import STOP_GRACE
 from lambdas.executor.crew import Crew
 from lambdas.executor.runs import Ended, Run
 from tests.world import World
@@ -182,6 +183,8 @@ def test_a_timeout_is_recorded_and_the_handler_is_told(world: World):
         step(world, crew, 5 * SECOND - 1)
         assert world.status(task_id) is Status.RUNNING
         step(world, crew, 1)
+        assert crew.running == 1, "the handler gets a moment to come back"
+        step(world, crew, STOP_GRACE)
         recorded.wait(task_id)
         assert crew.running == 0
         assert crew.wait_for_slots(0) == 0, "the handler still has its thread"

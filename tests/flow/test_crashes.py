@@ -246,7 +246,7 @@ def test_a_store_that_does_not_answer_an_outcome_ends_in_another_try(world: Worl
     runs = world.lease()
     ended = [world.executor.execute(run) for run in runs]
     world.store.silent = True
-    world.executor.advance(ended=ended)
+    world.record(ended)
     assert world.status(task_id) is Status.RUNNING
 
     world.advance(AFTER_LEASE)

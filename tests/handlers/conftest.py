@@ -90,13 +90,16 @@ class Deployment:
 
     def sqs_records(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
         """What the event source of a lane would hand to its function."""
-        answer = self._sqs.receive_message(QueueUrl=self.urls[lane], MaxNumberOfMessages=10)
+        answer = self._sqs.receive_message(
+            QueueUrl=self.urls[lane], MaxNumberOfMessages=10, AttributeNames=["All"]
+        )
         return [
             recorded("sqs_record")
             | {
                 "messageId": message["MessageId"],
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
+                "attributes": message["Attributes"],
             }
             for message in answer.get("Messages", [])
         ]

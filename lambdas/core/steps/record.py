@@ -14,6 +14,7 @@ from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
 
 LONGEST_RETRY_AFTER: Millis = DAY  # a target may ask for patience, not for oblivion
+MOST_ATTEMPTS = 10_000  # beyond these even a snooze uses up an attempt: nothing goes on for ever
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -23,7 +24,8 @@ class Failure:
     outcome: Outcome
     error: TaskError
     permanent: bool = False
-    retry_after: Millis | None = None  # asked for by the target
+    retry_after: Millis | None = None  # asked for by the target: not sooner
+    delay: Millis | None = None  # asked for by the handler: instead of the policy's own
 
 
 LEASE_EXPIRED = Failure(
@@ -52,14 +54,17 @@ def fail(
     cancelled: bool = False,
 ) -> Change:
     """Stop if that was asked; retry while attempts are left; else bury."""
+    budget = task.budget + _granted(task, failure)
     outcome = Outcome.CANCELLED if cancelled else failure.outcome
     ended = _ended(task, outcome, failure.error, now)
     if cancelled:
         step, sets = Step.STOP, _end(Status.CANCELLED, ended, now)
-    elif failure.permanent or task.attempt >= task.budget:
+    elif failure.permanent or task.attempt >= budget:
         step, sets = Step.BURY, _end(Status.DEAD, ended, now)
     else:
         step, sets = Step.RETRY, _again(rules, task, failure, ended, now=now, draw=draw)
+        if budget != task.budget:
+            sets["budget"] = budget
     return Change(step=step, task_id=task.id, expect=held(task, step), sets=sets)
 
 
@@ -85,9 +90,7 @@ def leaves_delivery(change: Change) -> bool:
 def _again(
     rules: Rules, task: Task, failure: Failure, ended: Attempt, *, now: Millis, draw: Draw
 ) -> dict[str, Any]:
-    failures = task.attempt - (task.budget - task.spec.retry.max_attempts)
-    delay = task.spec.retry.delay(failures, draw.luck)
-    due_at = now + max(delay, min(failure.retry_after or 0, LONGEST_RETRY_AFTER))
+    due_at = now + _wait(task, failure, draw.luck)
     return {
         "status": Status.RETRYING,
         "token": new_token(due_at, draw.nonce),
@@ -100,6 +103,19 @@ def _again(
         "skips": 0,
         "updated_at": now,
     }
+
+
+def _granted(task: Task, failure: Failure) -> int:
+    """A snooze gives back the attempt that it took; the numbers of attempts only go up."""
+    return int(failure.outcome is Outcome.SNOOZED and task.attempt < MOST_ATTEMPTS)
+
+
+def _wait(task: Task, failure: Failure, luck: float) -> Millis:
+    if failure.delay is not None:
+        return failure.delay
+    failures = task.attempt - (task.budget - task.spec.retry.max_attempts)
+    delay = task.spec.retry.delay(failures, luck)
+    return max(delay, min(failure.retry_after or 0, LONGEST_RETRY_AFTER))
 
 
 def _ended(task: Task, outcome: Outcome, error: TaskError | None, now: Millis) -> Attempt:

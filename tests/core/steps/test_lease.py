@@ -49,10 +49,12 @@ def test_before_the_first_attempt_there_is_nothing_to_keep(task):
 
 
 @given(tasks(), waits)
-def test_only_a_task_that_was_sent_can_be_leased(task, wait):
+def test_only_a_task_that_waits_for_its_message_can_be_leased(task, wait):
+    """PENDING too: the fate of its message was unknown, and here it is."""
     now = task.due_at + wait
     change = lease(delivery_of(task, now), now=now, holder="me")
-    sent_and_in_time = task.status in (Status.ENQUEUED, Status.RETRYING) and not task.expired(now)
+    waits = task.status in (Status.PENDING, Status.ENQUEUED, Status.RETRYING)
+    sent_and_in_time = waits and not task.expired(now)
 
     assert change.expect.holds(task) == sent_and_in_time
 

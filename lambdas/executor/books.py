@@ -1,0 +1,195 @@
+"""The books of one lane's executor: which messages wait for their time, which runs go on.
+
+No thread, no waiting: whoever keeps them calls `turn` when something has come up or a timer has
+rung. The crew does so with threads, the simulation in virtual time.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
+
+from lambdas.core import lease
+from lambdas.core.delivery import Message
+from lambdas.core.ports import Clock
+from lambdas.core.times import SECOND, Millis, seconds
+from lambdas.executor.executor import Executor
+from lambdas.executor.runs import Admitted, Ended, Run, cancelled, timed_out
+
+log = logging.getLogger(__name__)
+
+STOP_GRACE: Millis = 5 * SECOND  # for a handler that was told to stop, before it is made to
+AGAIN: Millis = SECOND  # when to repeat a write that the store did not answer
+LEASE_TRIES = 3
+
+
+@dataclass(slots=True)
+class _Going:
+    """A run under way, and when something is to be done about it."""
+
+    run: Run
+    deadline: Millis
+    interrupt_at: Millis | None = None
+    abandon_at: Millis | None = None  # set once its time is up
+
+    def timers(self) -> Iterator[Millis]:
+        yield self.deadline if self.abandon_at is None else self.abandon_at
+        if self.interrupt_at is not None:
+            yield self.interrupt_at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    begun: Sequence[Run] = ()
+    let_go: int = 0  # messages taken in that start nothing
+
+
+class Books:
+    """`until` is when all must be over, where somebody else ends it; nothing is begun that might
+    not be over by then."""
+
+    def __init__(self, executor: Executor, clock: Clock, *, until: Millis | None = None) -> None:
+        self._executor = executor
+        self._clock = clock
+        self._until = until
+        self._order = count()
+        self._waiting: list[tuple[Millis, int, Admitted]] = []
+        self._going: dict[str, _Going] = {}  # by holder
+        self._stopping: dict[str, _Going] = {}  # settled, but their handlers are not back
+        self._unrecorded: list[tuple[Millis, Ended]] = []
+        self._next_beat = clock.now() + lease.HEARTBEAT
+
+    @property
+    def running(self) -> int:
+        return len(self._going)
+
+    @property
+    def open(self) -> int:
+        """What must be seen to its end before the books can be closed."""
+        return len(self._waiting) + len(self._going) + len(self._unrecorded)
+
+    @property
+    def next_timer(self) -> Millis:
+        timers = [self._next_beat]
+        timers += [at for going in self._going.values() for at in going.timers()]
+        timers += [at for going in self._stopping.values() for at in going.timers()]
+        timers += [at for at, _ in self._unrecorded]
+        if self._waiting:
+            timers.append(self._waiting[0][0])
+        return min(timers)
+
+    def take(self, messages: Sequence[Message]) -> int:
+        """Take messages in; returns how many were handed back instead."""
+        admitted = self._executor.admit(messages, self._until)
+        for message in admitted:
+            self._wait(Admitted(message=message), message.delivery.due_at)
+        return len(messages) - len(admitted)
+
+    def turn(self, ended: Sequence[Ended] = ()) -> Turn:
+        """Do what is to be done by now: renew, stop, record, lease. `ended` are the runs whose
+        handlers are back."""
+        over = [end for back in ended if (end := self._settle(back))]
+        self._beat()
+        over += self._stop()
+        over += self._repeated()
+        due = self._due()
+        if not over and not due:
+            return Turn()
+        advanced = self._executor.advance(ended=over, due=due)
+        for end in advanced.unrecorded:
+            self._keep(end)
+        waiting = sum(1 for admitted in advanced.unleased if self._try_again(admitted))
+        for run in advanced.begun:
+            deadline = self._clock.now() + seconds(run.task.spec.timeout)
+            self._going[run.holder] = _Going(run, deadline)
+        let_go = len(due) - len(advanced.begun) - waiting
+        return Turn(begun=advanced.begun, let_go=let_go)
+
+    def _settle(self, end: Ended) -> Ended | None:
+        """None for one that was settled before: told to stop, it took too long."""
+        self._stopping.pop(end.run.holder, None)
+        going = self._going.pop(end.run.holder, None)
+        if going is None:
+            return None
+        return end if going.abandon_at is None else timed_out(end.run)
+
+    def _beat(self) -> None:
+        now = self._clock.now()
+        if now < self._next_beat:
+            return
+        self._next_beat = now + lease.HEARTBEAT
+        runs = [going.run for going in self._going.values()]
+        runs += [end.run for _, end in self._unrecorded]
+        if runs:
+            self._executor.renew(runs)
+
+    def _stop(self) -> list[Ended]:
+        """See to it that a handler ends: one whose task was cancelled, whose time is up, whose
+        lease is lost or may soon be. It is told first, and made to stop a little later; at the
+        end of its time, which it knows, at once. A cancelled task is settled right away. A
+        timed-out one is tried again, so its handler gets a moment to come back first."""
+        now = self._clock.now()
+        over = []
+        for holder, going in list(self._going.items()):
+            context = going.run.context
+            if context.cancel_asked:
+                over.append(cancelled(going.run))
+                self._abandon(holder, now + STOP_GRACE)
+            elif going.abandon_at is not None and going.abandon_at <= now:
+                log.warning("a handler does not stop", extra={"task_id": going.run.task.id})
+                over.append(timed_out(going.run))
+                self._abandon(holder, None)
+            elif going.deadline <= now and going.abandon_at is None:
+                context.stop()
+                going.interrupt_at, going.abandon_at = now, now + STOP_GRACE
+            elif context.cancelled and going.interrupt_at is None and going.abandon_at is None:
+                going.interrupt_at = now if context.lease_lost else now + STOP_GRACE
+        self._interrupt(now)
+        return over
+
+    def _abandon(self, holder: str, interrupt_at: Millis | None) -> None:
+        going = self._going.pop(holder)
+        if interrupt_at is not None:
+            self._stopping[holder] = replace(going, interrupt_at=interrupt_at)
+
+    def _interrupt(self, now: Millis) -> None:
+        for going in (*self._going.values(), *self._stopping.values()):
+            if going.interrupt_at is not None and going.interrupt_at <= now:
+                going.interrupt_at = None
+                going.run.context.interrupt()
+
+    def _due(self) -> list[Admitted]:
+        now = self._clock.now()
+        due = []
+        while self._waiting and self._waiting[0][0] <= now:
+            due.append(heappop(self._waiting)[2])
+        return due
+
+    def _wait(self, admitted: Admitted, at: Millis) -> None:
+        heappush(self._waiting, (at, next(self._order), admitted))
+
+    def _try_again(self, admitted: Admitted) -> bool:
+        """A lease that was not answered may have been made: the same write tells."""
+        if admitted.tries >= LEASE_TRIES:
+            self._executor.give_back(admitted.message)
+            return False
+        self._wait(admitted, self._clock.now() + AGAIN)
+        return True
+
+    def _repeated(self) -> list[Ended]:
+        now = self._clock.now()
+        repeated = [end for at, end in self._unrecorded if at <= now]
+        self._unrecorded = [(at, end) for at, end in self._unrecorded if at > now]
+        return repeated
+
+    def _keep(self, end: Ended) -> None:
+        """An outcome is worth some patience: as long as the lease may hold, it can be recorded."""
+        now = self._clock.now()
+        give_up = end.run.context.renewed_at + lease.LENGTH + lease.GRACE
+        if self._until is not None:
+            give_up = min(give_up, self._until - SECOND)
+        if now + AGAIN > give_up:
+            self._executor.lose(end)
+        else:
+            self._unrecorded.append((now + AGAIN, end))
