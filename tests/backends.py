@@ -17,7 +17,7 @@ from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.lane_queue import SqsLanes
-from lambdas.aws.resources import ensure_lanes, ensure_table
+from lambdas.aws.resources import VISIBILITY, ensure_lanes, ensure_table
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from lambdas.core.times import DAY, SECOND, Millis
@@ -89,8 +89,8 @@ def memory_lanes() -> Lanes:
     return Lanes(queue=MemoryLanes(clock), now=clock.now, pass_time=clock.advance)
 
 
-def sqs_lanes(client: "SQSClient") -> Lanes:
-    urls = ensure_lanes(client, prefix=f"duetime-{uuid4().hex[:8]}")
+def sqs_lanes(client: "SQSClient", visibility: int = VISIBILITY) -> Lanes:
+    urls = ensure_lanes(client, prefix=f"duetime-{uuid4().hex[:8]}", visibility=visibility)
     return Lanes(
         queue=SqsLanes(client, urls),
         now=lambda: time.time_ns() // 1_000_000,

@@ -58,7 +58,7 @@ retry_policies = st.builds(
     max_delay=st.floats(0, 86_400),
     jitter=st.floats(0, 86_400),
 )
-task_errors = st.builds(TaskError, type=texts, message=texts)
+task_errors = st.builds(TaskError, type=texts, message=texts, traceback=st.none() | texts)
 failures = st.builds(
     Failure,
     outcome=st.sampled_from([Outcome.FAILED, Outcome.TIMED_OUT]),

@@ -1,6 +1,6 @@
 """How far the scanner has come: the embedded backend's CursorStore."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from sqlite3 import Connection
 
 from duetime.embedded.database import Database
@@ -27,6 +27,11 @@ class CursorRows:
 
     def save(self, slice_number: int, state: SliceState) -> bool:
         return self._database.write(lambda c: _save(c, f"slice {slice_number}", state))
+
+    def forget_slots(self) -> None:
+        """The messages that had them were lost with the process that held the lanes."""
+        state = self.load(0)
+        self.save(0, replace(state, fence=state.fence + 1, paced={}))
 
     def _setting(self, name: str) -> str | None:
         with self._database.read() as connection:

@@ -53,6 +53,7 @@ CREATE TABLE IF NOT EXISTS tasks (
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, id);
+CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE TABLE IF NOT EXISTS bodies (
     task_id TEXT, part TEXT, body TEXT NOT NULL, PRIMARY KEY (task_id, part)
 ) WITHOUT ROWID;

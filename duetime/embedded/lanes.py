@@ -2,13 +2,14 @@
 
 Each lane is a heap by the moment a message may be seen, to the millisecond. A message that is
 received stays with the receiver until it is deleted or handed back; there is no visibility
-timeout, because the receiver cannot die without taking the lanes along.
+timeout, because the receiver cannot die without taking the lanes along. Overdue work, which comes
+at a pace, has a heap of its own and stands back behind all fresh work that is ready.
 """
 
 import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count
 from time import monotonic
 
 from lambdas.core.delivery import Delivery, Message
@@ -50,18 +51,22 @@ class MemoryLanes:
         return self._lanes[lane].depth()
 
 
+Heap = list[tuple[Millis, int, Delivery]]
+
+
 class _MemoryLane:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._heap: list[tuple[Millis, int, Delivery]] = []
+        self._fresh: Heap = []
+        self._paced: Heap = []
         self._out: dict[str, Delivery] = {}
         self._numbers = count(1)
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
         with self._changed:
             for delivery in deliveries:
-                heappush(self._heap, (delivery.visible_at, next(self._numbers), delivery))
+                self._push(delivery, delivery.visible_at)
             self._changed.notify()
 
     def take(self, limit: int, wait: float) -> list[Message]:
@@ -71,8 +76,9 @@ class _MemoryLane:
                 left = give_up - monotonic()
                 if left <= 0:
                     break
-                if self._heap:
-                    left = min(left, (self._heap[0][0] - self._clock.now()) / SECOND)
+                for heap in (self._fresh, self._paced):
+                    if heap:
+                        left = min(left, (heap[0][0] - self._clock.now()) / SECOND)
                 self._changed.wait(max(left, 0))
             return messages
 
@@ -82,21 +88,29 @@ class _MemoryLane:
     def put_back(self, message: Message, delay: Millis) -> None:
         with self._changed:
             delivery = self._out.pop(message.receipt)
-            visible_at = self._clock.now() + delay
-            heappush(self._heap, (visible_at, next(self._numbers), delivery))
+            self._push(delivery, self._clock.now() + delay)
             self._changed.notify()
 
     def depth(self) -> Depth:
         with self._changed:
             now = self._clock.now()
-            ready = sum(1 for visible_at, _, _ in self._heap if visible_at <= now)
-            return Depth(ready=ready, delayed=len(self._heap) - ready, in_flight=len(self._out))
+            held = len(self._fresh) + len(self._paced)
+            ready = sum(1 for at, _, _ in chain(self._fresh, self._paced) if at <= now)
+            return Depth(ready=ready, delayed=held - ready, in_flight=len(self._out))
+
+    def _push(self, delivery: Delivery, visible_at: Millis) -> None:
+        heap = self._paced if delivery.not_before else self._fresh
+        heappush(heap, (visible_at, next(self._numbers), delivery))
 
     def _pop(self, limit: int) -> list[Message]:
+        messages = self._pop_from(self._fresh, limit)
+        return messages + self._pop_from(self._paced, limit - len(messages))
+
+    def _pop_from(self, heap: Heap, limit: int) -> list[Message]:
         now = self._clock.now()
         messages: list[Message] = []
-        while self._heap and self._heap[0][0] <= now and len(messages) < limit:
-            _, number, delivery = heappop(self._heap)
+        while heap and heap[0][0] <= now and len(messages) < limit:
+            _, number, delivery = heappop(heap)
             receipt = str(number)
             self._out[receipt] = delivery
             messages.append(

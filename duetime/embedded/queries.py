@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from duetime.embedded.rows import COLUMNS, Row, read_task
 from lambdas.core import codec
+from lambdas.core.dead import Death, Deaths
 from lambdas.core.errors import Corrupt
 from lambdas.core.ports import Listing, Reservation
 from lambdas.core.task import Task
@@ -61,6 +62,16 @@ def page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str
         ids = wanted[: listing.limit]
         return ids, ids[-1]
     return wanted, rows[-1][0] if len(rows) == READ_LIMIT else None
+
+
+def deaths(connection: sqlite3.Connection, below: Death, last: Death, wanted: int) -> Deaths:
+    rows = connection.execute(
+        "SELECT updated_at, id FROM tasks"
+        " WHERE status = 'DEAD' AND (updated_at, id) < (?, ?) AND updated_at >= ?"
+        " ORDER BY updated_at DESC, id DESC LIMIT ?",
+        (*below, last.died_at, wanted + 1),
+    ).fetchall()
+    return [Death(*row) for row in rows[:wanted]], len(rows) > wanted
 
 
 def reserve(connection: sqlite3.Connection, wanted: Reservation, now: Millis) -> Reservation:

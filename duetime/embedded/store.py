@@ -14,6 +14,7 @@ from duetime.embedded.bulk import insert_tasks, update_tasks
 from duetime.embedded.cursors import CursorRows
 from duetime.embedded.database import Action, Database
 from duetime.embedded.queries import (
+    deaths,
     load,
     load_each,
     page_ids,
@@ -25,11 +26,12 @@ from duetime.embedded.queries import (
 from duetime.embedded.rows import Row, hot_row, new_row, spilled
 from lambdas.core import codec
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from lambdas.core.dead import Death, Deaths, dead_page
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.events import StatusChange, status_change
 from lambdas.core.ids import is_id
 from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, Page, Reservation
+from lambdas.core.ports import DeadListing, Listing, Page, Reservation
 from lambdas.core.rules import Rules
 from lambdas.core.steps.watch import orphan
 from lambdas.core.task import Attempt, Task
@@ -91,6 +93,9 @@ class EmbeddedStore(CursorRows):
         found = self._readable(ids)
         return Page(tasks=[found[task_id] for task_id in ids if task_id in found], cursor=cursor)
 
+    def dead(self, listing: DeadListing) -> Page:
+        return dead_page(listing, self._deaths, self._readable)
+
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         row = (task_id, attempt.number, codec.encode_attempt(attempt))
         self._database.write(
@@ -111,6 +116,7 @@ class EmbeddedStore(CursorRows):
         """After a restart nobody is alive but us: run every lease out, have every delivery made
         again. Returns how many tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
+        self.forget_slots()
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
@@ -122,6 +128,10 @@ class EmbeddedStore(CursorRows):
             changes = (orphan(rules, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
+
+    def _deaths(self, below: Death, last: Death, wanted: int) -> Deaths:
+        with self._database.read() as connection:
+            return deaths(connection, below, last, wanted)
 
     def _readable(self, task_ids: Sequence[str]) -> dict[str, Task]:
         """What cannot be read must not hold up the rest; the scanner sets it aside."""

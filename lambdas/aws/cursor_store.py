@@ -71,12 +71,12 @@ class DynamoCursorStore:
 
 
 def _row(slice_number: int, state: SliceState) -> Item:
-    text = codec.to_json({"cursors": state.cursors, "swept": state.swept})
+    body = {"cursors": state.cursors, "swept": state.swept, "paced": state.paced}
     return {
         schema.PK: {"S": schema.slice_pk(slice_number)},
         schema.SK: {"S": schema.CURSOR},
         schema.FENCE: {"N": str(state.fence)},
-        schema.TEXT: {"S": text},
+        schema.TEXT: {"S": codec.to_json(body)},
     }
 
 
@@ -86,4 +86,5 @@ def _read(row: Item) -> SliceState:
         fence=int(row[schema.FENCE]["N"]),
         cursors={int(shard): minute for shard, minute in body["cursors"].items()},
         swept=body["swept"],
+        paced=body.get("paced", {}),  # rows of earlier versions have none
     )

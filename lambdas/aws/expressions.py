@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lambdas.aws import schema
-from lambdas.aws.attributes import encode_fields
+from lambdas.aws.attributes import Attributes, encode_fields
+from lambdas.aws.dead import death_attributes
 from lambdas.core.change import Change, Expect
-from lambdas.core.lifecycle import Status
+from lambdas.core.lifecycle import Status, Step
 
 NO_STATUS = "NONE"  # stands in no item
 
@@ -17,8 +18,9 @@ class Update:
     beside: dict[str, str]  # the long texts, to be stored first
 
 
-def update(change: Change) -> Update:
+def update(change: Change, shards: int) -> Update:
     attributes, beside = encode_fields(change.sets)
+    attributes |= _death(change, shards)
     condition, values = _condition(change.expect)
     sets = [f"{name} = :{name}" for name, value in attributes.items() if value is not None]
     removes = [name for name, value in attributes.items() if value is None]
@@ -32,6 +34,16 @@ def update(change: Change) -> Update:
         "ExpressionAttributeValues": values,
     }
     return Update(parameters=parameters, beside=beside)
+
+
+def _death(change: Change, shards: int) -> Attributes:
+    """One step leads into the index of the dead and one out of it; no other pays for it."""
+    match change.step:
+        case Step.BURY:
+            return {**death_attributes(change.task_id, change.sets["updated_at"], shards)}
+        case Step.REVIVE:
+            return {schema.DEAD_BUCKET: None, schema.DEATH: None}
+    return {}
 
 
 def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:

@@ -1,10 +1,10 @@
 """The lanes as SQS queues: the AWS backend's LaneQueue."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -33,6 +33,7 @@ READY: "QueueAttributeNameType" = "ApproximateNumberOfMessages"
 DELAYED: "QueueAttributeNameType" = "ApproximateNumberOfMessagesDelayed"
 IN_FLIGHT: "QueueAttributeNameType" = "ApproximateNumberOfMessagesNotVisible"
 
+T = TypeVar("T")
 Numbered = tuple[int, Delivery]
 
 
@@ -49,8 +50,8 @@ class SqsLanes:
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         sent = [False] * len(deliveries)
-        batches = list(_batches(deliveries))
-        for numbers in self._fan_out.each(lambda batch: self._send(batch, now), batches):
+        batches = list(_batches(enumerate(deliveries), lambda numbered: numbered[1].lane))
+        for numbers in self._fan_out.each(lambda batch: self._send(*batch, now), batches):
             for number in numbers:
                 sent[number] = True
         return sent
@@ -60,24 +61,22 @@ class SqsLanes:
             answer = self._client.receive_message(
                 QueueUrl=self._urls[lane],
                 MaxNumberOfMessages=min(limit, PER_CALL),
-                AttributeNames=["SentTimestamp"],
+                MessageSystemAttributeNames=["SentTimestamp"],
                 WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
             )
         return list(_readable(answer.get("Messages", [])))
 
     def delete(self, messages: Sequence[Message]) -> None:
-        by_lane = sorted(messages, key=_lane)
-        for lane, group in groupby(by_lane, key=_lane):
-            of_lane = list(group)
-            for start in range(0, len(of_lane), PER_CALL):
-                self._delete(lane, of_lane[start : start + PER_CALL])
+        for lane, batch in _batches(messages, _lane):
+            self._delete(lane, batch)
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        self._hide(message, min(ceil(delay / SECOND), LONGEST_VISIBILITY))
+        self._hide(message, _visibility(delay))
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        for message in messages:
-            self._hide(message, ceil(span / SECOND))
+        seconds = _visibility(span)
+        batches = list(_batches(messages, _lane))
+        self._fan_out.each(lambda batch: self._hold(*batch, seconds), batches)
 
     def bury(self, message: Message) -> None:
         """Back at once, every time: the redrive policy moves it to the dead-letter queue, where
@@ -96,9 +95,8 @@ class SqsLanes:
             in_flight=int(counts[IN_FLIGHT]),
         )
 
-    def _send(self, batch: Sequence[Numbered], now: Millis) -> list[int]:
+    def _send(self, lane: Lane, batch: Sequence[Numbered], now: Millis) -> list[int]:
         """The numbers of those that were surely sent."""
-        lane = batch[0][1].lane
         entries: Any = [
             {
                 "Id": str(number),
@@ -128,6 +126,19 @@ class SqsLanes:
         for failed in answer.get("Failed", []):
             log.warning("message not deleted", extra={"lane": lane, "reason": failed["Code"]})
 
+    def _hold(self, lane: Lane, messages: Sequence[Message], seconds: int) -> None:
+        """One that got away comes again, and finds its token spent or its lease held."""
+        entries: Any = [
+            {"Id": str(number), "ReceiptHandle": message.receipt, "VisibilityTimeout": seconds}
+            for number, message in enumerate(messages)
+        ]
+        with reached():
+            answer = self._client.change_message_visibility_batch(
+                QueueUrl=self._urls[lane], Entries=entries
+            )
+        for failed in answer.get("Failed", []):
+            _log_not_held(messages[int(failed["Id"])], failed["Code"], failed.get("Message", ""))
+
     def _hide(self, message: Message, seconds: int) -> None:
         try:
             with reached():
@@ -137,21 +148,25 @@ class SqsLanes:
                     VisibilityTimeout=seconds,
                 )
         except ClientError as error:
-            if not _no_longer_held(error):
+            if not _is_gone(code_of(error), str(error)):
                 raise
-            log.info("message no longer held", extra={"message_id": message.message_id})
+            _log_not_held(message, code_of(error), str(error))
 
 
 def delay_seconds(visible_at: Millis, now: Millis) -> int:
     return min(max((visible_at - now - AHEAD) // SECOND, 0), LONGEST_DELAY)
 
 
-def _batches(deliveries: Sequence[Delivery]) -> Iterator[list[Numbered]]:
-    numbered = sorted(enumerate(deliveries), key=lambda pair: pair[1].lane)
-    for _, group in groupby(numbered, key=lambda pair: pair[1].lane):
+def _visibility(span: Millis) -> int:
+    return min(ceil(span / SECOND), LONGEST_VISIBILITY)
+
+
+def _batches(values: Iterable[T], lane_of: Callable[[T], Lane]) -> Iterator[tuple[Lane, list[T]]]:
+    """As many as one call takes, all of one lane."""
+    for lane, group in groupby(sorted(values, key=lane_of), key=lane_of):
         of_lane = list(group)
         for start in range(0, len(of_lane), PER_CALL):
-            yield of_lane[start : start + PER_CALL]
+            yield lane, of_lane[start : start + PER_CALL]
 
 
 def _readable(received: Sequence[Any]) -> Iterator[Message]:
@@ -165,11 +180,17 @@ def _readable(received: Sequence[Any]) -> Iterator[Message]:
             log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
 
 
-def _no_longer_held(error: ClientError) -> bool:
+def _log_not_held(message: Message, code: str, text: str) -> None:
+    level = logging.INFO if _is_gone(code, text) else logging.WARNING
+    fields = {"message_id": message.message_id, "reason": text or code}
+    log.log(level, "message no longer held", extra=fields)
+
+
+def _is_gone(code: str, text: str) -> bool:
     """The message is back in its queue, or gone: what was asked for has happened without us."""
-    code = code_of(error)
-    return code in ("MessageNotInflight", "ReceiptHandleIsInvalid") or (
-        code == "InvalidParameterValue" and "ReceiptHandle" in str(error)
+    plain = code.rpartition(".")[2]
+    return plain in ("MessageNotInflight", "ReceiptHandleIsInvalid") or (
+        plain == "InvalidParameterValue" and "ReceiptHandle" in text
     )
 
 

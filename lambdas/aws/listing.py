@@ -4,11 +4,11 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from lambdas.aws import schema
-from lambdas.aws.clients import reached
 from lambdas.aws.fan_out import FanOut
+from lambdas.aws.items import Item
+from lambdas.aws.newest import Keys, merged, newest_rows
 from lambdas.aws.table import Table
 from lambdas.core.ids import is_id
 from lambdas.core.ports import Listing, Page, Shards
@@ -80,40 +80,30 @@ class Lister:
                 break
         return Page(tasks=found, cursor=place.cursor())
 
-    def _ids(self, listing: Listing, place: Place, shards: int) -> tuple[list[str], bool]:
+    def _ids(self, listing: Listing, place: Place, shards: int) -> Keys:
         """The next ids of a day, newest first, and whether the day may hold more."""
         share = listing.limit // shards + 2
-        answers = self._fan_out.each(
-            lambda shard: self._shard_ids(
-                _bucket(listing.namespace, place.day, shard), place, share
-            ),
-            range(shards),
+        return merged(
+            self._fan_out.each(
+                lambda shard: self._shard_ids(
+                    _bucket(listing.namespace, place.day, shard), place, share
+                ),
+                range(shards),
+            )
         )
-        # Below the last id of a shard that has more, ids of that shard may be missing.
-        floor = max((ids[-1] for ids, more in answers if more), default="")
-        ids = sorted((i for ids, _ in answers for i in ids if i >= floor), reverse=True)
-        return ids, any(more for _, more in answers)
 
-    def _shard_ids(self, bucket: str, place: Place, share: int) -> tuple[list[str], bool]:
-        condition, values = f"{schema.LISTING_BUCKET} = :bucket", {":bucket": {"S": bucket}}
+    def _shard_ids(self, bucket: str, place: Place, share: int) -> Keys:
+        condition, values = f"{schema.LISTING_BUCKET} = :bucket", {":bucket": bucket}
         if place.below is not None:
             condition += f" AND {schema.PK} < :below"
-            values[":below"] = {"S": schema.task_pk(place.below)}
-        with reached():
-            answer = self._table.client.query(
-                TableName=self._table.name,
-                IndexName=schema.LISTING_INDEX,
-                KeyConditionExpression=condition,
-                ExpressionAttributeValues=values,
-                ScanIndexForward=False,
-                Limit=share,
-            )
-        return [_id(row) for row in answer["Items"]], "LastEvaluatedKey" in answer
+            values[":below"] = schema.task_pk(place.below)
+        rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
+        return [_id(row) for row in rows], more
 
 
 def _bucket(namespace: str, day: int, shard: int) -> str:
     return f"{namespace}#{datetime.fromtimestamp(day * DAY // SECOND, UTC):%Y%m%d}#{shard:02d}"
 
 
-def _id(row: Mapping[str, Mapping[str, Any]]) -> str:
+def _id(row: Item) -> str:
     return schema.task_id_of(row[schema.PK]["S"])

@@ -27,6 +27,8 @@ DUE_AT = "du"
 WAKE_BUCKET = "wb"
 WAKE_KEY = "wk"
 LISTING_BUCKET = "lb"
+DEAD_BUCKET = "db"  # these two only while it is DEAD
+DEATH = "dk"
 CREATED_AT = "cr"
 UPDATED_AT = "up"
 BUDGET = "bg"
@@ -60,6 +62,7 @@ CONFIG = ("config", "shards")
 
 WAKE_INDEX = "wake"
 LISTING_INDEX = "listing"
+DEAD_INDEX = "dead"
 
 
 def task_pk(task_id: str) -> str:
@@ -83,9 +86,9 @@ def slice_pk(slice_number: int) -> str:
 
 
 def create_table(table: str) -> dict[str, Any]:
-    """What CreateTable takes. Both indexes are sparse and hold keys only; the range key of the
+    """What CreateTable takes. The indexes are sparse and hold keys only; the range key of the
     listing index is `pk`, which every item has anyway."""
-    named = (PK, SK, WAKE_BUCKET, WAKE_KEY, LISTING_BUCKET)
+    named = (PK, SK, WAKE_BUCKET, WAKE_KEY, LISTING_BUCKET, DEAD_BUCKET, DEATH)
     return {
         "TableName": table,
         "BillingMode": "PAY_PER_REQUEST",
@@ -94,6 +97,7 @@ def create_table(table: str) -> dict[str, Any]:
         "GlobalSecondaryIndexes": [
             _index(WAKE_INDEX, WAKE_BUCKET, WAKE_KEY),
             _index(LISTING_INDEX, LISTING_BUCKET, PK),
+            _index(DEAD_INDEX, DEAD_BUCKET, DEATH),
         ],
         "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     }

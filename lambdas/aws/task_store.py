@@ -7,9 +7,11 @@ succeeded is known by its own traces.
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lambdas.aws import schema, texts
+from lambdas.aws.dead import death_attributes, read_deaths
 from lambdas.aws.expressions import update
 from lambdas.aws.fan_out import FanOut
 from lambdas.aws.items import encode_task
@@ -18,8 +20,10 @@ from lambdas.aws.reader import TaskReader
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
 from lambdas.aws.table import Table
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from lambdas.core.dead import dead_page
 from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.ports import Clock, Listing, Page, Reservation, Shards
+from lambdas.core.lifecycle import Status
+from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation, Shards
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
@@ -68,7 +72,7 @@ class DynamoTaskStore:
         return self._fan_out.each(_answered(self._apply), changes)
 
     def set_aside(self, change: Change) -> None:
-        self._table.update_if(update(change).parameters)
+        self._table.update_if(update(change, self._shards().count).parameters)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
@@ -92,6 +96,10 @@ class DynamoTaskStore:
     def page(self, listing: Listing) -> Page:
         return self._lister.page(listing, shards=self._shards(), now=self._clock.now())
 
+    def dead(self, listing: DeadListing) -> Page:
+        read = partial(read_deaths, self._table, self._fan_out, self._shards().count)
+        return dead_page(listing, read, self._reader.readable)
+
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         self._table.put(attempt_row(task_id, attempt))
 
@@ -109,6 +117,8 @@ class DynamoTaskStore:
     def _put(self, task: Task, shards: int) -> Answer:
         """The first to name an id keeps it; the loser learns what stands there."""
         item, beside = encode_task(task, listing_bucket(task, shards))
+        if task.status is Status.DEAD:
+            item |= death_attributes(task.id, task.updated_at, shards)
         self._put_texts(task.id, beside)
         standing, made = self._table.put_if(item, IS_FREE, {})
         if made:
@@ -119,7 +129,7 @@ class DynamoTaskStore:
         return Applied(there) if there.token == task.token else Refused(there)
 
     def _apply(self, change: Change) -> Answer:
-        wanted = update(change)
+        wanted = update(change, self._shards().count)
         self._put_texts(change.task_id, wanted.beside)
         item, made = self._table.update_if(wanted.parameters)
         if item is None:

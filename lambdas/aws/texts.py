@@ -61,7 +61,7 @@ def attempt_text(attempt: Attempt) -> Text:
     if attempt.error is None or _fits(text, ATTEMPT_LIMIT):
         return Text(text)
     error = attempt.error
-    cut = replace(error, type=error.type[:_CUT], message=error.message[:_CUT])
+    cut = replace(error, type=error.type[:_CUT], message=error.message[:_CUT], traceback=None)
     return _referred("run", text, codec.encode_attempt(replace(attempt, error=cut)))
 
 

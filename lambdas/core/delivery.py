@@ -1,6 +1,7 @@
 """A delivery: one message for one due time in one lane, named by its token."""
 
 from lambdas.core.lanes import Lane
+from lambdas.core.lease import GRACE
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
@@ -39,11 +40,12 @@ class Message:
     message_id: str
     sent_at: Millis  # when the queue took it in
 
-    @property
-    def redriven(self) -> bool:
-        """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, long
-        after it was written. (The move into a dead-letter queue leaves its time alone.)"""
-        return self.sent_at > self.delivery.written_at + REDRIVEN_AFTER
+    def redriven(self, died_at: Millis) -> bool:
+        """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, after
+        its task died, whatever the clocks. (The move into a dead-letter queue leaves its time
+        alone.) A send that was slow to arrive may come after a quick death too, so it must also
+        be far from the time when it was written."""
+        return self.sent_at > max(died_at + GRACE, self.delivery.written_at + REDRIVEN_AFTER)
 
 
 def new_token(due_at: Millis, nonce: str) -> str:

@@ -149,6 +149,7 @@ class SliceState:
     fence: int = 0  # grows with every save
     cursors: Mapping[int, int] = field(default_factory=dict)  # shard → oldest minute not empty
     swept: int = 0  # the older minute that was read last
+    paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → where its slots end
 
 
 class CursorStore(Protocol):

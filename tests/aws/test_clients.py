@@ -16,10 +16,12 @@ from lambdas.aws.clients import reached
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.table import Table
 from lambdas.core.change import Unknown
-from lambdas.core.delivery import delivery_of
+from lambdas.core.delivery import Message, delivery_of
 from lambdas.core.errors import NotConfigured, Unavailable
 from lambdas.core.lanes import Lane
+from lambdas.core.ports import DeadListing
 from lambdas.core.steps.cancel import cancel
+from lambdas.core.times import MINUTE
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_sent_task
 
@@ -114,6 +116,8 @@ def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
         store.get(["a"])
     with pytest.raises(Unavailable):
         list(store.wakes(0, 0))
+    with pytest.raises(Unavailable):
+        store.dead(DeadListing())
     store.close()
 
 
@@ -124,6 +128,16 @@ def test_deliveries_that_cannot_be_sent_are_told_apart_not_raised():
     assert lanes.send(deliveries, NOW) == [False] * 12
     with pytest.raises(Unavailable):
         lanes.depth(Lane.MEDIUM)
+    lanes.close()
+
+
+def test_messages_that_cannot_be_held_are_told_of():
+    lanes = SqsLanes(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+    delivery = delivery_of(a_sent_task(), NOW)
+    message = Message(delivery=delivery, receipt="r", message_id="m", sent_at=NOW)
+
+    with pytest.raises(Unavailable):
+        lanes.hold([message] * 12, MINUTE)
     lanes.close()
 
 

@@ -9,6 +9,7 @@ import pytest
 from lambdas.aws import schema, texts
 from lambdas.aws.texts import Text
 from lambdas.core.change import Applied, Unreadable
+from lambdas.core.codec import decode_attempt
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Corrupt
 from lambdas.core.lifecycle import Outcome, Status
@@ -106,6 +107,33 @@ def test_the_fullest_item_stays_below_1_kb(dynamodb: Any, table: str, text: str 
     store.apply([succeed(task, result=result, now=NOW)])
     assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
     assert len(items_in(dynamodb, table)) == (4 if text else 1)
+
+
+@pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])
+def test_the_fullest_dead_item_stays_below_1_kb(dynamodb: Any, table: str, text: str | None):
+    task = replace(full(text), attempt=100)
+    message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))
+    error = TaskError(type="TimeoutError", message=message, traceback=text)
+    failure = Failure(outcome=Outcome.TIMED_OUT, error=error)
+    store = a_store(dynamodb, table)
+    store.put([task])
+
+    [dead] = store.apply([fail(RULES, task, failure, now=NOW, draw=a_draw())])
+
+    assert dead.task.status is Status.DEAD
+    assert dead.task.current.error == error
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+
+
+def test_a_stub_tells_an_error_without_its_traceback():
+    """The stream shows stubs alone, and an item pays for every byte of them."""
+    error = TaskError(type="ValueError", message="no", traceback=LONG)
+    text = texts.attempt_text(replace(an_ended_attempt(""), error=error))
+
+    stub = decode_attempt(texts.whole(text.value, None))
+
+    assert stub.error == TaskError(type="ValueError", message="no")
+    assert LONG in text.beside[1]
 
 
 def test_long_texts_lie_beside_the_task(dynamodb: Any, table: str):

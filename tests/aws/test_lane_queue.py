@@ -1,4 +1,6 @@
+import json
 import logging
+import time
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ from lambdas.core.errors import Corrupt
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth
 from lambdas.core.times import HOUR, MINUTE, SECOND
+from tests.aws.stored import asked_of
 from tests.factories import NOW, a_sent_task, an_id
 
 
@@ -87,6 +90,7 @@ GOOD = body_of(a_delivery())
         "{}",
         GOOD.replace("medium", "express"),
         GOOD.replace('"attempt":1', '"attempt":"first"'),
+        GOOD.replace('"sends":0', '"sends":"again"'),
         GOOD.replace(new_token(NOW, "nonce"), "no-time"),
     ],
 )
@@ -120,6 +124,49 @@ def test_a_buried_message_lands_in_the_dead_letter_queue(
     assert [letter["Body"] for letter in letters] == [body_of(delivery)]
 
 
+def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
+):
+    """But whoever moves a letter by hand sends it anew: so a redrive can be told."""
+    lane, dead_letters = urls[Lane.MEDIUM], f"{urls[Lane.MEDIUM]}-dlq"
+    lanes.send([a_delivery()], NOW)
+    while messages := lanes.receive(Lane.MEDIUM, 1, 0):
+        first = messages[0]
+        lanes.bury(first)
+    [letter] = sqs.receive_message(
+        QueueUrl=dead_letters, MessageSystemAttributeNames=["SentTimestamp"]
+    )["Messages"]
+
+    assert int(letter["Attributes"]["SentTimestamp"]) == first.sent_at
+
+    wait_past(first.sent_at)
+    sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=letter["ReceiptHandle"])
+    sqs.send_message(QueueUrl=lane, MessageBody=letter["Body"])
+    [moved] = lanes.receive(Lane.MEDIUM, 1, 0)
+
+    assert moved.delivery == first.delivery
+    assert moved.sent_at > first.sent_at
+
+
+def wait_past(moment: int) -> None:
+    """Until the clock shows the next millisecond."""
+    while time.time_ns() // 1_000_000 <= moment:
+        pass
+
+
+def test_a_body_of_an_earlier_version_is_the_first_sending(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
+):
+    body = json.loads(GOOD)
+    del body["sends"]
+    sqs.send_message(QueueUrl=urls[Lane.MEDIUM], MessageBody=json.dumps(body))
+
+    [message] = lanes.receive(Lane.MEDIUM, 1, 0)
+
+    assert body_of(message.delivery) == GOOD
+    assert message.delivery.sends == 0
+
+
 def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
     lanes.send([a_delivery()], NOW)
     messages = lanes.receive(Lane.MEDIUM, 1, 0)
@@ -129,6 +176,40 @@ def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
     lanes.bury(messages[0])
 
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+
+
+def test_holding_what_is_gone_is_no_alarm(lanes: SqsLanes, caplog: pytest.LogCaptureFixture):
+    lanes.send([a_delivery() for _ in range(3)], NOW)
+    messages = lanes.receive(Lane.MEDIUM, 3, 0)
+    lanes.delete(messages[1:2])
+
+    with caplog.at_level(logging.INFO, logger=lane_queue.__name__):
+        lanes.hold(messages, MINUTE)
+
+    [record] = caplog.records
+    assert (record.levelname, record.message_id) == ("INFO", messages[1].message_id)
+
+
+def test_what_sqs_will_not_hold_is_told_of(
+    lanes: SqsLanes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(lane_queue, "LONGEST_VISIBILITY", 100_000)  # SQS takes no more than 43200
+    lanes.send([a_delivery()], NOW)
+    messages = lanes.receive(Lane.MEDIUM, 1, 0)
+
+    lanes.hold(messages, 24 * HOUR)
+
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_ten_messages_are_held_with_one_call(sqs: Any, lanes: SqsLanes):
+    lanes.send([a_delivery() for _ in range(12)], NOW)
+    messages = [m for _ in range(2) for m in lanes.receive(Lane.MEDIUM, 10, 0)]
+
+    with asked_of(sqs) as asked:
+        lanes.hold(messages, MINUTE)
+
+    assert (len(messages), asked) == (12, ["ChangeMessageVisibilityBatch"] * 2)
 
 
 def test_a_message_is_handed_back_for_as_long_as_sqs_allows(

@@ -16,7 +16,7 @@ def test_the_table_has_its_indexes_stream_and_expiry(dynamodb: Any, table: str):
     expiry = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
 
     indexes = {index["IndexName"] for index in described["GlobalSecondaryIndexes"]}
-    assert indexes == {schema.WAKE_INDEX, schema.LISTING_INDEX}
+    assert indexes == {schema.WAKE_INDEX, schema.LISTING_INDEX, schema.DEAD_INDEX}
     assert described["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
     assert expiry["AttributeName"] == schema.REMOVE_AFTER
 

@@ -8,6 +8,7 @@ import pytest
 
 from duetime.local.moto_backend import fair_moto
 from lambdas.aws import clients
+from lambdas.aws.resources import VISIBILITY
 from lambdas.core.ports import CursorStore, TaskStore
 from tests import backends
 from tests.backends import Lanes, Stores
@@ -56,11 +57,17 @@ def cursors(stores: Stores) -> CursorStore:
     return stores.cursors
 
 
+@pytest.fixture
+def visibility() -> int:
+    """For how many seconds a queue hides what was received; a test may set its own."""
+    return VISIBILITY
+
+
 @pytest.fixture(params=backends.LANES)
-def lanes(request: pytest.FixtureRequest) -> Lanes:
+def lanes(request: pytest.FixtureRequest, visibility: int) -> Lanes:
     if request.param == "embedded":
         return backends.memory_lanes()
     if request.param == "moto":
-        return backends.sqs_lanes(request.getfixturevalue("moto_sqs"))
+        return backends.sqs_lanes(request.getfixturevalue("moto_sqs"), visibility)
     request.getfixturevalue("test_credentials")
-    return backends.sqs_lanes(clients.sqs(backends.SQS_ENDPOINT))
+    return backends.sqs_lanes(clients.sqs(backends.SQS_ENDPOINT), visibility)

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lambdas.core.change import Answer, Applied, Change, Expect, Refused
-from lambdas.core.lifecycle import Outcome, Status, Step, sources
-from lambdas.core.ports import TaskStore
+from lambdas.core.lifecycle import TRANSITIONS, Outcome, Status, Step, sources
+from lambdas.core.ports import DeadListing, TaskStore
 from lambdas.core.task import Attempt, Task, TaskError
 from lambdas.core.wakes import WakeKind
 from tests.factories import NOW, RULES, a_spec, a_task, an_id
@@ -18,7 +18,12 @@ from tests.strategies import json_values, progresses, task_errors, texts
 times = st.integers(NOW - 3, NOW + 3)
 counts = st.integers(0, 2)
 names = st.sampled_from(["one", "two"])
-long_errors = st.just(TaskError(type="Long", message="warum? " * 100))
+long_errors = st.sampled_from(
+    [
+        TaskError(type="Long", message="warum? " * 100),
+        TaskError(type="Deep", message="warum?", traceback="darum\n" * 100),
+    ]
+)
 attempts = st.builds(
     Attempt,
     number=counts,
@@ -74,7 +79,8 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
         for name in EXPECTED
     }
     step = draw(st.sampled_from(_fitting(task.status) or list(Step)))
-    written = draw(st.sets(st.sampled_from(sorted(FIELDS)), min_size=1))
+    written = draw(st.sets(st.sampled_from(sorted(FIELDS)), min_size=1)) | _always_written(step)
+    other["status"] = draw(st.sampled_from(sorted(set(TRANSITIONS[step].values()))))
     keeps_attempt = task.current is not None and "previous" not in written and draw(st.booleans())
     change = Change(
         step=step,
@@ -88,6 +94,11 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
         keeps_attempt=keeps_attempt,
     )
     return task, change
+
+
+def _always_written(step: Step) -> set[str]:
+    """Two steps lead into the list of the dead and out of it, and say when."""
+    return {"status", "updated_at"} if step in (Step.BURY, Step.REVIVE) else set()
 
 
 def _fitting(status: Status) -> list[Step]:
@@ -113,6 +124,8 @@ def test_a_store_agrees_with_the_core(store: TaskStore, case: tuple[Task, Change
 
     assert store.apply([change]) == [expected]
     assert store.get([task.id]) == {task.id: expected.task}
+    listed = [dead for dead in store.dead(DeadListing(limit=500)).tasks if dead.id == task.id]
+    assert listed == ([expected.task] if expected.task.status is Status.DEAD else [])
 
 
 def test_every_field_that_may_change_is_drawn():

@@ -1,10 +1,18 @@
 from dataclasses import replace
 
+from duetime.embedded.cursors import _state as embedded_state
+from lambdas.aws import schema
+from lambdas.aws.cursor_store import _read as dynamo_state
 from lambdas.core.ports import CursorStore, SliceState
 from lambdas.core.times import DAY
 from tests.factories import NOW
 
-FIRST = SliceState(fence=1, cursors={0: 29_913_660, 3: 29_913_000}, swept=29_912_000)
+FIRST = SliceState(
+    fence=1,
+    cursors={0: 29_913_660, 3: 29_913_000},
+    swept=29_912_000,
+    paced={"high": NOW, "low": NOW + 10},
+)
 
 
 def test_the_shards_are_known_since_they_were_first_asked_for(cursors: CursorStore):
@@ -53,3 +61,11 @@ def test_a_save_made_again_is_our_own(cursors: CursorStore):
     cursors.save(0, FIRST)
 
     assert cursors.save(0, FIRST)
+
+
+def test_a_state_from_before_there_was_a_pace_is_read():
+    text = '{"fence": 1, "cursors": {"0": 29913660}, "swept": 5}'
+    row = {schema.FENCE: {"N": "1"}, schema.TEXT: {"S": text}}
+
+    assert embedded_state(text) == dynamo_state(row)
+    assert embedded_state(text) == SliceState(fence=1, cursors={0: 29_913_660}, swept=5)

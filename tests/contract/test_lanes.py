@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from lambdas.core.delivery import Delivery, new_token
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth
@@ -83,6 +85,43 @@ def test_a_delivery_is_held_until_shortly_before_it_is_due(lanes: Lanes):
     assert received(lanes) == [delivery]
 
 
+def test_overdue_work_can_be_sent_for_later(lanes: Lanes):
+    delivery = a_delivery(lanes, due_in=-60 * SECOND)
+    later = lanes.now() + EARLY + 50
+    send(lanes, replace(delivery, not_before=later))
+
+    assert received(lanes) == []
+    lanes.pass_time(later - lanes.now())
+    assert [d.token for d in received(lanes)] == [delivery.token]
+
+
+def test_nothing_comes_before_it_is_due_whatever_else_is_said(lanes: Lanes):
+    delivery = a_delivery(lanes, due_in=600 * SECOND)
+    send(lanes, replace(delivery, not_before=lanes.now()))
+
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=1, in_flight=0)
+
+
+def test_a_message_tells_which_sending_it_is(lanes: Lanes):
+    delivery = replace(a_delivery(lanes), sends=3)
+    send(lanes, delivery)
+
+    assert received(lanes) == [delivery]
+
+
+def test_a_message_tells_when_its_lane_took_it_in(lanes: Lanes):
+    before = lanes.now()
+    send(lanes, a_delivery(lanes))
+    after = lanes.now()
+    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    lanes.queue.hand_back(message, 0)
+    [again] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+
+    assert before <= message.sent_at <= after
+    assert again.sent_at == message.sent_at
+    assert not message.redriven(died_at=0)
+
+
 def test_a_past_due_time_means_now(lanes: Lanes):
     delivery = a_delivery(lanes, due_in=-60 * SECOND)
     send(lanes, delivery)
@@ -119,6 +158,49 @@ def test_a_message_handed_back_without_delay_comes_at_once(lanes: Lanes):
     lanes.queue.hand_back(message, 0)
 
     assert received(lanes) == [delivery]
+
+
+@pytest.mark.parametrize("visibility", [2])
+def test_messages_that_are_held_do_not_come_back(lanes: Lanes):
+    """More than one call takes, of two lanes; their queues would soon show them again."""
+    for lane in (Lane.MEDIUM, Lane.LOW):
+        send(lanes, *(a_delivery(lanes, lane=lane) for _ in range(11)))
+    messages = [
+        message
+        for lane in (Lane.MEDIUM, Lane.LOW)
+        for _ in range(2)
+        for message in lanes.queue.receive(lane, 10, 0)
+    ]
+
+    lanes.queue.hold(messages, 60 * SECOND)
+    lanes.pass_time(2_100)
+
+    assert len(messages) == 22
+    assert received(lanes, Lane.MEDIUM) == received(lanes, Lane.LOW) == []
+
+
+def test_a_message_that_was_held_can_still_be_given_up(lanes: Lanes):
+    deliveries = [a_delivery(lanes), a_delivery(lanes)]
+    send(lanes, *deliveries)
+    first, second = lanes.queue.receive(Lane.MEDIUM, 2, 0)
+
+    lanes.queue.hold([first, second], 60 * SECOND)
+    lanes.queue.delete([first])
+    lanes.queue.hand_back(second, 0)
+
+    assert received(lanes) == [second.delivery]
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=1)
+
+
+def test_holding_what_is_gone_holds_the_rest(lanes: Lanes):
+    send(lanes, a_delivery(lanes), a_delivery(lanes))
+    gone, there = lanes.queue.receive(Lane.MEDIUM, 2, 0)
+    lanes.queue.delete([gone])
+
+    lanes.queue.hold([gone, there], 60 * SECOND)
+    lanes.queue.hold([], 60 * SECOND)
+
+    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=1)
 
 
 def test_a_message_buried_whenever_it_is_seen_leaves_the_lane(lanes: Lanes):

@@ -14,6 +14,7 @@ from lambdas.core.steps.cancel import cancel, expire, request_cancel
 from lambdas.core.steps.claim import claim, release, set_aside
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, succeed
+from lambdas.core.steps.revive import revive
 from lambdas.core.steps.watch import look
 from lambdas.core.task import Progress, Task, TaskError
 from lambdas.core.times import HOUR, MINUTE, SECOND
@@ -67,6 +68,16 @@ def put_aside() -> Made:
 
 def leased() -> Made:
     task = a_sent_task()
+    return task, lease(delivery_of(task, NOW), now=NOW + 10 * SECOND, holder="me")
+
+
+def leased_by_a_later_sending() -> Made:
+    task = a_sent_task(sends=1)
+    return task, lease(delivery_of(replace(task, sends=3), NOW), now=LATER, holder="me")
+
+
+def leased_before_the_claim_was_known() -> Made:
+    task = a_sent_task(status=Status.PENDING)
     return task, lease(delivery_of(task, NOW), now=NOW + 10 * SECOND, holder="me")
 
 
@@ -128,6 +139,42 @@ def buried() -> Made:
     return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
 
 
+def failed_with_a_short_traceback() -> Made:
+    return failed_with("File 'a.py'")
+
+
+def failed_with_a_long_traceback() -> Made:
+    return failed_with("File „ä.py“, line 7\n" * 1_000)
+
+
+def failed_with(traceback: str) -> Made:
+    task = a_running_task()
+    failure = replace(FAILED, error=replace(FAILED.error, traceback=traceback))
+    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def buried_with_a_long_traceback() -> Made:
+    task = a_failing_task(max_attempts=1)
+    failure = replace(FAILED, error=replace(FAILED.error, traceback="line\n" * 1_000))
+    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def snoozed() -> Made:
+    task = a_failing_task(max_attempts=1)
+    failure = replace(FAILED, outcome=Outcome.SNOOZED, delay=HOUR)
+    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def a_dead_task() -> Task:
+    task, change = buried()
+    return replace(change.applied_to(task), sends=2, cancel_requested=True)
+
+
+def revived() -> Made:
+    task = a_dead_task()
+    return task, revive(RULES, task, now=LATER, draw=a_draw())
+
+
 def stopped() -> Made:
     task = a_running_task(cancel_requested=True)
     return task, fail(RULES, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
@@ -179,6 +226,8 @@ STEPS = [
     released,
     put_aside,
     leased,
+    leased_by_a_later_sending,
+    leased_before_the_claim_was_known,
     leased_again,
     leased_with_long_payload,
     renewed,
@@ -189,7 +238,12 @@ STEPS = [
     failed_for_now,
     failed_until_later,
     failed_at_length,
+    failed_with_a_short_traceback,
+    failed_with_a_long_traceback,
     buried,
+    buried_with_a_long_traceback,
+    snoozed,
+    revived,
     stopped,
     lease_run_out,
     cancelled,
@@ -233,12 +287,58 @@ def test_an_attempt_becomes_the_previous_one_when_the_next_begins(store: TaskSto
     assert answer.task.current.number == 2
 
 
-def test_a_long_error_moves_on_with_its_attempt(store: TaskStore):
-    task, change = failed_at_length()
+def test_a_lease_tells_which_sending_began_it(store: TaskStore):
+    task, change = leased_by_a_later_sending()
     store.put([task])
-    [failed] = store.apply([change])
-    again = lease(delivery_of(failed.task, NOW), now=NOW + MINUTE, holder="me")
+
+    [answer] = store.apply([change])
+
+    assert answer.task.sends == store.get([task.id])[task.id].sends == 3
+
+
+def test_a_task_is_revived_once(store: TaskStore):
+    """The first leaves another token; and one that knows an earlier death comes too late."""
+    task = a_dead_task()
+    first, second = (revive(RULES, task, now=LATER, draw=a_draw()) for _ in range(2))
+    store.put([task])
+
+    [alive] = store.apply([first])
+
+    assert (alive.task.status, alive.task.sends) == (Status.RETRYING, 0)
+    assert store.apply([second]) == [Refused(alive.task)]
+    assert store.apply([first]) == [Applied(alive.task)], "the same again is our own"
+
+
+def test_a_revival_that_knows_an_earlier_death_is_refused(store: TaskStore):
+    task = a_dead_task()
+    again = replace(task, attempt=task.attempt + 1)
+    store.put([again])
+
+    assert store.apply([revive(RULES, task, now=LATER, draw=a_draw())]) == [Refused(again)]
+
+
+def test_a_revived_task_keeps_the_attempt_that_it_died_of(store: TaskStore):
+    task, change = buried_with_a_long_traceback()
+    store.put([task])
+    [dead] = store.apply([change])
+    [alive] = store.apply([revive(RULES, dead.task, now=LATER, draw=a_draw())])
+    again = lease(delivery_of(alive.task, LATER), now=LATER, holder="me")
+
+    [leased] = store.apply([again])
+
+    assert leased.task.previous == dead.task.current
+    assert store.get([task.id]) == {task.id: leased.task}
+
+
+@pytest.mark.parametrize(
+    "failed", [failed_at_length, failed_with_a_long_traceback], ids=lambda made: made.__name__
+)
+def test_a_long_error_moves_on_with_its_attempt(store: TaskStore, failed: Callable[[], Made]):
+    task, change = failed()
+    store.put([task])
+    [ended] = store.apply([change])
+    again = lease(delivery_of(ended.task, NOW), now=NOW + MINUTE, holder="me")
 
     store.apply([again])
 
-    assert store.get([task.id])[task.id].previous == failed.task.current
+    assert store.get([task.id])[task.id].previous == ended.task.current

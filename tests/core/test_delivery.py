@@ -1,7 +1,11 @@
+import pytest
 from hypothesis import given
 
-from lambdas.core.delivery import Delivery, delivery_of, new_token
+from lambdas.core.delivery import Delivery, Message, delivery_of, new_token
+from lambdas.core.lease import GRACE
 from lambdas.core.lifecycle import Status
+from lambdas.core.times import MINUTE, SECOND
+from tests.factories import NOW, a_sent_task
 from tests.strategies import lanes, moments, nonces, tasks
 
 
@@ -37,3 +41,37 @@ def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
         sends=task.sends,
         watch=task.wake,
     )
+
+
+DIED_AT = NOW + 10 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "redriven"),
+    [
+        (NOW, False),  # as it was first sent
+        (NOW + 3 * SECOND, False),  # a slow send
+        (NOW + MINUTE, False),
+        (NOW + MINUTE + 1, True),
+    ],
+)
+def test_a_message_enqueued_long_after_it_was_written_was_redriven(sent_at, redriven):
+    assert a_message(sent_at).redriven(DIED_AT) == redriven
+
+
+@pytest.mark.parametrize(("after", "redriven"), [(-1, False), (GRACE, False), (GRACE + 1, True)])
+def test_a_message_that_was_enqueued_before_its_task_died_was_not_redriven(after, redriven):
+    """Its sender was frozen between writing and sending, and the attempt that it began died."""
+    died_at = NOW + 5 * MINUTE
+
+    assert a_message(died_at + after).redriven(died_at) == redriven
+
+
+def a_message(sent_at):
+    delivery = delivery_of(a_sent_task(), NOW)
+    return Message(delivery=delivery, receipt="r", message_id="m", sent_at=sent_at)
+
+
+@given(tasks(Status.ENQUEUED, Status.RETRYING), moments, moments)
+def test_a_paced_delivery_is_seen_neither_before_its_time_nor_before_its_slot(task, now, slot):
+    assert delivery_of(task, now, not_before=slot).visible_at == max(task.due_at, slot)

@@ -1,17 +1,23 @@
-"""What is the embedded store's own: its cache of live tasks, and who hears of a change."""
+"""What is the embedded store's own: its cache of live tasks, who hears of a change, its file."""
 
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from duetime.embedded import store as module
+from duetime.embedded.queries import deaths
 from duetime.embedded.store import EmbeddedStore
 from lambdas.core.change import Applied, Unknown
+from lambdas.core.dead import Death
 from lambdas.core.events import StatusChange
-from lambdas.core.lifecycle import Status
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.ports import DeadListing
 from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.claim import claim
-from lambdas.core.steps.record import succeed
+from lambdas.core.steps.record import Failure, fail, succeed
+from lambdas.core.task import Task, TaskError
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_task
 
 
@@ -86,3 +92,51 @@ def test_more_live_tasks_than_are_kept_in_mind(store: Listened, monkeypatch: pyt
 
     assert [answer.task.status for answer in answers] == [Status.CANCELLED] * 5
     assert store._live == {}
+
+
+def a_dead_task(died_at: int = NOW, **error: str) -> Task:
+    task = a_running_task()
+    failure = Failure(
+        outcome=Outcome.FAILED,
+        error=TaskError(type="ValueError", message="no", **error),
+        permanent=True,
+    )
+    return fail(RULES, task, failure, now=died_at, draw=a_draw()).applied_to(task)
+
+
+def test_a_store_of_an_earlier_version_is_taken_over(tmp_path: Path):
+    """It had no index of the dead, and its errors no traceback."""
+    path = tmp_path / "duetime.db"
+    earlier, later = a_dead_task(NOW), a_dead_task(NOW + 1, traceback="File 'a.py'")
+    with closing(EmbeddedStore(path)) as store:
+        store.put([earlier])
+    with closing(sqlite3.connect(path)) as connection:
+        [text] = connection.execute("SELECT current FROM tasks").fetchone()
+        connection.execute("DROP INDEX dead")
+
+    with closing(EmbeddedStore(path)) as store:
+        store.put([later])
+        assert store.dead(DeadListing()).tasks == [later, earlier]
+    assert text.endswith(',failed,["ValueError","no"]'), "as the earlier version wrote it"
+    assert "dead" in indexes(path)
+
+
+def indexes(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")
+        return {name for (name,) in rows}
+
+
+def test_a_span_of_deaths_is_found_by_their_index_alone(tmp_path: Path):
+    path = tmp_path / "duetime.db"
+    with closing(EmbeddedStore(path)) as store:
+        store.put([a_dead_task(), a_task()])
+    with closing(sqlite3.connect(path)) as connection:
+        asked: list[str] = []
+        connection.set_trace_callback(asked.append)
+        deaths(connection, Death(NOW + 1, ""), Death(NOW - 1, ""), 10)
+        connection.set_trace_callback(None)
+        [plan] = connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
+
+    assert plan[3].startswith("SEARCH")
+    assert "INDEX dead (updated_at>? AND (updated_at,id)<" in plan[3], "and sorted by it"

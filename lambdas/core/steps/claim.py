@@ -11,21 +11,30 @@ SET_ASIDE_FOR: Millis = HOUR
 
 
 def claim(
-    rules: Rules, found: Wake, *, now: Millis, draw: Draw, before: Status = Status.PENDING
+    rules: Rules,
+    found: Wake,
+    *,
+    now: Millis,
+    draw: Draw,
+    before: Status = Status.PENDING,
+    not_before: Millis = 0,
 ) -> Change:
     """The wake key is the lock: of two scanners the second finds another key and sends
     nothing; a cancel or a change of time has rewritten it and wins as well. The token stays,
     so a message that an earlier, released claim did send starts the same attempt, not another.
 
     The index does not tell PENDING from RETRYING; nearly all are PENDING, and a claim that is
-    refused over a wake that still stands is looked at again (see watch.look)."""
+    refused over a wake that still stands is looked at again (see watch.look).
+
+    The watch counts from `not_before` if the delivery is to be held back until then."""
+    visible_at = max(found.at, not_before)
     return Change(
         step=Step.CLAIM,
         task_id=found.task_id,
         expect=Expect(statuses=frozenset({before}), wake=found),
         sets={
             "status": TRANSITIONS[Step.CLAIM][before],
-            "wake": rules.first_watch(found.task_id, found.lane, found.at, now=now, draw=draw),
+            "wake": rules.first_watch(found.task_id, found.lane, visible_at, now=now, draw=draw),
             "updated_at": now,
         },
     )

@@ -48,6 +48,15 @@ def test_a_claim_takes_what_the_index_showed(r, task, wait, draw):
     assert FIRST_WATCH <= late <= FIRST_WATCH + WATCH_SPREAD
 
 
+@given(rules, waiting_for_dispatch, waits, waits, draws)
+def test_the_watch_of_a_claim_counts_from_when_its_delivery_may_be_seen(r, task, late, held, draw):
+    now = task.wake.at + late
+    change = claim(r, task.wake, now=now, draw=draw, before=task.status, not_before=now + held)
+
+    watched_after = change.applied_to(task).wake.at - (now + held)
+    assert FIRST_WATCH <= watched_after <= FIRST_WATCH + WATCH_SPREAD
+
+
 @given(rules, waiting_for_dispatch, draws, draws)
 def test_of_two_scanners_the_second_loses(r, task, one, other):
     first = claim(r, task.wake, now=task.due_at, draw=one, before=task.status)

@@ -8,7 +8,14 @@ from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import FINISHED, Outcome, Status, Step
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, lease_expired, leaves_delivery, succeed
+from lambdas.core.steps.record import (
+    MOST_ATTEMPTS,
+    Failure,
+    fail,
+    lease_expired,
+    leaves_delivery,
+    succeed,
+)
 from lambdas.core.task import Progress, TaskError
 from lambdas.core.times import DAY, HOUR, SECOND
 from lambdas.core.wakes import WakeKind
@@ -233,3 +240,61 @@ def test_the_next_attempt_begins_without_the_progress_of_this_one():
     change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.applied_to(task).progress is None
+
+
+def a_snooze(**overrides):
+    return a_failure(outcome=Outcome.SNOOZED, delay=30 * SECOND, **overrides)
+
+
+@given(rules, running, waits, draws)
+def test_a_snooze_uses_up_no_attempt_and_lasts_as_long_as_was_asked(r, task, wait, draw):
+    now = task.updated_at + wait
+    change = fail(r, task, a_snooze(), now=now, draw=draw)
+    snoozed = change.applied_to(task)
+
+    assert (change.step, snoozed.status) == (Step.RETRY, Status.RETRYING)
+    assert snoozed.budget - snoozed.attempt == task.budget - task.attempt + 1
+    assert snoozed.due_at == now + 30 * SECOND
+    assert snoozed.current.outcome is Outcome.SNOOZED
+
+
+@given(rules, running, waits, draws)
+def test_even_the_last_attempt_can_be_snoozed(r, task, wait, draw):
+    last = replace(task, attempt=task.budget)
+
+    assert fail(r, last, a_snooze(), now=task.updated_at + wait, draw=draw).step is Step.RETRY
+
+
+def test_a_failure_after_snoozes_is_as_if_there_had_been_none():
+    task = a_running_task()
+    for _ in range(3):
+        snoozed = fail(RULES, task, a_snooze(), now=NOW, draw=a_draw()).applied_to(task)
+        task = lease(delivery_of(snoozed, NOW), now=snoozed.due_at, holder="me").applied_to(snoozed)
+    failed = fail(RULES, task, a_failure(), now=NOW, draw=a_draw(luck=0.0))
+
+    assert failed.sets["due_at"] == NOW + SECOND
+    assert "budget" not in failed.sets
+
+
+def test_nothing_is_snoozed_for_ever():
+    task = a_running_task(attempt=MOST_ATTEMPTS, budget=MOST_ATTEMPTS)
+
+    assert fail(RULES, task, a_snooze(), now=NOW, draw=a_draw()).step is Step.BURY
+
+
+def test_a_snooze_gives_in_to_a_cancellation():
+    change = fail(RULES, a_running_task(), a_snooze(), now=NOW, draw=a_draw(), cancelled=True)
+
+    assert change.step is Step.STOP
+
+
+@given(rules, running, waits, draws, st.integers(0, 30 * DAY))
+def test_a_handler_that_asks_for_a_delay_gets_it_and_pays_an_attempt(r, task, wait, draw, delay):
+    now = task.updated_at + wait
+    change = fail(r, task, a_failure(delay=delay), now=now, draw=draw)
+
+    if task.attempt == task.budget:
+        assert change.step is Step.BURY
+    else:
+        assert change.sets["due_at"] == now + delay
+        assert "budget" not in change.sets

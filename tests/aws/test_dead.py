@@ -1,0 +1,195 @@
+"""The index of the dead: who stands in it, and who pays for it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lambdas.aws import schema
+from lambdas.aws.expressions import update
+from lambdas.core import dead as core
+from lambdas.core.change import Change
+from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.ports import DeadListing, TaskStore
+from lambdas.core.steps.record import Failure, fail
+from lambdas.core.steps.revive import revive
+from lambdas.core.task import Task, TaskError
+from lambdas.core.times import MINUTE, SECOND
+from tests.aws.stored import a_store, asked_of, items_in
+from tests.contract.test_steps import STEPS, Made
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_task
+
+OF_THE_DEAD = {schema.DEAD_BUCKET, schema.DEATH}
+NO_MORE = Failure(outcome=Outcome.FAILED, error=TaskError(type="Bad", message="no"), permanent=True)
+
+
+def a_dead_task(died_at: int = NOW) -> Task:
+    return a_task(status=Status.DEAD, wake=None, updated_at=died_at)
+
+
+def bury(task: Task, now: int = NOW + MINUTE) -> Change:
+    return fail(RULES, task, NO_MORE, now=now, draw=a_draw())
+
+
+def listed(store: TaskStore, **wanted: Any) -> list[Task]:
+    found, cursor = [], None
+    while True:
+        page = store.dead(DeadListing(cursor=cursor, **wanted))
+        found += page.tasks
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+def test_dying_adds_the_keys_of_the_index_and_revival_takes_them(dynamodb: Any, table: str):
+    store, task = a_store(dynamodb, table), a_running_task()
+    store.put([task])
+    alive = items_in(dynamodb, table)[schema.TASK]
+    change = bury(task)
+    [dead] = store.apply([change])
+    item = items_in(dynamodb, table)[schema.TASK]
+
+    assert set(item) - set(alive) == OF_THE_DEAD
+    assert item[schema.DEAD_BUCKET]["S"] in {f"dead#{n:02d}" for n in range(RULES.shards)}
+    assert item[schema.DEATH] == {"S": f"{NOW + MINUTE}#{task.id}"}
+
+    store.apply([revive(RULES, dead.task, now=NOW + MINUTE, draw=a_draw())])
+    assert not OF_THE_DEAD & set(items_in(dynamodb, table)[schema.TASK])
+
+
+def test_a_task_that_is_stored_dead_has_the_keys_it_would_have_died_with(dynamodb: Any, table: str):
+    store, task = a_store(dynamodb, table), a_running_task()
+    store.put([task])
+    store.apply([bury(task)])
+    died = items_in(dynamodb, table)[schema.TASK]
+    dynamodb.delete_item(TableName=table, Key={"pk": died["pk"], "sk": died["sk"]})
+
+    store.put([bury(task).applied_to(task)])
+    stored = items_in(dynamodb, table)[schema.TASK]
+
+    assert {name: stored[name] for name in OF_THE_DEAD} == {
+        name: died[name] for name in OF_THE_DEAD
+    }
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
+def test_nobody_else_is_stored_with_them(dynamodb: Any, table: str, status: Status):
+    a_store(dynamodb, table).put([a_task(status=status)])
+
+    assert not OF_THE_DEAD & set(items_in(dynamodb, table)[schema.TASK])
+
+
+@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+def test_no_other_step_names_them(made: Callable[[], Made]):
+    _, change = made()
+    written = update(change, RULES.shards).parameters["UpdateExpression"].replace(",", " ").split()
+
+    both = change.step in (Step.BURY, Step.REVIVE)
+    assert OF_THE_DEAD & set(written) == (OF_THE_DEAD if both else set())
+
+
+def test_every_step_was_looked_at():
+    assert {made()[1].step for made in STEPS} == set(Step)
+
+
+def test_a_list_asks_each_shard_and_reads_only_the_dead(dynamodb: Any, table: str):
+    store, dead = a_store(dynamodb, table), a_dead_task()
+    store.put([*(a_running_task() for _ in range(30)), dead])
+
+    with asked_of(dynamodb) as asked:
+        assert listed(store) == [dead]
+
+    assert sorted(asked) == ["BatchGetItem consistent", *["Query"] * RULES.shards]
+
+
+def test_a_span_of_time_is_asked_of_the_index(dynamodb: Any, table: str):
+    store = a_store(dynamodb, table)
+    store.put([a_dead_task(NOW - n) for n in range(9)])
+
+    cursor = store.dead(DeadListing(limit=1)).cursor
+
+    with asked_of(dynamodb) as asked:
+        assert listed(store, since=NOW + 1) == listed(store, before=NOW - 8) == []
+        assert store.dead(DeadListing(before=NOW - 8, cursor=cursor)).tasks == []
+    assert asked == ["Query"] * 3 * RULES.shards, "no task was read"
+
+
+def test_a_span_that_holds_nothing_is_not_asked_for(dynamodb: Any, table: str):
+    """DynamoDB refuses a range whose end lies before its beginning."""
+    with asked_of(dynamodb) as asked:
+        assert listed(a_store(dynamodb, table), since=NOW, before=NOW - 1) == []
+
+    assert asked == []
+
+
+@pytest.mark.parametrize("limit", [1, 4, 50])
+def test_a_page_asks_so_often_and_no_more(
+    dynamodb: Any, table: str, limit: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(core, "MOST_ROUNDS", 1)
+    store = a_store(dynamodb, table)
+    tasks = [a_dead_task(NOW - n) for n in range(20)]
+    store.put(tasks)
+
+    with asked_of(dynamodb) as asked:
+        store.dead(DeadListing(limit=limit, error_type="Lost"))
+
+    assert asked.count("Query") == RULES.shards
+    assert listed(store, limit=limit) == tasks
+
+
+def point_at(dynamodb: Any, table: str, task: Task, died_at: int) -> None:
+    """What an index that lags behind still says."""
+    dynamodb.update_item(
+        TableName=table,
+        Key={"pk": {"S": schema.task_pk(task.id)}, "sk": {"S": schema.TASK}},
+        UpdateExpression=f"SET {schema.DEAD_BUCKET} = :bucket, {schema.DEATH} = :death",
+        ExpressionAttributeValues={
+            ":bucket": {"S": "dead#00"},
+            ":death": {"S": f"{died_at}#{task.id}"},
+        },
+    )
+
+
+def test_an_index_that_lags_shows_nobody_who_lives(dynamodb: Any, table: str):
+    store, revived, dead = a_store(dynamodb, table), a_running_task(), a_dead_task()
+    store.put([revived, dead])
+    point_at(dynamodb, table, revived, NOW)
+
+    assert listed(store) == [dead]
+
+
+def test_an_index_that_lags_shows_nobody_under_an_earlier_death(dynamodb: Any, table: str):
+    """Their new death has a place of its own; a list that showed both would repeat itself."""
+    store, again, dead = a_store(dynamodb, table), a_dead_task(NOW + SECOND), a_dead_task()
+    store.put([again, dead])
+    point_at(dynamodb, table, again, NOW - SECOND)
+
+    assert listed(store) == [dead]
+
+
+def test_a_list_covers_the_shards_of_earlier_counts(dynamodb: Any, table: str):
+    few, many = a_store(dynamodb, table, shards=2), a_store(dynamodb, table, shards=8)
+    older, newer = ([a_dead_task(NOW + n * 10 + at) for n in range(6)] for at in (0, 5))
+    few.put(older)
+    many.put(newer)
+    revival = revive(RULES, older[0], now=NOW, draw=a_draw())
+    many.apply([revival])
+
+    read = listed(many, limit=4)
+
+    assert read == sorted([*older[1:], *newer], key=lambda t: t.updated_at, reverse=True)
+
+
+def test_one_that_cannot_be_read_is_left_out(dynamodb: Any, table: str):
+    store = a_store(dynamodb, table)
+    first, second = a_dead_task(), replace(a_dead_task(), updated_at=NOW - 1)
+    store.put([first, second])
+    dynamodb.update_item(
+        TableName=table,
+        Key={"pk": {"S": schema.task_pk(first.id)}, "sk": {"S": schema.TASK}},
+        UpdateExpression=f"REMOVE {schema.SPEC}",
+    )
+
+    assert listed(store) == [second]

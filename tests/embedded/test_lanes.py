@@ -1,0 +1,35 @@
+"""What the lanes in memory do beyond the contract."""
+
+from duetime.embedded.lanes import MemoryLanes
+from lambdas.core.delivery import delivery_of
+from lambdas.core.lanes import Lane
+from lambdas.core.times import HOUR, SECOND
+from tests.factories import NOW, SteppedClock, a_sent_task, a_spec
+
+
+def test_fresh_work_is_taken_before_overdue_work_however_long_that_has_been_ready():
+    clock = SteppedClock()
+    lanes = MemoryLanes(clock)
+    overdue = [a_sent_task(spec=a_spec(run_at=NOW - HOUR)) for _ in range(3)]
+    lanes.send([delivery_of(task, NOW, not_before=NOW) for task in overdue], NOW)
+    clock.advance(30 * SECOND)
+    fresh = a_sent_task(now=clock.now(), spec=a_spec(run_at=clock.now()))
+    lanes.send([delivery_of(fresh, clock.now())], clock.now())
+
+    taken = lanes.receive(Lane.MEDIUM, 2, wait=0)
+
+    assert [message.delivery.task_id for message in taken] == [fresh.id, overdue[0].id]
+
+
+def test_overdue_work_that_is_handed_back_still_stands_back():
+    clock = SteppedClock()
+    lanes = MemoryLanes(clock)
+    overdue = a_sent_task(spec=a_spec(run_at=NOW - HOUR))
+    lanes.send([delivery_of(overdue, NOW, not_before=NOW)], NOW)
+    [message] = lanes.receive(Lane.MEDIUM, 1, wait=0)
+    lanes.hand_back(message, 0)
+    fresh = a_sent_task(spec=a_spec(run_at=NOW))
+    lanes.send([delivery_of(fresh, NOW)], NOW)
+
+    assert lanes.depth(Lane.MEDIUM).ready == 2
+    assert [m.delivery.task_id for m in lanes.receive(Lane.MEDIUM, 1, wait=0)] == [fresh.id]
