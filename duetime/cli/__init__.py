@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
+from duetime.cli.dlq import dlq
 from duetime.cli.exits import EPILOG, Commands
 from duetime.cli.local import local
 from duetime.cli.submit import submit
-from duetime.cli.tasks import cancel, health, list_tasks, show
+from duetime.cli.tasks import cancel, health, list_tasks, retry, show
 from duetime.cli.watch import watch
 
 app = typer.Typer(
@@ -45,6 +46,8 @@ app.command()(submit)
 app.command()(show)
 app.command("list")(list_tasks)
 app.command()(cancel)
+app.command()(retry)
+app.add_typer(dlq)
 app.command()(watch)
 app.command()(health)
 

@@ -65,6 +65,14 @@ def local(
     concurrency: Annotated[
         int, typer.Option(min=1, help="Tasks at a time, in each lane.")
     ] = DEFAULTS.concurrency,
+    catch_up: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Overdue tasks started a second, in each lane, after an outage.",
+        ),
+    ] = DEFAULTS.catch_up,
     backend: Annotated[
         Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
     ] = Backend.EMBEDDED,
@@ -88,6 +96,7 @@ def local(
         handlers=tuple(handlers or ()),
         tick=_tick(tick),
         concurrency=concurrency,
+        catch_up=catch_up,
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,

@@ -24,6 +24,12 @@ WaitUpTo = Annotated[
     typer.Option("--wait", metavar="DURATION", help="Give up after this long (exit code 5)."),
 ]
 
+Limit = Annotated[int, typer.Option("--limit", min=1, help="How many.")]
+NoLimit = Annotated[bool, typer.Option("--all", help="No limit.")]
+Cursor = Annotated[
+    str | None, typer.Option("--cursor", help="Go on where --json said `next_cursor`.")
+]
+
 
 def task_id(value: str) -> str:
     """An unset shell variable must not become a call on the whole collection."""

@@ -18,6 +18,17 @@ def terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def answerable() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
+
+
+def agreed(question: str) -> bool:
+    """Asked on stderr: stdout is for data."""
+    print(question, "[y/N]", end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def stdout() -> Console:
     return Console(highlight=False, width=None if terminal() else PIPE_WIDTH)
 

@@ -100,6 +100,18 @@ def error(fields: Mapping[str, Any] | None) -> str | None:
     return clean(f"{fields['type']}: {fields['message']}") if fields else None
 
 
+def traceback(fields: Mapping[str, Any] | None) -> str | None:
+    """Its end, which says where; all that is kept of it is behind --json."""
+    text = clean((fields or {}).get("traceback") or "").rstrip()
+    if len(text) <= LONGEST_TEXT:
+        return text or None
+    return f"(--json shows all) …{text[-LONGEST_TEXT:]}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def value(data: Any) -> str | None:
     """JSON for the eye; all of it is behind --json."""
     if data is None:

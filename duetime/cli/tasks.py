@@ -1,11 +1,11 @@
-"""`duetime show`, `list`, `cancel` and `health`."""
+"""`duetime show`, `list`, `cancel`, `retry` and `health`."""
 
 from typing import Annotated
 
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import AsJson, TaskId, TaskIds, Url, connect
+from duetime.cli.options import AsJson, Cursor, Limit, NoLimit, TaskId, TaskIds, Url, connect
 from lambdas.core.lifecycle import Status
 
 
@@ -30,29 +30,41 @@ def list_tasks(
     namespace: Annotated[
         str | None, typer.Option(help="Whose tasks.", show_default="default")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
-    everything: Annotated[bool, typer.Option("--all", help="No limit.")] = False,
-    cursor: Annotated[
-        str | None, typer.Option(help="Go on where --json said `next_cursor`.")
-    ] = None,
+    limit: Limit = 20,
+    everything: NoLimit = False,
+    cursor: Cursor = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Tasks, newest first."""
-    from duetime.cli.listing import print_list, read
+    from duetime.cli import listing, views
 
-    filters = {"status": status, "namespace": namespace}
     with connect(url) as client:
-        page = read(client, filters, limit=None if everything else limit, cursor=cursor)
-    print_list(page, filters, as_json=as_json)
+        page = listing.read(
+            lambda size, at: client.page(status=status, namespace=namespace, limit=size, cursor=at),
+            limit=None if everything else limit,
+            cursor=cursor,
+        )
+    empty = listing.NO_MATCH if status or namespace else listing.EMPTY
+    listing.print_list(page, views.task_table, empty, as_json=as_json)
 
 
 def cancel(tasks: TaskIds, url: Url = None, as_json: AsJson = False) -> None:
     """Cancel tasks. One that cannot be cancelled does not hold back the rest."""
-    from duetime.cli.cancelling import cancel_each
+    from duetime.cli.each import cancelled, for_each
 
     with connect(url) as client:
-        cancel_each(client, tasks, as_json=as_json)
+        for_each(tasks, client.cancel, cancelled, as_json=as_json)
+
+
+def retry(tasks: TaskIds, url: Url = None, as_json: AsJson = False) -> None:
+    """Give DEAD tasks another life, at once, with as many attempts as at first.
+
+    One that cannot be retried does not hold back the rest."""
+    from duetime.cli.each import for_each, retried
+
+    with connect(url) as client:
+        for_each(tasks, client.retry, retried, as_json=as_json)
 
 
 def health(url: Url = None, as_json: AsJson = False) -> None:

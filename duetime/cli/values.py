@@ -5,7 +5,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, overload
 
@@ -14,6 +14,8 @@ import typer
 SHORTEST_PAUSE = 0.05
 UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 NUMBER = r"\d+(?:\.\d+)?"
+DAY = re.compile(r"\d{4}-")
+EXAMPLE = "2026-11-16T09:00:00+01:00"
 DURATION = re.compile("".join(rf"(?:({NUMBER}){unit})?" for unit in UNITS))
 
 
@@ -65,10 +67,20 @@ def moment(option: str, text: str | None) -> str | None:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        refuse(option, f"{text!r} is not a time such as 2026-11-16T09:00:00+01:00")
+        refuse(option, f"{text!r} is not a time such as {EXAMPLE}")
     if at.tzinfo is None:
         refuse(option, f"{text!r} has no offset: add Z (UTC) or one such as +01:00")
     return at.isoformat()
+
+
+def past(option: str, text: str | None, now: datetime) -> str | None:
+    """RFC 3339, from a time, or from how long ago it was."""
+    if text is None or DAY.match(text):
+        return moment(option, text)
+    if not (re.fullmatch(NUMBER, text, re.ASCII) or (text and DURATION.fullmatch(text.lower()))):
+        refuse(option, f"{text!r} is neither a time such as {EXAMPLE} nor a while ago such as 1h")
+    ago = min(duration(option, text), now.timestamp())  # nothing is older than the epoch
+    return datetime.fromtimestamp(now.timestamp() - ago, UTC).isoformat()
 
 
 def pairs(option: str, texts: Sequence[str], separator: str, example: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from duetime.cli import phrases
 from duetime.client import Attempt, Task
-from duetime.text import clean
+from duetime.text import clean, one_line
 
 
 def panel(task: Task, attempts: Sequence[Attempt], now: datetime) -> RenderableType:
@@ -55,6 +55,8 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
     yield from ((label, Text(text)) for label, text in rows.items() if text is not None)
     if told := phrases.error(task["error"]):
         yield "error", Text(told, style="red")
+    if trace := phrases.traceback(task["error"]):
+        yield "traceback", Text(trace)
 
 
 def _stopping(task: Task) -> bool:
@@ -95,7 +97,30 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
             phrases.relative(task["due_at"], now, rough=True),
             task["priority"],
             phrases.tries(task).replace(" of ", "/"),
-            Text(phrases.short(task), no_wrap=True, overflow="ellipsis"),
+            _cut(phrases.short(task)),
+        )
+    return table
+
+
+def _cut(text: str, style: str = "") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
+
+def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
+    """A narrow terminal cuts what went wrong and what a task is, never its id."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("ID", no_wrap=True, min_width=26)
+    table.add_column("DIED", no_wrap=True, min_width=10)
+    table.add_column("ERROR")
+    table.add_column("TRIES", no_wrap=True, min_width=5)
+    table.add_column("TASK")
+    for task in tasks:
+        table.add_row(
+            task["id"],
+            phrases.relative(task["finished_at"] or task["updated_at"], now, rough=True),
+            _cut(one_line(phrases.error(task["error"]) or ""), style="red"),
+            phrases.tries(task).replace(" of ", "/"),
+            _cut(phrases.short(task)),
         )
     return table
 

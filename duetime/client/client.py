@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self, Unpack, cast
-from urllib.parse import quote
 
 import httpx
 
+from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import StillGoing, Unreachable
 from duetime.client.shapes import (
     Attempt,
@@ -21,10 +21,8 @@ from duetime.client.shapes import (
     TaskFields,
     TaskPage,
 )
-from duetime.client.wire import Wire
+from duetime.client.wire import PAGE, Wire, task_path
 from lambdas.core.lifecycle import FINISHED
-
-PAGE = 100  # the longest page, and the largest batch, that the contract allows
 
 
 class Client:
@@ -50,6 +48,7 @@ class Client:
         """`patience`: for how many seconds `follow` and `wait` go on asking while nobody
         answers, since a runner may be restarting; `on_silence` hears of it once."""
         self._wire = Wire(url, timeout, transport)
+        self.dead_letters = DeadLetters(self._wire)
         self._patience, self._on_silence = patience, on_silence
         self._sleep, self._clock = sleep, clock
 
@@ -72,18 +71,22 @@ class Client:
         return cast("list[BatchResult]", answer["results"])
 
     def get(self, task_id: str) -> Task:
-        return cast(Task, self._wire.call("GET", _path(task_id)))
+        return cast(Task, self._wire.call("GET", task_path(task_id)))
 
     def cancel(self, task_id: str) -> Task:
         """CANCELLED at once, or still RUNNING with `cancel_requested`."""
-        return cast(Task, self._wire.call("DELETE", _path(task_id)))
+        return cast(Task, self._wire.call("DELETE", task_path(task_id)))
+
+    def retry(self, task_id: str) -> Task:
+        """A DEAD task gets another life, and as many attempts as at first: RETRYING, due now."""
+        return cast(Task, self._wire.call("POST", f"{task_path(task_id)}/retry"))
 
     def attempts(self, task_id: str) -> "builtins.list[Attempt]":
         found: list[Attempt] = []
         cursor = None
         while True:
             query = {"cursor": cursor, "limit": PAGE}
-            page = self._wire.call("GET", f"{_path(task_id)}/attempts", query=query)
+            page = self._wire.call("GET", f"{task_path(task_id)}/attempts", query=query)
             found += page["items"]
             cursor = page["next_cursor"]
             if cursor is None:
@@ -166,8 +169,3 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _path(task_id: str) -> str:
-    """An id comes from a command line: it must not reach another path."""
-    return f"/v1/tasks/{quote(task_id, safe='', errors='replace')}"

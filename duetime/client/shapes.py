@@ -42,6 +42,7 @@ class Progress(TypedDict):
 class TaskError(TypedDict):
     type: str
     message: str
+    traceback: str | None  # its end, of a handler that raised
     attempt: NotRequired[int]
 
 
@@ -92,11 +93,33 @@ class TaskPage(TypedDict):
     next_cursor: str | None
 
 
+class DeadFilter(TypedDict, total=False):
+    """Which dead tasks; what is left out, or None, asks nothing. Times are RFC 3339."""
+
+    namespace: str | None
+    error_type: str | None
+    died_after: str | None  # then or later
+    died_before: str | None
+
+
+class NotRedriven(TypedDict):
+    id: str
+    reason: str
+
+
+class Redriven(TypedDict):
+    """What a redrive has come to; after a dry run, what it would come to."""
+
+    redriven: int
+    dry_run: bool
+    not_redriven: list[NotRedriven]
+
+
 class Attempt(TypedDict):
     number: int
     started_at: str
     finished_at: str | None
-    outcome: str | None
+    outcome: str | None  # None: it goes on
     error: TaskError | None
     drift_ms: int
 

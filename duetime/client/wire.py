@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from duetime.client.errors import ApiError, BadAddress, FieldError, Unreachable
 
 DEFAULT_URL = "http://127.0.0.1:8080"
+PAGE = 100  # the longest page, and the largest batch, that the contract allows
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -70,6 +72,11 @@ class Wire:
 
     def close(self) -> None:
         self._http.close()
+
+
+def task_path(task_id: str) -> str:
+    """An id comes from a command line: it must not reach another path."""
+    return f"/v1/tasks/{quote(task_id, safe='', errors='replace')}"
 
 
 def _address(text: str) -> httpx.URL:

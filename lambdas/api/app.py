@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 
+from lambdas.api.dead_letters import DeadLetters
 from lambdas.api.http import Problem, Request, Response, Router, unavailable
 from lambdas.api.submission import Submission
 from lambdas.api.tasks import HandlerNames, Tasks
@@ -19,6 +20,7 @@ class Api:
         self._version = version
         self._router = Router()
         Tasks(ports, Submission(ports), handlers).add_to(self._router)
+        DeadLetters(ports).add_to(self._router)
         self._router.add("GET", "/v1/health", self._health)
 
     def call(self, request: Request) -> Response:

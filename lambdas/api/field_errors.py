@@ -17,6 +17,7 @@ _MESSAGES: Mapping[str, str] = {
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
+    "bool_type": "must be true or false",
     "greater_than_equal": "must be at least {ge:.0f}",
     "less_than_equal": "must be at most {le:.0f}",
     "literal_error": "must be {expected}",

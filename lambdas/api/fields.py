@@ -16,7 +16,7 @@ _EXAMPLE = "2026-11-16T09:00:00+01:00"
 _LAST: Millis = 253_402_300_799_999  # of the year 9999, the last that can be written down
 
 
-def _moment(value: Any) -> Millis:
+def moment(value: Any) -> Millis:
     if not isinstance(value, str):
         raise ValueError(f"must be a string such as {_EXAMPLE}")
     if _NAIVE.fullmatch(value):
@@ -24,17 +24,18 @@ def _moment(value: Any) -> Millis:
     if not _RFC3339.fullmatch(value):
         raise ValueError(f"must be an RFC 3339 time such as {_EXAMPLE}")
     try:
-        moment = datetime.fromisoformat(value.upper())
+        at = from_datetime(datetime.fromisoformat(value.upper()))
     except ValueError:
         raise ValueError("must be a day and a time that exist") from None
-    at = from_datetime(moment)
     if not 0 <= at <= _LAST:
         raise ValueError("must be in the years 1970 to 9999 (UTC)")
     return at
 
 
-Moment = Annotated[Millis, BeforeValidator(_moment)]
+Moment = Annotated[Millis, BeforeValidator(moment)]
 Word = Annotated[
     str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:\-]+$")
 ]
+LONGEST_ERROR_TYPE = 256
+ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ERROR_TYPE)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]

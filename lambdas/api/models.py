@@ -1,4 +1,4 @@
-"""A task as submitted, and a batch of them."""
+"""Bodies: a task as submitted, a batch of them, and none."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -110,16 +110,22 @@ class BatchIn(BaseModel):
     tasks: Annotated[list[Any], Field(min_length=1, max_length=BATCH_LIMIT)]
 
 
+class NothingIn(BaseModel):
+    """For a call that says all in its path."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 def read_task(body: Any) -> TaskIn:
-    return _read(TaskIn, body)
+    return read_body(TaskIn, body)
 
 
 def read_batch(body: Any) -> list[Any]:
     """The tasks of a batch, each still to be read: a bad one fails alone."""
-    return _read(BatchIn, body).tasks
+    return read_body(BatchIn, body).tasks
 
 
-def _read(model: type[M], body: Any) -> M:
+def read_body(model: type[M], body: Any) -> M:
     try:
         return model.model_validate(body)
     except ValidationError as error:

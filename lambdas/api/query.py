@@ -2,12 +2,16 @@
 
 import re
 from enum import StrEnum
-from typing import TypeVar
+from typing import TypeVar, overload
 
+from lambdas.api.fields import LONGEST_ERROR_TYPE, moment
 from lambdas.api.http import FieldError, Request, invalid
+from lambdas.core.times import Millis
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
+
+_LOST_PLUS = re.compile(r":\d\d(\.\d+)? \d\d:\d\d$")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -19,11 +23,33 @@ class Query:
     def text(self, name: str) -> str | None:
         return self._left.pop(name, None) or None
 
-    def word(self, name: str, default: str) -> str:
+    @overload
+    def word(self, name: str, default: str) -> str: ...
+    @overload
+    def word(self, name: str) -> str | None: ...
+    def word(self, name: str, default: str | None = None) -> str | None:
         value = self.text(name) or default
-        if not re.fullmatch(r"[A-Za-z0-9._:\-]{1,128}", value):
+        if value is not None and not re.fullmatch(r"[A-Za-z0-9._:\-]{1,128}", value):
             raise invalid([FieldError(name, "must be 1 to 128 letters, digits and ._:- only")])
         return value
+
+    def error_type(self, name: str) -> str | None:
+        value = self.text(name)
+        if value is not None and len(value) > LONGEST_ERROR_TYPE:
+            message = f"must have at most {LONGEST_ERROR_TYPE} characters"
+            raise invalid([FieldError(name, message)])
+        return value
+
+    def moment(self, name: str) -> Millis | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        if _LOST_PLUS.search(value):
+            raise invalid([FieldError(name, "must have its + written as %2B in a URL")])
+        try:
+            return moment(value)
+        except ValueError as error:
+            raise invalid([FieldError(name, str(error))]) from None
 
     def number(self, name: str, default: int) -> int:
         value = self.text(name)

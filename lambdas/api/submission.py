@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from lambdas.api.http import FieldError, Problem, unavailable
+from lambdas.api.sending import send
 from lambdas.core.change import Applied, Refused
 from lambdas.core.codec import canonical
 from lambdas.core.ports import Ports, Reservation
@@ -18,7 +19,6 @@ from lambdas.core.task import Spec, Task
 from lambdas.core.times import DAY, Millis
 from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
-from lambdas.enqueue import enqueue
 
 KEY_LIFE: Millis = DAY
 
@@ -87,7 +87,7 @@ class Submission:
                 case _:
                     submitted.append(unavailable())
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
-        enqueue(self.ports, due_soon)
+        send(self.ports, due_soon)
         return submitted
 
 

@@ -1,11 +1,7 @@
-"""/v1/tasks: submit, read, list, cancel."""
+"""/v1/tasks: submit, read, list, cancel, retry."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from itertools import accumulate
 from typing import Any
-
-from pydantic_core import to_json
 
 from lambdas.api.http import (
     FieldError,
@@ -18,20 +14,21 @@ from lambdas.api.http import (
     shown,
     unavailable,
 )
-from lambdas.api.models import TaskIn, read_batch, read_task
+from lambdas.api.models import NothingIn, TaskIn, read_batch, read_body, read_task
+from lambdas.api.pages import list_page, task_page
 from lambdas.api.query import Query
 from lambdas.api.render import attempt_json, task_json
+from lambdas.api.revival import not_revivable, revive_all
 from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
 from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.ids import is_id
 from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, Page, Ports
+from lambdas.core.ports import Listing, Ports
 from lambdas.core.steps.cancel import cancel, request_cancel
 from lambdas.core.task import Attempt, Task
 from lambdas.core.values import value
 
 CANCEL_TRIES = 5  # each lost to a step of the task itself
-ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
 HandlerNames = Callable[[], Collection[str]]
 
@@ -49,6 +46,7 @@ class Tasks:
         router.add("GET", "/v1/tasks/{id}", self.get)
         router.add("DELETE", "/v1/tasks/{id}", self.cancel)
         router.add("GET", "/v1/tasks/{id}/attempts", self.attempts)
+        router.add("POST", "/v1/tasks/{id}/retry", self.retry)
 
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -80,8 +78,7 @@ class Tasks:
             cursor=query.text("cursor"),
         )
         query.done()
-        page = self._fitting_page(listing)
-        return _page([task_json(task) for task in page.tasks], page.cursor)
+        return task_page(self.ports.store.page, listing)
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -101,6 +98,24 @@ class Tasks:
                     continue  # it has just started, or an attempt has just ended: look again
         raise unavailable()
 
+    def retry(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        Query(request).done()
+        if request.body.strip():
+            read_body(NothingIn, request.json())
+        task = self._find(parameters["id"])
+        if task.status is not Status.DEAD:
+            raise not_revivable(task)
+        (answer,) = revive_all(self.ports, [task])
+        match answer:
+            case Applied(after):
+                return Response(status=200, body=task_json(after))
+            case Refused(Task() as standing):  # not tried again: it may have had its second life
+                raise not_revivable(standing)
+            case Refused(None):
+                raise not_found(f"task {task.id}")
+            case _:
+                raise unavailable()
+
     def attempts(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
         limit, after = query.limit(), query.number("cursor", 0)
@@ -108,22 +123,7 @@ class Tasks:
         attempts = self._attempts(self._find(parameters["id"]))
         left = [attempt for attempt in attempts if attempt.number > after]
         more = str(left[limit - 1].number) if len(left) > limit else None
-        return _page([attempt_json(attempt) for attempt in left[:limit]], more)
-
-    def _fitting_page(self, listing: Listing) -> Page:
-        """A page may be short, so one that is too much for one answer is read again, shorter."""
-        page = self._read_page(listing)
-        sizes = accumulate(len(to_json(task_json(task))) for task in page.tasks)
-        fitting = sum(1 for size in sizes if size <= ANSWER_LIMIT)
-        if fitting == len(page.tasks):
-            return page
-        return self._read_page(replace(listing, limit=max(fitting, 1)))
-
-    def _read_page(self, listing: Listing) -> Page:
-        try:
-            return self.ports.store.page(listing)
-        except ValueError as error:
-            raise invalid([FieldError("cursor", str(error))]) from None
+        return list_page([attempt_json(attempt) for attempt in left[:limit]], more)
 
     def _submit_each(self, bodies: list[Any]) -> list[dict[str, Any]]:
         read = [self._try_wanted(body) for body in bodies]
@@ -185,10 +185,6 @@ def _result(outcome: Submitted | Problem) -> dict[str, Any]:
         return {"status": outcome.status, "error": outcome.body}
     status = 200 if outcome.replayed else 201
     return {"status": status, "task": task_json(outcome.task)}
-
-
-def _page(items: list[dict[str, Any]], cursor: str | None) -> Response:
-    return Response(status=200, body={"items": items, "next_cursor": cursor})
 
 
 def _finished(task: Task) -> Problem:

@@ -61,9 +61,12 @@ class WatchedLanes(MemoryLanes):
     def __init__(self, clock: SteppedClock) -> None:
         super().__init__(clock)
         self.refuses = False
+        self.fails: Exception | None = None
         self.sent: list[Delivery] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        if self.fails:
+            raise self.fails
         if self.refuses:
             return [False] * len(deliveries)
         self.sent += deliveries

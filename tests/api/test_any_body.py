@@ -139,11 +139,42 @@ def test_any_batch_answers_for_each_of_its_tasks(bodies: list[Any]):
                 check_refusal(result["error"], result["status"])
 
 
+redrives = st.fixed_dictionaries(
+    {},
+    optional={
+        "ids": st.lists(words, max_size=3) | anything,
+        "namespace": words | anything,
+        "error_type": words | anything,
+        "died_after": times | anything,
+        "died_before": times | anything,
+        "all": st.booleans() | anything,
+        "dry_run": st.booleans() | anything,
+        "limit": st.integers(0, 1_001) | anything,
+        "cursor": words | anything,
+    },
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(redrives | anything)
+@example({"namespace": "a", "died_before": EDGES[1]})
+def test_any_redrive_is_a_count_or_a_problem(body: Any):
+    with closing(EmbeddedStore(None)) as store:
+        service = Service(store, SteppedClock())
+        response = service.call("POST", "/v1/dead-letters/redrive", written(body))
+        if response.status == 200:
+            assert as_sent(response)["redriven"] == 0
+        else:
+            check_refusal(as_sent(response), response.status)
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     st.text(letters, max_size=30) | st.sampled_from(["", "x", "batch"]),
     st.dictionaries(
-        st.sampled_from(["limit", "cursor", "status", "namespace", "x"]),
+        st.sampled_from(
+            ["limit", "cursor", "status", "namespace", "error_type", "died_after", "x"]
+        ),
         st.text(max_size=20),
         max_size=3,
     ),
@@ -151,7 +182,8 @@ def test_any_batch_answers_for_each_of_its_tasks(bodies: list[Any]):
 def test_any_path_and_query_get_an_answer(end: str, query: dict[str, str]):
     with closing(EmbeddedStore(None)) as store:
         service = Service(store, SteppedClock())
-        for path in (f"/v1/tasks/{end}", f"/v1/tasks/{end}/attempts", "/v1/tasks", f"/{end}"):
+        lists = ("/v1/tasks", "/v1/dead-letters")
+        for path in (f"/v1/tasks/{end}", f"/v1/tasks/{end}/attempts", *lists, f"/{end}"):
             response = service.call("GET", path, query=query)
             if response.status != 200:
                 check_refusal(as_sent(response), response.status)

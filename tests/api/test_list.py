@@ -142,7 +142,7 @@ def test_a_page_of_large_tasks_is_short(any_service: Service):
 
 
 def test_a_task_too_large_for_a_page_gets_one(service: Service, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.api.tasks.ANSWER_LIMIT", 1_000)
+    monkeypatch.setattr("lambdas.api.pages.ANSWER_LIMIT", 1_000)
     ids = submit_many(service, 2, payload="x" * 2_000)
 
     assert read_all(service) == [[ids[0]], [ids[1]]]

@@ -9,7 +9,7 @@ from lambdas.api.http import BODY_LIMIT
 from lambdas.core.errors import Unavailable
 from tests.api.service import PYTHON, Service, as_sent, refusal
 
-SUBMISSIONS = ["/v1/tasks", "/v1/tasks/batch"]
+SUBMISSIONS = ["/v1/tasks", "/v1/tasks/batch", "/v1/dead-letters/redrive"]
 
 MALFORMED: dict[str, bytes] = {
     "nothing": b"",
@@ -135,6 +135,9 @@ def test_another_media_type_is_a_415(service: Service, path: str, content_type: 
         "/v1//tasks",
         "/v1/tasks/",
         "/v1/tasks//attempts",
+        "/v1/tasks//retry",
+        "/v1/dead-letters/",
+        "/v1/dead-letters/x",
         "/v1/tasks/x/attempts/",
         "/v1/tasks/x/y",
         "/v1/tasks%2Fbatch",
@@ -166,6 +169,9 @@ def test_no_such_path_is_a_404(service: Service, method: str, path: str):
         ("POST", "/v1/tasks/x", "GET, DELETE"),
         ("PUT", "/v1/tasks/batch", "POST, GET, DELETE"),
         ("DELETE", "/v1/tasks/x/attempts", "GET"),
+        ("GET", "/v1/tasks/x/retry", "POST"),
+        ("POST", "/v1/dead-letters", "GET"),
+        ("GET", "/v1/dead-letters/redrive", "POST"),
         ("POST", "/v1/health", "GET"),
     ],
 )

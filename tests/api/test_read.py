@@ -8,6 +8,7 @@ import pytest
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.task import Attempt, Progress, TaskError
 from lambdas.core.times import SECOND, rfc3339
+from tests.api.dead import TRACEBACK, a_dead_task
 from tests.api.service import Service, refusal
 from tests.factories import NOW, a_running_task, a_task, an_id
 
@@ -66,6 +67,27 @@ def test_a_dead_task_tells_its_error_and_the_attempt(service: Service):
     assert error == {"type": "HTTPError", "message": "503", "traceback": None, "attempt": 5}
 
 
+def test_what_a_handler_raised_is_told_with_its_traceback(any_service: Service):
+    task = a_dead_task(attempt=2)
+    any_service.store.put([task])
+    told = {"type": "ValueError", "message": "no such day", "traceback": TRACEBACK}
+
+    path = f"/v1/tasks/{task.id}"
+
+    assert any_service.get(path).body["error"] == {**told, "attempt": 2}
+    assert any_service.get(f"{path}/attempts").body["items"][0]["error"] == told
+
+
+def test_a_snoozed_attempt_is_told_as_one(any_service: Service):
+    snoozed = an_attempt(1, outcome=Outcome.SNOOZED, error=None)
+    task = a_running_task(status=Status.RETRYING, current=snoozed)
+    any_service.store.put([task])
+
+    [attempt] = any_service.get(f"/v1/tasks/{task.id}/attempts").body["items"]
+
+    assert attempt["outcome"] == "snoozed"
+
+
 STRANGE_IDS = [
     "x",
     "01NOPE",
@@ -82,11 +104,11 @@ STRANGE_IDS = [
 @pytest.mark.parametrize("task_id", STRANGE_IDS, ids=lambda task_id: task_id[:30])
 @pytest.mark.parametrize(
     ("method", "end"),
-    [("GET", ""), ("DELETE", ""), ("GET", "/attempts")],
-    ids=["get", "cancel", "attempts"],
+    [("GET", ""), ("DELETE", ""), ("GET", "/attempts"), ("POST", "/retry")],
+    ids=["get", "cancel", "attempts", "retry"],
 )
 def test_no_task_is_a_404(any_service: Service, method: str, end: str, task_id: str):
-    response = any_service.call(method, f"/v1/tasks/{task_id}{end}")
+    response = any_service.call(method, f"/v1/tasks/{task_id}{end}", b"")
 
     assert response.status == 404
     assert response.body["type"] == "urn:duetime:problem:not-found"

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from lambdas.core.change import Unknown
+from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
 from lambdas.core.times import HOUR, MINUTE, SECOND, rfc3339
@@ -223,6 +224,16 @@ def test_a_refused_delivery_is_left_to_the_scanner(any_service: Service):
     assert task.status is Status.PENDING
     assert task.wake is not None
     assert (task.wake.kind, task.wake.at) == (WakeKind.DISPATCH, NOW + 10 * SECOND)
+
+
+@pytest.mark.parametrize("error", [Unavailable("gone"), RuntimeError("no such queue")], ids=str)
+def test_a_lane_that_fails_does_not_fail_what_is_stored(service: Service, error: Exception):
+    """Who is told that it failed would send it again, and without a key it would run twice."""
+    service.lanes.fails = error
+
+    assert service.submit().status == 201
+    assert [r["status"] for r in service.batch({"target": PYTHON}).body["results"]] == [201]
+    assert [t.wake.kind for t in service.stored() if t.wake] == [WakeKind.WATCH] * 2
 
 
 def test_a_write_without_an_answer_is_a_503_that_says_when_to_try_again(service: Service):

@@ -125,6 +125,7 @@ class System:
 
     def __init__(self) -> None:
         clock = SystemClock()
+        self.now = clock.now
         self.store = EmbeddedStore(None)
         self._lanes = MemoryLanes(clock)
         ports = Ports(

@@ -200,7 +200,7 @@ def test_show_has_the_attempts(live: Any, system: Any) -> None:
     assert (shown["status"], shown["attempts"][0]["outcome"]) == ("DEAD", "failed")
     result = live("show", task_id)
     assert result.exit_code == ExitCode.OK
-    assert result.stdout.count("PermanentError: it was told to") == 2
+    assert result.stdout.count("PermanentError: it was told to") == 3, "its traceback ends so too"
 
 
 @pytest.mark.parametrize("command", ["show", "watch", "cancel"])

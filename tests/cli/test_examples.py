@@ -1,7 +1,11 @@
 """What a newcomer copies works."""
 
 import json
+import os
+import re
 import sys
+from datetime import datetime
+from hashlib import pbkdf2_hmac
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ import pytest
 from lambdas import registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+MANUAL = Path(__file__).parents[2] / "docs" / "handlers.md"
 REQUESTS = sorted((EXAMPLES / "requests").glob("*.json"))
 
 
@@ -67,10 +72,41 @@ def test_flaky_is_retried_and_bad_input_is_not(ended: Any) -> None:
     assert ended("demo.flaky", {"failures": "many"})["status"] == "DEAD"
 
 
+def test_what_is_too_soon_is_looked_at_again(ended: Any) -> None:
+    assert ended("orders.collect", {"ready_after": 0})["result"] == {"looked": 1}
+    task = ended("orders.collect", {"ready_after": 1})
+    assert (task["status"], task["error"]["type"]) == ("RETRYING", "Snooze")
+
+
+def test_a_service_may_ask_for_patience(ended: Any) -> None:
+    task = ended("prices.fetch", {"wait": 600})
+    assert (task["status"], task["error"]["type"]) == ("RETRYING", "RetryLater")
+    due_at, updated_at = (datetime.fromisoformat(task[key]) for key in ("due_at", "updated_at"))
+    assert (due_at - updated_at).total_seconds() == 600
+
+
+def test_encoding_runs_in_a_child(ended: Any) -> None:
+    task = ended("video.encode", {"rounds": 1})
+    assert task["result"]["digest"] == pbkdf2_hmac("sha256", b"frame", b"salt", 1).hex()[:8]
+    assert task["result"]["pid"] != os.getpid()
+    assert task["progress"]["message"] == "encoded"
+
+
+def test_the_handlers_of_the_manual_run(ended: Any) -> None:
+    for block in re.findall(r"```python\n(.*?)```", MANUAL.read_text(), re.DOTALL):
+        source = block.replace('@task("', '@task("manual.')
+        exec(source, {"__name__": "the_manual"})
+    assert ended("manual.reports.daily", {"day": 1})["result"] == {"pages": 10}
+    assert ended("manual.reports.daily", {})["status"] == "DEAD"
+    encode = registry.find("manual.video.encode")
+    assert encode is not None
+    assert encode.isolated
+
+
 def test_a_charge_is_made_once(live: Any, system: Any, ended: Any) -> None:
     first = ended("payments.charge", {"account": "ada", "cents": 500})
     assert first["result"] == {"account": "ada", "charged_now": True, "total_cents": 500}
-    charge, ctx = registry.find("payments.charge"), Attempt(first["id"], 2)
+    charge, ctx = registry.find("payments.charge").run, Attempt(first["id"], 2)
     again = charge(first["payload"], ctx)  # type: ignore[misc, arg-type]
     assert again == {"account": "ada", "charged_now": False, "total_cents": 500}
     with pytest.raises(RuntimeError, match="taken over"):

@@ -26,7 +26,7 @@ def test_it_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
 
 def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
     words = f"--host 0.0.0.0 --port 9000 --data {tmp_path} --handlers {tmp_path} --handlers a.b"
-    words += " --tick 1m30s --concurrency 4 --no-demo --log-level DEBUG"
+    words += " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG"
     duetime("local", *words.split())
     assert asked == [
         LocalOptions(
@@ -36,6 +36,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             handlers=(str(tmp_path), "a.b"),
             tick=90.0,
             concurrency=4,
+            catch_up=7,
             demo=False,
             log_level="debug",
         )
@@ -71,6 +72,8 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--tick 0.09", "--tick"),
         ("--tick 181", "--tick"),
         ("--concurrency 0", "--concurrency"),
+        ("--catch-up 0", "--catch-up"),
+        ("--catch-up 2.5", "--catch-up"),
         ("--backend redis", "--backend"),
         ("--log-level loud", "--log-level"),
     ],

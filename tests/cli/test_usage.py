@@ -45,6 +45,20 @@ HELLO = ("submit", "--handler", "demo.hello")
         (("list", "--limit", "0"), "--limit"),
         (("show", ""), "ID"),
         (("cancel", "t1", " "), "ID"),
+        (("retry", ""), "ID"),
+        (("dlq", "list", "--since", "yesterday"), "--since"),
+        (("dlq", "list", "--before", "2026-11-16T09:00:00"), "--before"),
+        (("dlq", "list", "--since", ""), "--since"),
+        (("dlq", "list", "--limit", "0"), "--limit"),
+        (("dlq", "show", " "), "ID"),
+        (("dlq", "redrive"), "--all"),
+        (("dlq", "redrive", "--yes"), "--all"),
+        (("dlq", "redrive", ""), "ID"),
+        (("dlq", "redrive", "t1", "--all"), "--all"),
+        (("dlq", "redrive", "t1", "--namespace", "a"), "--all"),
+        (("dlq", "redrive", "--error-type", "E", "--all", "--yes"), "--all"),
+        (("dlq", "redrive", "--all"), "--yes"),
+        (("dlq", "redrive", "--since", "5x", "--yes"), "--since"),
         (("health", "--url", "nowhere"), "--url"),
     ],
 )
@@ -70,8 +84,20 @@ def test_watch_does_not_follow_a_list(duetime: Any) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [HELLO, ("show", "t1"), ("list",), ("cancel", "t1"), ("watch", "t1"), ("health",)],
-    ids=lambda words: words[0],
+    [
+        HELLO,
+        ("show", "t1"),
+        ("list",),
+        ("cancel", "t1"),
+        ("retry", "t1"),
+        ("watch", "t1"),
+        ("health",),
+        ("dlq", "list"),
+        ("dlq", "show", "t1"),
+        ("dlq", "redrive", "t1"),
+        ("dlq", "redrive", "--all", "--yes"),
+    ],
+    ids=" ".join,
 )
 @pytest.mark.parametrize("extra", [(), ("--url", "http://127.0.0.1:2")])
 def test_nobody_answers(duetime: Any, words: tuple[str, ...], extra: tuple[str, ...]) -> None:
@@ -106,9 +132,17 @@ def test_help_tells_the_exit_codes(duetime: Any) -> None:
         assert f"{code:>3}  {meaning}" in result.stdout
 
 
-@pytest.mark.parametrize("name", ["local", "submit", "show", "list", "cancel", "watch", "health"])
-def test_every_command_has_help(duetime: Any, name: str) -> None:
-    assert f"Usage: duetime {name}" in duetime(name, "--help").stdout
+COMMANDS = ["local", "submit", "show", "list", "cancel", "retry", "watch", "health", "dlq"]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "dlq list", "dlq show", "dlq redrive"])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_every_command_has_help(duetime: Any, name: str, option: str) -> None:
+    assert f"Usage: duetime {name}" in duetime(*name.split(), option).stdout
+
+
+def test_a_group_without_a_command_shows_its_help(duetime: Any) -> None:
+    assert "redrive" in duetime("dlq").output
 
 
 def test_version(duetime: Any) -> None:

@@ -1,5 +1,6 @@
 import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,42 @@ def test_what_was_not_given_stays_so() -> None:
 )
 def test_a_time_is_sent_as_rfc_3339(text: str, sent: str) -> None:
     assert values.moment("--at", text) == sent
+
+
+AT = datetime(2026, 11, 16, 9, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("2026-11-16T09:00:00+01:00", "2026-11-16T09:00:00+01:00"),
+        ("1h", "2026-11-16T08:00:00+00:00"),
+        ("1h30m", "2026-11-16T07:30:00+00:00"),
+        ("90", "2026-11-16T08:58:30+00:00"),
+        ("0", "2026-11-16T09:00:00+00:00"),
+        ("999999d", "1970-01-01T00:00:00+00:00"),
+        (None, None),
+    ],
+)
+def test_the_past_is_a_time_or_a_while_ago(text: str | None, sent: str | None) -> None:
+    assert values.past("--since", text, AT) == sent
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("yesterday", "neither a time such as 2026-11-16T09:00:00\\+01:00 nor a while ago"),
+        ("", "neither a time"),
+        ("-1h", "neither a time"),
+        ("2026-11-16", "has no offset"),
+        ("2026-11-16T09:00", "has no offset"),
+        ("2026-13-16T09:00Z", "is not a time"),
+        ("9" * 400, "longer than time itself"),
+    ],
+)
+def test_what_is_no_past_says_why(text: str, words: str) -> None:
+    with pytest.raises(typer.BadParameter, match=words):
+        values.past("--since", text, AT)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,34 @@ def test_the_panel_of_a_failed_task_has_its_error_and_attempts(a_task: Any) -> N
         assert words in text
 
 
+def test_the_traceback_is_shown_from_its_end(a_task: Any) -> None:
+    lines = "".join(f"  File f{n}.py, line {n}\n" for n in range(500))
+    told = {**ERROR, "traceback": f"first\n{lines}last\x1b\n"}
+    text = printed(views.panel(a_task(status="DEAD", attempt=1, error=told), [], NOW))
+    assert "File f499.py, line 499" in text
+    assert "last\ufffd" in text
+    assert "(--json shows all) …" in text
+    assert "first" not in text
+    assert "\x1b" not in text
+    without = {**ERROR, "traceback": None}
+    assert "traceback" not in printed(views.panel(a_task(error=without), [], NOW))
+
+
+def test_dead_letters_fit_a_narrow_terminal(a_task: Any) -> None:
+    died = "2026-11-16T07:15:00.000Z"
+    error = {"type": "ValueError", "message": "a message\nthat is much too long"}
+    task = a_task(
+        status="DEAD", attempt=5, finished_at=died, error=error, name="the daily report of us"
+    )
+    console = Console(file=StringIO(), width=80)
+    console.print(views.dead_table([task], NOW))
+    line = console.file.getvalue().splitlines()[1]  # type: ignore[attr-defined]
+    assert line.startswith("01KA5V8Y3M0000000000000001  45 min ago  ValueError: ")
+    assert "5/5" in line
+    assert len(line) == 80
+    assert line.count("…") == 2
+
+
 def test_an_attempt_that_goes_on_has_no_end(a_task: Any) -> None:
     attempt = {"number": 2, "started_at": "2026-11-16T08:00:10Z", "finished_at": None}
     attempt |= {"outcome": None, "error": None, "drift_ms": 3}

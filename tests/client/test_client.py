@@ -15,27 +15,10 @@ from duetime.client import (
     Unreachable,
 )
 from lambdas.core.errors import DuetimeError
+from tests.client.script import Script, ok
 
 PROBLEM = {"content-type": "application/problem+json"}
 HELLO = {"type": "python", "handler": "demo.hello"}
-
-
-class Script:
-    """Answers in turn, and keeps what was asked."""
-
-    def __init__(self, *answers: httpx.Response | Exception) -> None:
-        self.asked: list[httpx.Request] = []
-        self._answers = list(answers)
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def client(self, url: str | None = "http://duetime.test", **options: Any) -> Client:
-        return Client(url, transport=httpx.MockTransport(self), **options)
 
 
 class Clock:
@@ -51,10 +34,6 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
-
-
-def ok(body: Any, status: int = 200) -> httpx.Response:
-    return httpx.Response(status, json=body)
 
 
 def test_submit_sends_the_fields_and_returns_the_task() -> None:

@@ -1,0 +1,29 @@
+"""A transport that answers as told."""
+
+from typing import Any
+
+import httpx
+
+from duetime.client import Client
+
+
+class Script:
+    """Answers in turn, and keeps what was asked."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.asked: list[httpx.Request] = []
+        self._answers = list(answers)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def client(self, url: str | None = "http://duetime.test", **options: Any) -> Client:
+        return Client(url, transport=httpx.MockTransport(self), **options)
+
+
+def ok(body: Any, status: int = 200) -> httpx.Response:
+    return httpx.Response(status, json=body)
