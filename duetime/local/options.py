@@ -16,6 +16,7 @@ class LocalOptions:
     handlers: tuple[str, ...] = ()
     tick: float = 60.0
     concurrency: int = 100
+    catch_up: int = 1_000  # a quarter of what one machine does: the rest is for fresh work
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None

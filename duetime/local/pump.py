@@ -77,7 +77,7 @@ class Pump:
                 log.exception("a tick failed; the next one finds what it left")
                 continue
             log.debug("tick: %s", report)
-            if report.unfinished or report.held_back:
+            if report.unfinished:
                 wait = min(SOON, self._tick)
 
     def _poll_lane(self, lane: Lane) -> None:

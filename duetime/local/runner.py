@@ -57,7 +57,7 @@ class Runner:
         executor = Executor(ports, {"python": run_handler, "http": http})
         self._activity = Activity(console)
         self.pump = Pump(
-            scanner=Scanner(ports, self.backend.cursors),
+            scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
             crews={
                 lane: Crew(executor, ports.clock, options.concurrency, name=lane) for lane in Lane
             },

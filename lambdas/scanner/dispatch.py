@@ -4,21 +4,23 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lambdas.core.change import Applied, Unknown, Unreadable
+from lambdas.core.change import Applied, Change, Unknown, Unreadable
 from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Step
+from lambdas.core.lifecycle import Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.steps.claim import claim, set_aside
 from lambdas.core.steps.record import to_enqueue
-from lambdas.core.steps.watch import look
+from lambdas.core.steps.watch import Verdict, look
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake
+from lambdas.core.wakes import Wake, WakeKind
 from lambdas.enqueue import enqueue
+from lambdas.scanner.pace import Pacer
 
 log = logging.getLogger(__name__)
 
 BACKED_UP = 1_000  # ready messages from which a lane counts as backed up
+AT_ONCE: Millis = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,21 +31,38 @@ class Dispatched:
     watched: int = 0
     sent: int = 0
     set_aside: int = 0
+    held_back: int = 0
 
 
 @dataclass
 class Dispatcher:
-    """For one tick: the depth of a lane is read once."""
+    """For one tick: the depth of a lane is read once, and only if somebody asks."""
 
     ports: Ports
+    pacer: Pacer
     _ready: dict[Lane, int] = field(default_factory=dict)
 
+    def admits(self, found: Wake) -> bool:
+        """Whether the tick may take this wake. Overdue work waits for a slot, and none is
+        added to a lane that cannot keep up with what it has."""
+        if not self.pacer.overdue(found.at):
+            return True
+        if self.pacer.used_up(found.lane):
+            return False
+        return found.kind is WakeKind.WATCH or not self._backed_up(found.lane)
+
     def claim(self, wakes: Sequence[Wake]) -> Dispatched:
-        """Claim tasks whose time is near, and send them."""
+        """Claim tasks whose time is near, and send them. The slot of a claim that is lost goes
+        unused: whoever won it gave the task one of its own."""
         now = self.ports.clock.now()
-        changes = [
-            claim(self.ports.rules, w, now=now, draw=self.ports.chance.draw()) for w in wakes
-        ]
+        slots = {
+            w.task_id: slot
+            for w in wakes
+            if (slot := self._slot(w.lane, w.task_id, w.at)) is not None
+        }
+        held_back = len(wakes) - len(slots)
+        wakes = [w for w in wakes if w.task_id in slots]
+        changes = [self._claim(w, now, slots[w.task_id]) for w in wakes]
         claimed: list[Task] = []
         stuck: list[Task] = []
         unknown = unreadable = 0
@@ -57,15 +76,16 @@ class Dispatcher:
                 unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
             elif answer.task is not None and answer.task.wake == found:
                 stuck.append(answer.task)  # not PENDING: a retry, or leased from a lost message
-        sent = enqueue(self.ports, claimed)
+        sent = enqueue(self.ports, claimed, slots)
         looked = self._look(stuck, now)
         return Dispatched(
             claimed=len(claimed),
             lost=len(wakes) - len(claimed) - len(stuck) - unknown - unreadable,
             unknown=unknown,
-            watched=len(stuck),
-            sent=sent + looked,
+            watched=looked.watched,
+            sent=sent + looked.sent,
             set_aside=unreadable,
+            held_back=held_back + looked.held_back,
         )
 
     def watch(self, wakes: Sequence[Wake]) -> Dispatched:
@@ -74,7 +94,7 @@ class Dispatcher:
         still = [
             task for w in wakes if (task := tasks.get(w.task_id)) is not None and task.wake == w
         ]
-        return Dispatched(watched=len(still), sent=self._look(still, self.ports.clock.now()))
+        return self._look(still, self.ports.clock.now())
 
     def set_aside(self, found: Wake, reason: str) -> None:
         """Move a wake that cannot be dealt with out of the way, so that it holds nobody up."""
@@ -82,24 +102,25 @@ class Dispatcher:
         now = self.ports.clock.now()
         self.ports.store.set_aside(set_aside(self.ports.rules, found, now=now))
 
-    def ready(self, lane: Lane) -> int:
-        if lane not in self._ready:
-            self._ready[lane] = self.ports.lanes.depth(lane).ready
-        return self._ready[lane]
+    def _claim(self, found: Wake, now: Millis, slot: Millis) -> Change:
+        draw = self.ports.chance.draw()
+        return claim(self.ports.rules, found, now=now, draw=draw, not_before=slot)
 
-    def _look(self, tasks: Sequence[Task], now: Millis) -> int:
-        verdicts = []
+    def _look(self, tasks: Sequence[Task], now: Millis) -> Dispatched:
+        verdicts: list[Verdict] = []
+        slots: dict[str, Millis] = {}
+        held_back = 0
         for task in tasks:
-            verdict = look(
-                self.ports.rules,
-                task,
-                now=now,
-                draw=self.ports.chance.draw(),
-                backed_up=self.ready(task.lane) > BACKED_UP,
-            )
-            if verdict is not None:
-                verdicts.append(verdict)
-                self._keep_attempt(task, verdict.change.step)
+            verdict = self._verdict(task, now)
+            if verdict is None:
+                continue
+            slot = self._slot_of(verdict, task)
+            if slot is None:
+                held_back += 1
+                continue
+            verdicts.append(verdict)
+            slots[task.id] = slot
+            self._keep_attempt(task, verdict.change.step)
         answers = self.ports.store.apply([verdict.change for verdict in verdicts])
         due = [
             answer.task
@@ -107,9 +128,35 @@ class Dispatcher:
             if isinstance(answer, Applied)
             and (verdict.sends or to_enqueue(verdict.change, answer.task))
         ]
-        return enqueue(self.ports, due)
+        sent = enqueue(self.ports, due, slots)
+        return Dispatched(watched=len(tasks) - held_back, sent=sent, held_back=held_back)
+
+    def _verdict(self, task: Task, now: Millis) -> Verdict | None:
+        crowded = _waits_in_lane(task) and self._backed_up(task.lane)
+        draw = self.ports.chance.draw()
+        return look(self.ports.rules, task, now=now, draw=draw, backed_up=crowded)
+
+    def _slot_of(self, verdict: Verdict, task: Task) -> Millis | None:
+        if not verdict.sends:
+            return AT_ONCE
+        # A lost run is tried again at a time of its own, which is not overdue.
+        due_at = verdict.change.sets.get("due_at", task.due_at)
+        return self._slot(task.lane, task.id, due_at)
+
+    def _slot(self, lane: Lane, task_id: str, due_at: Millis) -> Millis | None:
+        return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else AT_ONCE
+
+    def _backed_up(self, lane: Lane) -> bool:
+        if lane not in self._ready:
+            self._ready[lane] = self.ports.lanes.depth(lane).ready
+        return self._ready[lane] > BACKED_UP
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
         """An executor that died right after its lease may not have kept the attempt before."""
         if task.previous is not None and step in (Step.RETRY, Step.BURY, Step.STOP):
             self.ports.store.keep_attempt(task.id, task.previous)
+
+
+def _waits_in_lane(task: Task) -> bool:
+    sent = task.wake is not None and task.wake.kind is WakeKind.WATCH
+    return sent and task.status is not Status.RUNNING

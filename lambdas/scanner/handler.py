@@ -23,7 +23,8 @@ copy_config_to_registered_loggers(logger, include={"lambdas"})
 @cache
 def scanner() -> Scanner:
     adapters = wiring.adapters()
-    return Scanner(adapters.ports, adapters.cursors)
+    catch_up = wiring.settings().catch_up
+    return Scanner(adapters.ports, adapters.cursors, catch_up=catch_up)
 
 
 @logger.inject_lambda_context

@@ -1,4 +1,4 @@
-"""Which buckets a tick reads: the window around now, the backlog behind it, a few older ones."""
+"""Which buckets a tick reads: the window around now, the minutes behind it, a few older ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from lambdas.core.times import DAY, MINUTE, Millis
 from lambdas.core.wakes import minute_of
 
 LOOK_BACK = 5  # minutes behind now that every tick reads: an index lags, clocks differ
+FRESH = 1  # minutes behind now in which work that is not overdue may still stand
 SWEPT_A_TICK = 3  # older minutes read in turn: a day is swept three times a day
 DAY_IN_MINUTES = DAY // MINUTE
 
@@ -17,21 +18,28 @@ class Window:
     """The minutes of one shard that a tick is to read, in order."""
 
     shard: int
-    backlog: range  # from the cursor up to the look-back
-    near: range  # from the look-back to the horizon
+    look_back: int  # the newest minute in which the cursor may stand
+    behind: range  # from the cursor up to what may be fresh
+    near: range  # from there to the horizon
+
+    def cursor(self, reached: int) -> int:
+        """Where the cursor may stand when every minute before `reached` was seen empty."""
+        return min(max(reached, self.behind.start), self.look_back)
 
 
 def window(
     shard: int, state: SliceState, shards: Shards, *, now: Millis, horizon: Millis
 ) -> Window:
     """A shard without a cursor begins a day back, or where the deployment began."""
-    start = minute_of(now) - LOOK_BACK
+    look_back = minute_of(now) - LOOK_BACK
+    fresh = minute_of(now) - FRESH
     first = max(minute_of(now) - DAY_IN_MINUTES, minute_of(shards.since) - LOOK_BACK)
-    cursor = min(state.cursors.get(shard, first), start)
+    cursor = min(state.cursors.get(shard, first), look_back)
     return Window(
         shard=shard,
-        backlog=range(cursor, start),
-        near=range(start, minute_of(now + horizon) + 1),
+        look_back=look_back,
+        behind=range(cursor, fresh),
+        near=range(fresh, minute_of(now + horizon) + 1),
     )
 
 

@@ -9,7 +9,7 @@ from lambdas.core.steps.claim import SET_ASIDE_FOR
 from lambdas.core.steps.submit import submit
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.core.wakes import minute_of
-from lambdas.scanner.scanner import BACKLOG_DEPTH
+from lambdas.scanner.dispatch import BACKED_UP
 from lambdas.scanner.window import SWEPT_A_TICK
 from tests.factories import a_spec
 from tests.world import RULES, World, embedded_world, late
@@ -47,6 +47,7 @@ def test_a_day_without_ticks_is_caught_up_oldest_first():
         world.tick()
 
         assert [d.task_id for d in world.lanes.sent] == [ids[1], ids[2], ids[0]]
+        world.advance(SECOND)
         world.deliver()
         assert {world.status(task_id) for task_id in ids} == {Status.SUCCEEDED}
 
@@ -146,26 +147,27 @@ def test_a_tick_that_is_out_of_time_before_it_began_does_no_harm(world: World):
     assert world.status(task_id) is Status.ENQUEUED
 
 
-def test_a_backlog_waits_for_room_in_its_lane(world: World):
+def test_nothing_overdue_is_added_to_a_lane_that_is_backed_up(world: World):
     world.tick()
-    old = [world.submit(due_in=minutes * MINUTE) for minutes in (10, 11, 12)]
+    old = [world.submit(due_in=minutes * MINUTE) for minutes in (10, 11, 58)]
     fresh = world.submit(due_in=HOUR)
     other_lane = world.submit(due_in=10 * MINUTE, priority=Lane.HIGH)
     world.advance(HOUR)
     held = minute_of(world.task(old[0]).due_at)
 
     def crowded(lane: Lane) -> Depth:
-        return Depth(ready=BACKLOG_DEPTH - (lane is Lane.MEDIUM), delayed=0, in_flight=0)
+        return Depth(ready=BACKED_UP + (lane is Lane.MEDIUM), delayed=0, in_flight=0)
 
     world.lanes.depth = crowded
     report = world.tick()
     assert (report.claimed, report.held_back) == (2, 3)
-    assert {d.task_id for d in world.lanes.sent} == {fresh, old[0]}
+    assert {d.task_id for d in world.lanes.sent} == {fresh, other_lane}
     assert cursor(world) == held
 
     del world.lanes.depth
     report = world.tick()
     assert (report.claimed, report.held_back) == (3, 0)
+    world.advance(SECOND)
     world.deliver()
     assert set(world.starts) == {*old, fresh, other_lane}
 
@@ -222,6 +224,7 @@ def test_a_broken_row_that_is_watched_stops_nobody(world: World):
 
     report = world.tick()
     assert (report.watched, report.sent, report.set_aside) == (4, 4, 1)
+    world.advance(SECOND)
     world.deliver()
     assert sorted(world.starts) == sorted(i for n, i in enumerate(ids) if n != 2)
     for _ in range(8):
@@ -258,7 +261,7 @@ def test_whatever_a_row_makes_go_wrong_the_others_are_served():
 
 
 def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.scanner.scanner.NEAR_LIMIT", 3)
+    monkeypatch.setattr("lambdas.scanner.near.LIMIT", 3)
     with embedded_world() as world:
         for _ in range(5):
             world.submit(due_in=5 * MINUTE)
@@ -271,7 +274,7 @@ def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pyte
 
 
 def test_watches_whose_time_has_not_come_do_not_fill_a_tick(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.scanner.scanner.NEAR_LIMIT", 3)
+    monkeypatch.setattr("lambdas.scanner.near.LIMIT", 3)
     with embedded_world() as world:
         for _ in range(20):
             world.submit()  # sent at once: each leaves a watch

@@ -11,7 +11,6 @@ from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import HOUR, MINUTE, SECOND
 from lambdas.core.wakes import WakeKind
-from lambdas.executor.context import Context
 from lambdas.executor.executor import AFTER_LEASE, SOON
 from tests.world import World, embedded_world
 
@@ -260,37 +259,6 @@ def test_a_store_that_does_not_answer_an_outcome_ends_in_another_try(world: Worl
         Outcome.LEASE_EXPIRED,
         Outcome.SUCCEEDED,
     ]
-
-
-def give_in(ctx: Context) -> None:
-    if ctx.cancelled:
-        raise InterruptedError("told to stop")
-
-
-def test_after_three_unanswered_heartbeats_the_handler_is_told_to_stop(world: World):
-    world.submit()
-    [run] = world.lease()
-    told = []
-    for _ in range(4):
-        world.advance(lease.HEARTBEAT)
-        world.store.silent = True
-        world.executor.renew([run])
-        told.append(run.context.cancelled)
-
-    assert told == [False, False, True, True]
-    assert world.clock.now() < run.task.lease_until
-
-
-def test_a_handler_that_stops_for_want_of_heartbeats_is_retried_not_cancelled(world: World):
-    task_id = world.submit()
-    [run] = world.lease()
-    world.script = lambda task, ctx: give_in(ctx)
-    world.advance(3 * lease.HEARTBEAT)
-    world.store.silent = True
-    world.executor.renew([run])
-    world.executor.advance(ended=[world.executor.execute(run)])
-
-    assert world.status(task_id) is Status.RETRYING
 
 
 # scanners and lanes

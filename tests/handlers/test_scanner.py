@@ -2,7 +2,7 @@ import pytest
 
 from lambdas import wiring
 from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.core.times import MINUTE
+from lambdas.core.times import HOUR, MINUTE
 from lambdas.core.wakes import shard_of
 from tests.handlers.conftest import Deployment, LambdaContext, recorded
 
@@ -66,3 +66,23 @@ def test_a_function_with_little_time_still_gets_something_done(deployment: Deplo
     reports = [deployment.scan(event, remaining=9_000) for event in slices]
     assert sum(report["claimed"] for report in reports) == 1
     assert not any(report["unfinished"] for report in reports)
+
+
+def test_overdue_tasks_go_out_at_the_pace_that_was_set(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DUETIME_CATCH_UP", "1")
+    monkeypatch.setenv("DUETIME_SLICES", "60")  # each of which lets one in a minute
+    of_slice: list[str] = []
+    while len(of_slice) < 3:
+        _, task = deployment.ask(recorded("http_api_post"))
+        if shard_of(task["id"], SHARDS) == 0:
+            of_slice.append(task["id"])
+    deployment.clock.advance(HOUR)
+
+    claimed_and_held = []
+    for _ in range(3):
+        report = deployment.scan(recorded("eventbridge_scheduled"))
+        claimed_and_held.append((report["claimed"], report["held_back"]))
+        deployment.clock.advance(MINUTE)
+    assert claimed_and_held == [(1, 2), (1, 1), (1, 0)]

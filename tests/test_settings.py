@@ -1,0 +1,38 @@
+import pytest
+
+from lambdas.settings import Settings
+
+REQUIRED = {
+    "DUETIME_TABLE": "tasks",
+    "DUETIME_QUEUE_HIGH": "h",
+    "DUETIME_QUEUE_MEDIUM": "m",
+    "DUETIME_QUEUE_LOW": "l",
+}
+
+
+def test_what_is_not_given_has_a_default():
+    settings = Settings.read(REQUIRED)
+    assert (settings.table, settings.shards, settings.catch_up) == ("tasks", 16, 100)
+
+
+def test_numbers_are_read():
+    settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SLICES": "4"})
+    assert (settings.catch_up, settings.slices) == (7, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"DUETIME_CATCH_UP": "0"}, "DUETIME_CATCH_UP must be at least 1, not 0"),
+        ({"DUETIME_CATCH_UP": "fast"}, "DUETIME_CATCH_UP must be a whole number, not 'fast'"),
+        ({"DUETIME_SHARDS": ""}, "DUETIME_SHARDS must be a whole number, not ''"),
+    ],
+)
+def test_what_makes_no_sense_is_named(given: dict[str, str], reason: str):
+    with pytest.raises(ValueError, match=f"^{reason}$"):
+        Settings.read(REQUIRED | given)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(ValueError, match=r"^not set: DUETIME_QUEUE_LOW$"):
+        Settings.read({k: v for k, v in REQUIRED.items() if k != "DUETIME_QUEUE_LOW"})
