@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup run test test-dynamodb-local check lint types format bench lock clean
+.PHONY: help setup run test test-dynamodb-local simulate check lint types format bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
@@ -34,6 +34,10 @@ test: setup ## Run all tests (ARGS="-k races ..." for pytest)
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
+
+SEEDS ?= 1000
+simulate: setup ## Try to break the protocol in a simulated world (SEEDS=1000, or SEED=4711 for one)
+	@$(BIN)/python -m tests.simulation --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: lint types test ## Lint, types, tests
 

@@ -11,6 +11,7 @@ What a handler needs::
 
 from lambdas.core.errors import DuetimeError, PermanentError, RetryLater, Snooze
 from lambdas.executor.context import Context
+from lambdas.executor.stopping import Stopped
 from lambdas.registry import task
 from lambdas.version import VERSION
 
@@ -22,6 +23,7 @@ __all__ = [
     "PermanentError",
     "RetryLater",
     "Snooze",
+    "Stopped",
     "__version__",
     "task",
 ]

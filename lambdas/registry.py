@@ -9,13 +9,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lambdas.core.errors import DuetimeError
+from lambdas.core.values import value
 
 Handler = Callable[[Any, Any], Any]  # (payload, ctx)
 H = TypeVar("H", bound=Callable[..., Any])
 
 MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
 
+
+@value(frozen=True, kw_only=True, slots=True)
+class Registered:
+    name: str
+    run: Handler
+    isolated: bool = False  # in a child process
+
+
 _handlers: dict[str, Handler] = {}
+_isolated: set[str] = set()
 
 
 class HandlersNotFound(DuetimeError):
@@ -26,11 +36,12 @@ class BadHandlers(DuetimeError):
     """Handlers that are there but cannot be imported."""
 
 
-def task(name: str) -> Callable[[H], H]:
+def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
     """Register a function under a name; it gets `(payload, ctx)` and may be `async`.
 
     What it returns is the task's result and must be JSON. What it raises fails the attempt,
-    and the task is tried again unless it is a PermanentError."""
+    and the task is tried again unless it is a PermanentError. `isolated` runs it in a process
+    of its own, which can be killed whatever it is doing."""
 
     def register(handler: H) -> H:
         standing = _handlers.get(name)
@@ -39,13 +50,17 @@ def task(name: str) -> Callable[[H], H]:
                 f"handler {name!r} is registered twice: {_origin(standing)} and {_origin(handler)}"
             )
         _handlers[name] = handler
+        (_isolated.add if isolated else _isolated.discard)(name)
         return handler
 
     return register
 
 
-def find(name: str) -> Handler | None:
-    return _handlers.get(name)
+def find(name: str) -> Registered | None:
+    handler = _handlers.get(name)
+    if handler is None:
+        return None
+    return Registered(name=name, run=handler, isolated=name in _isolated)
 
 
 def names() -> frozenset[str]:

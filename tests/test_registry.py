@@ -54,6 +54,13 @@ def test_a_folder_a_file_and_a_module(write: Write) -> None:
     assert registry.names() == {"a", "b", "c"}
 
 
+def test_a_handler_is_isolated_if_it_says_so(write: Write) -> None:
+    write("alone.py", a_handler("a").replace("'a'", "'a', isolated=True") + a_handler("b"))
+    registry.load("alone.py")
+    found = [registry.find(name) for name in ("a", "b", "nobody")]
+    assert [one and one.isolated for one in found] == [True, False, None]
+
+
 def test_neighbours_import_each_other_and_register_once(write: Write) -> None:
     write("folder/first_one.py", "import second_one\n" + a_handler("a"))
     write("folder/second_one.py", a_handler("b"))

@@ -111,7 +111,9 @@ def _expected(task: Task, now: datetime) -> list[str]:
     due = f"due {phrases.relative(task['due_at'], now)}"
     if task["attempt"] == 0:
         return [due]
-    told = phrases.error(task["error"])
+    if (error := task["error"]) is not None and error["type"] == "Snooze":
+        return [f"snoozed ({one_line(error['message'])})", due]
+    told = phrases.error(error)
     return [f"attempt {phrases.tries(task)} failed" + (f" ({told})" if told else ""), due]
 
 

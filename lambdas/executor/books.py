@@ -5,8 +5,8 @@ rung. The crew does so with threads, the simulation in virtual time.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
@@ -26,17 +26,15 @@ LEASE_TRIES = 3
 
 @dataclass(slots=True)
 class _Going:
-    """A run under way, and when something is to be done about it."""
+    """A run under way; once its time is up, its handler gets a moment to come back."""
 
     run: Run
     deadline: Millis
-    interrupt_at: Millis | None = None
-    abandon_at: Millis | None = None  # set once its time is up
+    abandon_at: Millis | None = None
 
-    def timers(self) -> Iterator[Millis]:
-        yield self.deadline if self.abandon_at is None else self.abandon_at
-        if self.interrupt_at is not None:
-            yield self.interrupt_at
+    @property
+    def timer(self) -> Millis:
+        return self.deadline if self.abandon_at is None else self.abandon_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +54,7 @@ class Books:
         self._order = count()
         self._waiting: list[tuple[Millis, int, Admitted]] = []
         self._going: dict[str, _Going] = {}  # by holder
-        self._stopping: dict[str, _Going] = {}  # settled, but their handlers are not back
+        self._stopping: dict[str, tuple[Millis, Run]] = {}  # settled; to be interrupted, if need be
         self._unrecorded: list[tuple[Millis, Ended]] = []
         self._next_beat = clock.now() + lease.HEARTBEAT
 
@@ -67,13 +65,14 @@ class Books:
     @property
     def open(self) -> int:
         """What must be seen to its end before the books can be closed."""
-        return len(self._waiting) + len(self._going) + len(self._unrecorded)
+        held = (self._waiting, self._going, self._stopping, self._unrecorded)
+        return sum(len(some) for some in held)
 
     @property
     def next_timer(self) -> Millis:
         timers = [self._next_beat]
-        timers += [at for going in self._going.values() for at in going.timers()]
-        timers += [at for going in self._stopping.values() for at in going.timers()]
+        timers += [going.timer for going in self._going.values()]
+        timers += [at for at, _ in self._stopping.values()]
         timers += [at for at, _ in self._unrecorded]
         if self._waiting:
             timers.append(self._waiting[0][0])
@@ -100,11 +99,29 @@ class Books:
         for end in advanced.unrecorded:
             self._keep(end)
         waiting = sum(1 for admitted in advanced.unleased if self._try_again(admitted))
-        for run in advanced.begun:
-            deadline = self._clock.now() + seconds(run.task.spec.timeout)
-            self._going[run.holder] = _Going(run, deadline)
-        let_go = len(due) - len(advanced.begun) - waiting
-        return Turn(begun=advanced.begun, let_go=let_go)
+        begun = [run for run in advanced.begun if self._begin(run)]
+        return Turn(begun=begun, let_go=len(due) - len(begun) - waiting)
+
+    def guard(self) -> None:
+        """Stop handlers whose lease may soon pass on. For a thread of its own: it calls no
+        backend, while the bookkeeper may be waiting for an answer of one."""
+        now = self._clock.now()
+        for going in list(self._going.values()):
+            context = going.run.context
+            silence = now - context.renewed_at
+            if silence >= lease.SILENCE:
+                context.stop()
+            if silence >= lease.SILENCE + STOP_GRACE:
+                context.interrupt()
+
+    def _begin(self, run: Run) -> bool:
+        """Not if this executor was held up since its lease for so long that it may pass on."""
+        now = self._clock.now()
+        if now - run.context.renewed_at >= lease.SILENCE:
+            self._executor.give_back(run.message)
+            return False
+        self._going[run.holder] = _Going(run, now + seconds(run.task.spec.timeout))
+        return True
 
     def _settle(self, end: Ended) -> Ended | None:
         """None for one that was settled before: told to stop, it took too long."""
@@ -112,7 +129,7 @@ class Books:
         going = self._going.pop(end.run.holder, None)
         if going is None:
             return None
-        return end if going.abandon_at is None else timed_out(end.run)
+        return end if going.abandon_at is None else timed_out(end.run, end)
 
     def _beat(self) -> None:
         now = self._clock.now()
@@ -125,39 +142,33 @@ class Books:
             self._executor.renew(runs)
 
     def _stop(self) -> list[Ended]:
-        """See to it that a handler ends: one whose task was cancelled, whose time is up, whose
-        lease is lost or may soon be. It is told first, and made to stop a little later; at the
-        end of its time, which it knows, at once. A cancelled task is settled right away. A
-        timed-out one is tried again, so its handler gets a moment to come back first."""
+        """See to it that a handler ends whose task was cancelled, whose time is up or whose lease
+        is lost. A cancelled task is settled right away; its handler was told, and is made to
+        stop a little later. A timed-out one will be tried again, so its handler, which knows
+        its deadline, is made to stop at once and the outcome waits for it a little."""
         now = self._clock.now()
         over = []
         for holder, going in list(self._going.items()):
-            context = going.run.context
-            if context.cancel_asked:
-                over.append(cancelled(going.run))
-                self._abandon(holder, now + STOP_GRACE)
-            elif going.abandon_at is not None and going.abandon_at <= now:
-                log.warning("a handler does not stop", extra={"task_id": going.run.task.id})
-                over.append(timed_out(going.run))
-                self._abandon(holder, None)
-            elif going.deadline <= now and going.abandon_at is None:
-                context.stop()
-                going.interrupt_at, going.abandon_at = now, now + STOP_GRACE
-            elif context.cancelled and going.interrupt_at is None and going.abandon_at is None:
-                going.interrupt_at = now if context.lease_lost else now + STOP_GRACE
-        self._interrupt(now)
+            run = going.run
+            if run.context.cancel_asked:
+                over.append(cancelled(run))
+                self._stopping[holder] = (now + STOP_GRACE, run)
+                del self._going[holder]
+            elif going.timer <= now and going.abandon_at is not None:
+                log.warning("a handler does not stop", extra={"task_id": run.task.id})
+                over.append(timed_out(run))
+                del self._going[holder]
+            elif going.timer <= now:
+                going.abandon_at = now + STOP_GRACE
+                run.context.stop()
+                run.context.interrupt()
+            elif run.context.lease_lost:
+                run.context.interrupt()
+        for holder, (at, run) in list(self._stopping.items()):
+            if at <= now:
+                del self._stopping[holder]
+                run.context.interrupt()
         return over
-
-    def _abandon(self, holder: str, interrupt_at: Millis | None) -> None:
-        going = self._going.pop(holder)
-        if interrupt_at is not None:
-            self._stopping[holder] = replace(going, interrupt_at=interrupt_at)
-
-    def _interrupt(self, now: Millis) -> None:
-        for going in (*self._going.values(), *self._stopping.values()):
-            if going.interrupt_at is not None and going.interrupt_at <= now:
-                going.interrupt_at = None
-                going.run.context.interrupt()
 
     def _due(self) -> list[Admitted]:
         now = self._clock.now()

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from lambdas.core.task import Progress, Task, storable
-from lambdas.core.times import seconds, to_datetime
+from lambdas.core.times import Millis, seconds, to_datetime
+from lambdas.executor.stopping import Brake
 
 MESSAGE_LIMIT = 256
 
@@ -31,6 +32,7 @@ class Context:
         self._cancelled = False
         self.cancel_asked = False
         self.lease_lost = False
+        self.brake = Brake()
 
     @property
     def deadline(self) -> datetime:
@@ -44,7 +46,8 @@ class Context:
 
     def heartbeat(self) -> bool:
         """Renew the lease now; False once the handler should stop."""
-        self._renew(None)
+        with self.brake.shield():
+            self._renew(None)
         return not self._cancelled
 
     def progress(self, fraction: float, message: str | None = None) -> None:
@@ -52,7 +55,8 @@ class Context:
         if not 0 <= fraction <= 1:
             raise ValueError(f"progress: {fraction} is not between 0 and 1")
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
-        self._renew(Progress(fraction=fraction, message=kept))
+        with self.brake.shield():
+            self._renew(Progress(fraction=fraction, message=kept))
 
     # What follows is called by the executor.
 
@@ -65,3 +69,13 @@ class Context:
 
     def interrupt(self) -> None:
         """Make a handler stop that was told to."""
+        self.brake.pull()
+
+    def why_stopped(self, now: Millis) -> str:
+        if self.cancel_asked:
+            return "the task was cancelled"
+        if self.lease_lost:
+            return "the lease was lost"
+        if now >= self._deadline:
+            return "its time was up"
+        return "the heartbeats were not answered"

@@ -18,6 +18,7 @@ from lambdas.executor.books import Books
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Ended, Run
 
+GUARD_EVERY = 1.0  # seconds
 PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
 
 
@@ -47,6 +48,7 @@ class Crew:
         self._taken = 0  # slots spoken for: waiting, running, or abandoned and not yet back
         self._slot_freed = threading.Condition()
         self._closing = False
+        self._done = threading.Event()
 
     # from any thread
 
@@ -72,14 +74,22 @@ class Crew:
     # the bookkeeper
 
     def run(self) -> None:
+        guard = threading.Thread(target=self._guard, name=f"{self._name}-guard", daemon=True)
+        guard.start()
         while not self._closing or self._books.open:
             turn = self._books.turn(self._arrivals())
             self._free(turn.let_go)
             self._executing += len(turn.begun)
             self._work.extend(turn.begun)
             self._call_threads()
+        self._done.set()
         for _ in self._threads:
             self._bell.put(False)
+
+    def _guard(self) -> None:
+        """The bookkeeper may wait for a backend's answer; the handlers' leases do not."""
+        while not self._done.wait(GUARD_EVERY):
+            self._books.guard()
 
     def _arrivals(self) -> list[Ended]:
         """Everything that has come in, after waiting for the first thing or the next timer."""

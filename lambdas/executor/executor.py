@@ -14,7 +14,7 @@ from typing import Any
 from lambdas.core import lease as terms
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
 from lambdas.core.delivery import Message
-from lambdas.core.errors import Unavailable
+from lambdas.core.errors import AskedForDelay, Unavailable
 from lambdas.core.lifecycle import Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.steps.cancel import expire
@@ -25,7 +25,8 @@ from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
-from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed
+from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed, stopped
+from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed, Targets
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,6 @@ EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
 SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
-MISSED: Millis = 3 * terms.HEARTBEAT  # without a renewal, before a handler is told to stop
 HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
@@ -99,8 +99,11 @@ class Executor:
             target = self._targets[run.task.spec.target["type"]]
             result = target(run.task, run.context)
             check_result(result)
+        except Stopped as error:
+            log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
+            return stopped(run, error, self._clock.now())
         except BaseException as error:
-            if not isinstance(error, TargetFailed):
+            if not isinstance(error, TargetFailed | AskedForDelay):
                 log.info("attempt failed", exc_info=error, extra=_fields(run, "execute"))
             return failed(run, error)
         return Ended(run=run, result=result)
@@ -118,8 +121,8 @@ class Executor:
                     run.context.renewed_at = now
                     if task.cancel_requested:
                         run.context.stop(asked=True)
-                case Unknown() if now - run.context.renewed_at >= MISSED:
-                    run.context.stop()  # before the lease can pass on
+                case Unknown(reason):  # see Books.guard
+                    log.info("lease not renewed: %s", reason, extra=_fields(run, "renew"))
         self._hold([run for run in runs if now - run.context.held_at >= HOLD_EVERY], now)
 
     def _hold(self, runs: Sequence[Run], now: Millis) -> None:
@@ -146,9 +149,10 @@ class Executor:
                 case Unknown(reason):
                     log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
                     advanced.unrecorded.append(replace(end, change=change))
-                case Refused():
+                case Refused(standing):
                     log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
-                    spent.append(message)
+                    if self._is_spent(message, standing):
+                        spent.append(message)
                 case Applied() if change.step is Step.BURY:
                     self._bury(message)
                 case Applied(task):
@@ -182,12 +186,24 @@ class Executor:
     def _is_spent(self, message: Message, task: Task | None) -> bool:
         """What is to become of a message that starts nothing: True, to be deleted."""
         task = self._push(message, task)
-        if not _is_dead_letter(message, task):
+        if task is None or not _is_of(message, task):
             return True
-        if task is not None and message.redriven:
+        if task.status is Status.RUNNING:
+            self._hand_back(message, self._longest(task))
+            return False
+        if task.status is not Status.DEAD:
+            return True
+        if message.redriven(task.updated_at):
             return self._revive(message, task)
         self._bury(message)
         return False
+
+    def _longest(self, task: Task) -> Millis:
+        """SQS may hand out one message twice; to delete it now would take it from the attempt
+        that it began, and from the dead letters. By then that attempt is over, come what may."""
+        started_at = task.current.started_at if task.current else 0
+        ends_at = started_at + seconds(task.spec.timeout) + AFTER_LEASE
+        return max(ends_at - self._clock.now(), SOON)
 
     def _revive(self, message: Message, task: Task) -> bool:
         """Somebody moved the letter back to its lane: the task gets a new life, and with it a
@@ -285,15 +301,10 @@ def _lane_not_reached() -> Iterator[None]:
         log.warning("the lane was not reached: %s", error)
 
 
-def _is_dead_letter(message: Message, task: Task | None) -> bool:
+def _is_of(message: Message, task: Task) -> bool:
     """Whether this is the very message that began the last attempt, and no other sending of it:
     that one was late, and must not pass for a redrive."""
-    return (
-        task is not None
-        and task.status is Status.DEAD
-        and task.token == message.delivery.token
-        and task.sends == message.delivery.sends
-    )
+    return task.token == message.delivery.token and task.sends == message.delivery.sends
 
 
 def _fields(run: Run, step: str = "record") -> dict[str, Any]:

@@ -5,15 +5,17 @@ from typing import Any
 from lambdas.core.change import Change
 from lambdas.core.codec import to_json
 from lambdas.core.delivery import Message
-from lambdas.core.errors import PermanentError
 from lambdas.core.lifecycle import Outcome
 from lambdas.core.steps.record import Failure
-from lambdas.core.task import Task, TaskError, storable
+from lambdas.core.task import Task, TaskError
+from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.executor.context import Context
+from lambdas.executor.failures import failure_of
+from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed
+from lambdas.executor.traces import told_trace
 
-MESSAGE_LIMIT = 1_000  # characters of an error that are kept
 RESULT_LIMIT = 64 * 1024
 
 
@@ -49,9 +51,11 @@ class Ended:
     change: Change | None = None  # what records it, once that was tried and not answered
 
 
-def timed_out(run: Run) -> Ended:
+def timed_out(run: Run, back: Ended | None = None) -> Ended:
+    """`back` if the handler came back, though too late: it may say where it was."""
     message = f"not done after its timeout of {run.task.spec.timeout:g} s"
-    error = TaskError(type="TimedOut", message=message)
+    trace = back.failure.error.traceback if back and back.failure else None
+    error = TaskError(type="TimedOut", message=message, traceback=trace)
     return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
 
 
@@ -61,21 +65,15 @@ def cancelled(run: Run) -> Ended:
 
 
 def failed(run: Run, error: BaseException) -> Ended:
-    message = storable(_told(error), MESSAGE_LIMIT)
-    if isinstance(error, TargetFailed):
-        failure = Failure(
-            outcome=Outcome.FAILED,
-            error=TaskError(type=error.type, message=message),
-            permanent=error.permanent,
-            retry_after=error.retry_after,
-        )
-    else:
-        failure = Failure(
-            outcome=Outcome.FAILED,
-            error=TaskError(type=type(error).__name__, message=message),
-            permanent=isinstance(error, PermanentError),
-        )
-    return Ended(run=run, failure=failure)
+    return Ended(run=run, failure=failure_of(error))
+
+
+def stopped(run: Run, error: Stopped, now: Millis) -> Ended:
+    """A handler that was made to stop; where it was then is worth knowing."""
+    told = TaskError(
+        type="Stopped", message=run.context.why_stopped(now), traceback=told_trace(error)
+    )
+    return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=told))
 
 
 def check_result(result: Any) -> None:
@@ -89,10 +87,3 @@ def check_result(result: Any) -> None:
         raise TargetFailed("BadResult", reason, permanent=True) from None
     if size > RESULT_LIMIT:
         raise TargetFailed("BadResult", "the result is over 64 KiB", permanent=True)
-
-
-def _told(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - it is a handler's own class
-        return "an error that cannot say what it is"

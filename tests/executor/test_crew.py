@@ -6,17 +6,25 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
+import pytest
+
+from lambdas import registry
 from lambdas.core.delivery import Message
 from lambdas.core.lanes import Lane
 from lambdas.core.lease import HEARTBEAT, LENGTH
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
+from lambdas.core.steps.record import lease_expired
 from lambdas.core.times import SECOND
 from lambdas.executor.books import STOP_GRACE
 from lambdas.executor.crew import Crew
+from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Ended, Run
-from tests.world import World
+from lambdas.executor.stopping import Stopped
+from lambdas.executor.targets.python import run_handler
+from tests.executor import isolated_handlers
+from tests.world import RULES, World
 
 PATIENCE = 10.0  # seconds; whoever waits that long has failed
 ONCE = RetryPolicy(max_attempts=1)
@@ -92,7 +100,7 @@ def step(world: World, crew: Observed, by: int) -> None:
 
 def comes_early(world: World) -> Message:
     """The message that was sent last, as a queue with a clock of its own may hand it out."""
-    world.lanes.lanes._lanes[Lane.MEDIUM]._heap[0] = (0, 0, world.lanes.sent[-1])
+    world.lanes.lanes._lanes[Lane.MEDIUM]._fresh[0] = (0, 0, world.lanes.sent[-1])
     [message] = world.receive()
     return message
 
@@ -290,3 +298,116 @@ def test_a_handler_that_ends_its_thread_does_not_end_the_crew(world: World):
 
     assert world.status(exits) is Status.DEAD
     assert world.status(after) is Status.SUCCEEDED
+
+
+# Handlers that do not stop when they are told.
+
+
+@pytest.fixture
+def python(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What makes a task run a handler that is registered under `stubborn`."""
+    monkeypatch.setattr(registry, "_handlers", {})
+    world.executor = Executor(world.ports, {"python": run_handler})
+    return {"target": {"type": "python", "handler": "stubborn"}, "retry": ONCE}
+
+
+def test_a_busy_handler_is_stopped_by_its_timeout_and_its_slot_is_free_again(world, python):
+    started, threads = threading.Event(), []
+
+    @registry.task("stubborn")
+    def spins(payload, ctx):
+        threads.append(threading.current_thread())
+        started.set()
+        while payload == "for ever":
+            pass
+
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        task_id = offer(world, crew, timeout=5, payload="for ever", **python)
+        assert started.wait(PATIENCE)
+        step(world, crew, 5 * SECOND)
+        recorded.wait(task_id)
+        assert crew.wait_for_slots(PATIENCE) == 1
+        after = offer(world, crew, **python)
+        recorded.wait(after)
+
+    attempt = world.task(task_id).current
+    assert (attempt.outcome, attempt.error.type) == (Outcome.TIMED_OUT, "TimedOut")
+    assert "in spins" in attempt.error.traceback, "where it was is worth knowing"
+    assert world.status(after) is Status.SUCCEEDED
+    assert threads[0] is threads[1]
+
+
+def test_a_busy_handler_of_a_cancelled_task_is_told_and_then_stopped(world, python):
+    started, stopped, seen = threading.Event(), threading.Event(), []
+
+    @registry.task("stubborn")
+    def spins(payload, ctx):
+        started.set()
+        try:
+            while True:
+                pass
+        except Stopped:
+            seen.append(ctx.cancelled)
+            stopped.set()
+            raise
+
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        task_id = offer(world, crew, timeout=600, **python)
+        assert started.wait(PATIENCE)
+        world.store.apply([request_cancel(task_id, now=world.clock.now())])
+        step(world, crew, HEARTBEAT)
+        recorded.wait(task_id)
+        step(world, crew, STOP_GRACE - 1)
+        assert not stopped.is_set()
+        step(world, crew, 1)
+        assert stopped.wait(PATIENCE)
+        assert crew.wait_for_slots(PATIENCE) == 1
+
+    assert world.status(task_id) is Status.CANCELLED
+    assert seen == [True]
+
+
+def test_a_handler_that_has_lost_its_lease_is_stopped(world, python):
+    started = threading.Event()
+
+    @registry.task("stubborn")
+    def spins(payload, ctx):
+        started.set()
+        while True:
+            pass
+
+    outcomes: SimpleQueue[Ended] = SimpleQueue()
+    execute = world.executor.execute
+    world.executor.execute = lambda run: (end := execute(run), outcomes.put(end))[0]
+    with working(world, slots=1) as crew:
+        task_id = offer(world, crew, timeout=600, **python)
+        assert started.wait(PATIENCE)
+        task = world.task(task_id)
+        draw = world.chance.draw()
+        world.store.apply([lease_expired(RULES, task, now=world.clock.now(), draw=draw)])
+        step(world, crew, HEARTBEAT)
+        end = outcomes.get(timeout=PATIENCE)
+
+    assert end.failure is not None
+    error = end.failure.error
+    assert (error.type, error.message) == ("Stopped", "the lease was lost")
+    assert "in spins" in (error.traceback or "")
+
+
+def test_a_child_that_is_blocked_is_killed_by_its_timeout(world, python):
+    registry.task("isolated.blocks", isolated=True)(isolated_handlers.blocks)
+    python["target"]["handler"] = "isolated.blocks"
+    beaten = threading.Event()
+    renew = world.executor.renew
+    world.executor.renew = lambda *args: (renew(*args), beaten.set())
+    recorded = Recorded(world)
+    with working(world, slots=1) as crew:
+        task_id = offer(world, crew, timeout=5, **python)
+        assert beaten.wait(PATIENCE)
+        step(world, crew, 5 * SECOND)
+        recorded.wait(task_id)
+        assert crew.wait_for_slots(PATIENCE) == 1
+
+    assert world.task(task_id).current.outcome is Outcome.TIMED_OUT

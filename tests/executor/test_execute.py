@@ -12,6 +12,7 @@ from lambdas.core.times import SECOND, to_datetime
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import RESULT_LIMIT
+from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets.python import run_handler
 from tests.world import World
 
@@ -56,6 +57,28 @@ def test_whatever_is_raised_fails_the_attempt(world: World, error, name, message
     assert task.status is Status.RETRYING
     assert task.current.outcome is Outcome.FAILED
     assert (task.current.error.type, task.current.error.message) == (name, message)
+
+
+@pytest.mark.parametrize(
+    ("why", "passed", "status", "message"),
+    [
+        ({"asked": True}, 0, Status.CANCELLED, "the task was cancelled"),
+        ({"lost": True}, 0, Status.RETRYING, "the lease was lost"),
+        ({}, 30 * SECOND, Status.RETRYING, "the heartbeats were not answered"),
+        ({}, 60 * SECOND, Status.RETRYING, "its time was up"),
+    ],
+)
+def test_a_handler_that_was_made_to_stop_says_why(world: World, why, passed, status, message):
+    def script(task, ctx):
+        world.advance(passed)
+        ctx.stop(**why)
+        raise Stopped
+
+    task = ended(world, script)
+
+    assert task.status is status
+    assert (task.current.error.type, task.current.error.message) == ("Stopped", message)
+    assert task.current.error.traceback.endswith("Stopped")
 
 
 def test_an_attribute_of_some_error_does_not_make_it_permanent(world: World):

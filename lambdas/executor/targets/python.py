@@ -1,11 +1,11 @@
 """`python`: a registered handler."""
 
-import asyncio
-import inspect
 from typing import Any
 
 from lambdas import registry
 from lambdas.core.task import Task
+from lambdas.executor.calling import call
+from lambdas.executor.child import run_in_child
 from lambdas.executor.context import Context
 from lambdas.executor.targets import TargetFailed
 
@@ -16,7 +16,6 @@ def run_handler(task: Task, ctx: Context) -> Any:
     if handler is None:
         # Not permanent: during a rolling deployment the next executor may know it.
         raise TargetFailed("UnknownHandler", f"no handler is registered as {name!r} here")
-    result = handler(task.spec.payload, ctx)
-    if inspect.iscoroutine(result):
-        return asyncio.run(result)
-    return result
+    if handler.isolated:
+        return run_in_child(handler, task, ctx)
+    return ctx.brake.guard(lambda: call(handler.run, task.spec.payload, ctx))

@@ -1,0 +1,110 @@
+"""Kill the runner with -9 again and again while it works, and count what comes out.
+
+500 slow HTTP tasks, a sink that takes its time and counts by idempotency key, five kills. In the
+end every task must have succeeded, once: a call that a kill cut short is made again under the
+next attempt's number, and no attempt is ever made twice.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+from harness import Running, duetime_local, post, report, wait_for
+
+BATCH = 100
+
+
+class Sink(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    takes = 0.0
+    calls: ClassVar[Counter[tuple[str, str]]] = Counter()  # by idempotency key and attempt
+    answered: ClassVar[Counter[str]] = Counter()  # by idempotency key
+
+    def do_POST(self) -> None:
+        key = self.headers["idempotency-key"]
+        self.rfile.read(int(self.headers["content-length"]))
+        Sink.calls[key, self.headers["duetime-attempt"]] += 1
+        time.sleep(self.takes * random.uniform(0.5, 1.5))
+        self.send_response(204)
+        self.end_headers()
+        self.wfile.flush()
+        Sink.answered[key] += 1
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, *_: Any) -> None:
+        """A killed caller hangs up."""
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--tasks", type=int, default=500)
+    arguments.add_argument("--kills", type=int, default=5)
+    arguments.add_argument("--takes", type=float, default=2.0, help="seconds a call takes")
+    given = arguments.parse_args()
+    Sink.takes = given.takes
+    server = Server(("127.0.0.1", 0), Sink)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = crash(Path(folder), server.server_port, given)
+    report("crashes", f"{given.tasks} tasks of {given.takes:g} s, {given.kills} × kill -9", rows)
+
+
+def crash(data: Path, port: int, given: argparse.Namespace) -> list[dict[str, Any]]:
+    for number in range(given.kills):
+        with duetime_local(data) as running:
+            if number == 0:
+                submit(running, port, given.tasks)
+            time.sleep(random.uniform(0.5, 1.5) * given.takes)
+            os.kill(running.pid, signal.SIGKILL)
+            print(f"killed, {len(Sink.answered)} of {given.tasks} answered so far")
+    with duetime_local(data) as running:
+        wait_for(running, given.tasks, timeout=300)
+        return [judged(running)]
+
+
+def submit(running: Running, port: int, count: int) -> None:
+    task = {"target": {"type": "http", "url": f"http://127.0.0.1:{port}/"}, "payload": {}}
+    with closing(running.connect()) as connection:
+        for _ in range(0, count, BATCH):
+            body = {"tasks": [task] * min(BATCH, count)}
+            post(connection, "/v1/tasks/batch", json.dumps(body).encode())
+
+
+def judged(running: Running) -> dict[str, Any]:
+    with closing(running.database()) as database:
+        statuses = Counter(s for (s,) in database.execute("SELECT status FROM tasks"))
+        ended = "SELECT id, attempt FROM tasks UNION ALL SELECT task_id, number FROM attempts"
+        numbers = Counter(database.execute(ended).fetchall())
+        (done,) = database.execute(
+            "SELECT count(*) FROM attempts WHERE attempt LIKE '%,succeeded,%'"
+        ).fetchone()
+    return {
+        "what": "tasks",
+        **statuses,
+        "keys seen": len({key for key, _ in Sink.calls}),
+        "calls": sum(Sink.calls.values()),
+        "attempts called twice": sum(1 for calls in Sink.calls.values() if calls > 1),
+        "outcomes recorded twice": sum(1 for n in numbers.values() if n > 1) + done,
+        "most attempts": max(attempt for _, attempt in numbers),
+    }
+
+
+if __name__ == "__main__":
+    main()

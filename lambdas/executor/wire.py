@@ -1,0 +1,39 @@
+"""What an executor and the child that runs an isolated handler say to each other."""
+
+from lambdas.core.steps.record import Failure
+from lambdas.core.task import Progress, Task
+from lambdas.core.values import value
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Order:
+    """The first thing that a child hears."""
+
+    path: list[str]
+    module: str
+    name: str
+    task: Task
+    python_path: str | None  # what the environment said before the child was found by it
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Word:
+    """To the child: whether the handler should stop."""
+
+    stop: bool
+    answer: bool  # to a renewal; otherwise unasked
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Renewal:
+    progress: Progress | None
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Succeeded:
+    result: str  # as JSON: its classes need not be known here
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Failed:
+    failure: Failure

@@ -1,0 +1,104 @@
+"""Handlers that run in a child; a child imports this module by its name."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import namedtuple
+
+from duetime import PermanentError, RetryLater, Snooze, task
+
+Pair = namedtuple("Pair", "a b")
+
+
+@task("isolated.echo", isolated=True)
+def echo(payload, ctx):
+    return {
+        "payload": payload,
+        "attempt": ctx.attempt,
+        "key": ctx.idempotency_key,
+        "deadline": ctx.deadline.timestamp(),
+        "pid": os.getpid(),
+        "python_path": os.environ.get("PYTHONPATH"),
+    }
+
+
+@task("isolated.reports", isolated=True)
+def reports(payload, ctx):
+    ctx.progress(0.5, "half")
+    return ctx.heartbeat()
+
+
+@task("isolated.waits", isolated=True)
+def waits(payload, ctx):
+    ctx.heartbeat()
+    while not ctx.cancelled:
+        time.sleep(0.01)
+    return "told"
+
+
+@task("isolated.blocks", isolated=True)
+def blocks(payload, ctx):
+    ctx.heartbeat()
+    time.sleep(3600)
+
+
+@task("isolated.starts_another", isolated=True)
+def starts_another(payload, ctx):
+    with open(payload, "w") as held:
+        subprocess.Popen(["sleep", "3600"], stdout=held)
+    ctx.heartbeat()
+    time.sleep(3600)
+
+
+@task("isolated.raises", isolated=True)
+def raises(payload, ctx):
+    errors = {
+        "value": ValueError("wrong"),
+        "permanent": PermanentError("for good"),
+        "later": RetryLater(30, "busy"),
+        "snooze": Snooze(300),
+        "exit": SystemExit(3),
+    }
+    raise errors[payload]
+
+
+@task("isolated.returns", isolated=True)
+def returns(payload, ctx):
+    return {"set": {1}, "pair": Pair(1, 2), "none": None}[payload]
+
+
+@task("isolated.dies", isolated=True)
+def dies(payload, ctx):
+    if payload == "exit":
+        os._exit(3)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@task("isolated.forks_and_dies", isolated=True)
+def forks_and_dies(payload, ctx):
+    """The copy still holds the pipe."""
+    if os.fork() == 0:
+        time.sleep(3600)
+    os._exit(3)
+
+
+@task("isolated.later", isolated=True)
+async def later(payload, ctx):
+    await asyncio.sleep(0)
+    return "async"
+
+
+@task("isolated.says", isolated=True)
+def says(payload, ctx):
+    print("said by a handler")
+    print("complained by a handler", file=sys.stderr)
+
+
+@task("isolated.leaves_a_thread", isolated=True)
+def leaves_a_thread(payload, ctx):
+    threading.Thread(target=time.sleep, args=(3600,)).start()
+    return "done"

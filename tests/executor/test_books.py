@@ -1,0 +1,364 @@
+"""The books, turn by turn: time is stepped, and a run ends when a test says so."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from lambdas.core.change import Answer, Change, Unknown
+from lambdas.core.delivery import Message
+from lambdas.core.lanes import Lane
+from lambdas.core.lease import GRACE, HEARTBEAT, LENGTH, SILENCE
+from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.ports import Ports
+from lambdas.core.retry import RetryPolicy
+from lambdas.core.steps.cancel import request_cancel
+from lambdas.core.times import MINUTE, SECOND
+from lambdas.executor.books import AGAIN, LEASE_TRIES, STOP_GRACE, Books, Turn
+from lambdas.executor.executor import AFTER_LEASE, HELD_FOR, SOON, Executor
+from lambdas.executor.runs import Ended, Run
+from tests.world import World
+
+ONCE = RetryPolicy(max_attempts=1)
+
+
+class Deaf:
+    """A store that makes writes and does not say so, as often as it is told."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.deaf_to: dict[Step, int] = {}
+        self.makes_them = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        return [self._one(change) for change in changes]
+
+    def _one(self, change: Change) -> Answer:
+        left = self.deaf_to.get(change.step, 0)
+        if not left:
+            [answer] = self._store.apply([change])
+            return answer
+        self.deaf_to[change.step] = left - 1
+        if self.makes_them:
+            self._store.apply([change])
+        return Unknown("no answer")
+
+
+class Desk:
+    """Books over a world, with the interruptions written down."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.store = Deaf(world.store)
+        ports = Ports(
+            store=self.store,
+            lanes=world.lanes,
+            rules=world.ports.rules,
+            clock=world.clock,
+            chance=world.chance,
+        )
+        self.executor = Executor(ports, {"python": world._run})
+        self.books = Books(self.executor, world.clock)
+        self.interrupted: list[str] = []
+
+    def begin(self, **fields: Any) -> Run:
+        """A task that is running since just now."""
+        task_id = self.world.submit(**fields)
+        [run] = self.take().begun
+        assert run.task.id == task_id
+        return run
+
+    def take(self) -> Turn:
+        self.books.take(self.receive())
+        return self.turn()
+
+    def receive(self) -> list[Message]:
+        return self.world.lanes.receive(Lane.MEDIUM, 10, 0)
+
+    def turn(self, *ended: Ended) -> Turn:
+        turn = self.books.turn(ended)
+        for run in turn.begun:
+            run.context.interrupt = self._interrupter(run)  # type: ignore[method-assign]
+        return turn
+
+    def end(self, run: Run) -> Turn:
+        return self.turn(self.executor.execute(run))
+
+    def after(self, ms: int) -> Turn:
+        self.world.advance(ms)
+        self.books.guard()
+        return self.turn()
+
+    def _interrupter(self, run: Run) -> Callable[[], None]:
+        return lambda: self.interrupted.append(run.task.id)
+
+
+@pytest.fixture
+def desk(world: World) -> Desk:
+    return Desk(world)
+
+
+def fail(task: Any, ctx: Any) -> None:
+    raise ConnectionError("no route")
+
+
+# silence
+
+
+def test_a_handler_is_told_after_three_missed_heartbeats_and_stopped_before_the_lease_ends(
+    desk: Desk,
+):
+    run = desk.begin(timeout=300)
+    desk.store.deaf_to[Step.RENEW] = 99
+    desk.store.makes_them = False
+    told, made = [], []
+    for _ in range(8):
+        desk.after(HEARTBEAT // 2)
+        told.append(run.context.cancelled)
+        made.append(bool(desk.interrupted))
+
+    assert told.index(True) == SILENCE // (HEARTBEAT // 2) - 1
+    assert made.index(True) == (SILENCE + STOP_GRACE) // (HEARTBEAT // 2) - 1
+    assert run.task.lease_until is not None
+    assert desk.world.clock.now() < run.task.lease_until
+
+
+def test_the_guard_needs_no_turn_of_the_books(desk: Desk):
+    """The bookkeeper may be waiting for an answer all the while."""
+    run = desk.begin(timeout=300)
+    desk.world.advance(SILENCE + STOP_GRACE)
+    desk.books.guard()
+
+    assert run.context.cancelled
+    assert desk.interrupted == [run.task.id]
+
+
+def test_a_handler_that_stops_for_want_of_heartbeats_is_retried_not_cancelled(desk: Desk):
+    def give_in(task: Any, ctx: Any) -> None:
+        if ctx.cancelled:
+            raise InterruptedError("told to stop")
+
+    desk.world.script = give_in
+    run = desk.begin(timeout=300)
+    desk.store.deaf_to[Step.RENEW] = 3
+    desk.store.makes_them = False
+    desk.after(SILENCE)
+    desk.end(run)
+
+    assert desk.world.status(run.task.id) is Status.RETRYING
+
+
+def test_a_lost_lease_stops_the_handler_at_once(desk: Desk):
+    run = desk.begin(timeout=300)
+    desk.world.advance(LENGTH + GRACE + 1)
+    desk.world.tick()
+    desk.world.advance(2 * MINUTE)
+    desk.world.tick()
+    assert desk.world.status(run.task.id) is Status.RETRYING, "another took it for dead"
+
+    desk.turn()
+
+    assert run.context.lease_lost
+    assert desk.interrupted == [run.task.id]
+
+
+def test_an_attempt_does_not_begin_when_its_lease_may_have_passed_on(desk: Desk):
+    task_id = desk.world.submit()
+    desk.books.take(desk.receive())
+    apply = desk.store.apply
+
+    def slow(changes: Sequence[Change]) -> list[Answer]:
+        answers = apply(changes)
+        desk.world.advance(SILENCE)
+        return answers
+
+    desk.store.apply = slow  # type: ignore[method-assign]
+    turn = desk.turn()
+
+    assert (turn.begun, turn.let_go) == ([], 1)
+    assert desk.world.status(task_id) is Status.RUNNING
+    assert desk.books.open == 0
+    desk.world.advance(SOON)
+    assert [m.delivery.task_id for m in desk.receive()] == [task_id], "it was handed back"
+
+
+# the end of its time
+
+
+def test_a_timeout_stops_the_handler_and_waits_a_moment_for_it(desk: Desk):
+    run = desk.begin(timeout=5)
+    desk.after(5 * SECOND)
+    assert desk.interrupted == [run.task.id]
+    assert desk.world.status(run.task.id) is Status.RUNNING
+
+    desk.end(run)
+
+    attempt = desk.world.task(run.task.id).current
+    assert attempt is not None
+    assert attempt.outcome is Outcome.TIMED_OUT, "whatever it returned, it was late"
+    assert desk.world.status(run.task.id) is Status.RETRYING
+
+
+def test_a_handler_that_does_not_come_back_is_settled_all_the_same(desk: Desk):
+    run = desk.begin(timeout=5)
+    desk.after(5 * SECOND)
+    desk.after(STOP_GRACE - 1)
+    assert desk.books.running == 1
+    desk.after(1)
+    assert desk.books.running == 0
+    assert desk.world.status(run.task.id) is Status.RETRYING
+
+    before = desk.world.task(run.task.id)
+    desk.end(run)
+    assert desk.world.task(run.task.id) == before, "what it says later counts for nothing"
+
+
+# cancellation
+
+
+def test_a_cancelled_task_is_settled_at_the_next_heartbeat_and_its_handler_stopped_later(
+    desk: Desk,
+):
+    run = desk.begin(timeout=300)
+    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
+    desk.after(HEARTBEAT)
+    assert desk.world.status(run.task.id) is Status.CANCELLED
+    assert run.context.cancelled
+    desk.after(STOP_GRACE - 1)
+    assert desk.interrupted == []
+    assert desk.books.next_timer == desk.world.clock.now() + 1
+    desk.after(1)
+    assert desk.interrupted == [run.task.id]
+
+
+def test_a_handler_that_stops_when_told_is_not_interrupted(desk: Desk):
+    run = desk.begin(timeout=300)
+    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
+    desk.after(HEARTBEAT)
+    desk.end(run)
+    desk.after(STOP_GRACE)
+
+    assert desk.interrupted == []
+
+
+# a store that does not answer
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_lease_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: bool):
+    desk.store.makes_them = made
+    desk.store.deaf_to[Step.LEASE] = 2
+    task_id = desk.world.submit()
+    assert desk.take().begun == []
+    assert desk.after(AGAIN).begun == []
+    [run] = desk.after(AGAIN).begun
+
+    assert desk.world.task(task_id).holder == run.holder
+    assert desk.world.task(task_id).attempt == 1
+    desk.end(run)
+    assert desk.world.status(task_id) is Status.SUCCEEDED
+
+
+def test_a_store_that_stays_silent_gets_the_message_back(desk: Desk):
+    desk.store.makes_them = False
+    desk.store.deaf_to[Step.LEASE] = LEASE_TRIES
+    task_id = desk.world.submit()
+    desk.take()
+    turns = [desk.after(AGAIN) for _ in range(LEASE_TRIES - 1)]
+
+    assert [turn.let_go for turn in turns] == [0] * (LEASE_TRIES - 2) + [1]
+    assert desk.books.open == 0
+    desk.world.advance(SOON)
+    [run] = desk.take().begun
+    assert run.task.id == task_id
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_an_outcome_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: bool):
+    run = desk.begin()
+    desk.store.makes_them = made
+    desk.store.deaf_to[Step.SUCCEED] = 20
+    desk.end(run)
+    for _ in range(19):
+        desk.after(AGAIN)
+    assert desk.books.open == 1
+    desk.after(AGAIN)
+
+    assert desk.books.open == 0
+    task = desk.world.task(run.task.id)
+    assert (task.status, task.attempt, task.result) == (Status.SUCCEEDED, 1, "done")
+    assert [m.delivery.task_id for m in desk.world.lanes.deleted] == [task.id]
+
+
+def test_a_retry_whose_answer_was_lost_is_sent_once_it_is_known(desk: Desk):
+    desk.world.script = fail
+    run = desk.begin(retry=RetryPolicy(base_delay=0, jitter=0))
+    desk.store.deaf_to[Step.RETRY] = 1
+    desk.end(run)
+    sent = len(desk.world.lanes.sent)
+    desk.after(AGAIN)
+
+    assert len(desk.world.lanes.sent) == sent + 1
+    [again] = desk.take().begun
+    assert (again.task.id, again.task.attempt) == (run.task.id, 2)
+
+
+def test_an_outcome_is_given_up_when_the_lease_has_run_out(desk: Desk):
+    run = desk.begin()
+    desk.store.deaf_to = {Step.SUCCEED: 999, Step.RENEW: 999}
+    desk.store.makes_them = False
+    desk.end(run)
+    for _ in range((LENGTH + GRACE) // AGAIN):
+        desk.after(AGAIN)
+
+    assert desk.books.open == 0
+    desk.store.deaf_to = {}
+    desk.world.advance(AFTER_LEASE)
+    desk.take()
+    assert desk.world.status(run.task.id) is Status.RETRYING
+    assert [a.outcome for a in desk.world.attempts(run.task.id)] == [Outcome.LEASE_EXPIRED]
+
+
+# messages
+
+
+def test_the_message_of_a_long_run_is_kept_from_coming_again(desk: Desk):
+    run = desk.begin(timeout=600)
+    for _ in range(17):
+        desk.after(HEARTBEAT)
+    assert desk.world.lanes.held == []
+    desk.after(HEARTBEAT)
+    assert desk.world.lanes.held == [run.message]
+    for _ in range(18):
+        desk.after(HEARTBEAT)
+    assert desk.world.lanes.held == [run.message] * 2
+    assert HELD_FOR > 18 * HEARTBEAT
+
+
+def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(desk: Desk):
+    run = desk.begin(timeout=30)
+    desk.world.lanes.send([run.message.delivery], desk.world.clock.now())
+    [copy] = desk.receive()
+    desk.books.take([copy])
+    assert desk.turn().let_go == 1
+    assert desk.world.lanes.deleted == []
+
+    desk.end(run)
+    desk.world.advance(30 * SECOND + AFTER_LEASE)
+    desk.take()
+    assert copy.delivery in [m.delivery for m in desk.world.lanes.deleted]
+
+
+def test_a_late_outcome_of_a_task_that_is_dead_leaves_the_dead_letter(desk: Desk):
+    run = desk.begin(timeout=300, retry=ONCE)
+    desk.world.advance(5 * MINUTE)
+    desk.world.tick()
+    assert desk.world.status(run.task.id) is Status.DEAD
+
+    desk.end(run)
+
+    assert desk.world.lanes.deleted == []
+    assert desk.world.lanes.buried == [run.message]

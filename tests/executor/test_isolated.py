@@ -1,0 +1,272 @@
+"""Isolated handlers, in real children."""
+
+import importlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lambdas import registry
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.task import Progress
+from lambdas.core.times import SECOND
+from lambdas.executor.child import Child, _order
+from lambdas.executor.context import Context
+from lambdas.executor.executor import Executor
+from lambdas.executor.stopping import Stopped
+from lambdas.executor.targets.python import run_handler
+from tests.executor import isolated_handlers
+from tests.factories import a_running_task, a_spec
+from tests.world import World
+
+PATIENCE = 30.0  # seconds; whoever waits that long has failed
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_handlers", {})
+    importlib.reload(isolated_handlers)
+
+
+@pytest.fixture
+def ended(world: World) -> Callable[..., Any]:
+    """The task after one attempt with this handler."""
+    world.executor = Executor(world.ports, {"python": run_handler})
+
+    def run(name: str, payload: Any = None) -> Any:
+        task_id = world.submit(target={"type": "python", "handler": name}, payload=payload)
+        world.deliver()
+        return world.task(task_id)
+
+    return run
+
+
+class Going:
+    """A handler at work in a child, whose first heartbeat has come in."""
+
+    def __init__(self, name: str, payload: Any = None) -> None:
+        spec = a_spec(target={"type": "python", "handler": name}, payload=payload)
+        self._task = a_running_task(spec=spec)
+        beaten = threading.Event()
+        self.context = Context(self._task, lambda progress: beaten.set())
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        assert beaten.wait(PATIENCE)
+
+    def _run(self) -> None:
+        try:
+            self._outcome: Any = run_handler(self._task, self.context)
+        except BaseException as error:  # noqa: BLE001
+            self._outcome = error
+
+    def outcome(self) -> Any:
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        return self._outcome
+
+
+def test_it_runs_elsewhere_and_knows_what_every_handler_knows(ended, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/as/it/was")
+    task = ended("isolated.echo", {"n": [1, None, "ü"]})
+
+    assert task.result.pop("pid") != os.getpid()
+    assert task.result == {
+        "payload": {"n": [1, None, "ü"]},
+        "attempt": 1,
+        "key": task.id,
+        "deadline": (task.due_at + 60 * SECOND) / SECOND,
+        "python_path": "/as/it/was",
+    }
+
+
+def test_progress_and_heartbeat_come_from_the_child(ended):
+    task = ended("isolated.reports")
+
+    assert task.result is True
+    assert task.progress == Progress(fraction=0.5, message="half")
+
+
+def test_it_may_be_async(ended):
+    assert ended("isolated.later").result == "async"
+
+
+def test_what_it_prints_goes_where_it_always_goes(ended, capfd):
+    ended("isolated.says")
+
+    assert capfd.readouterr() == ("said by a handler\n", "complained by a handler\n")
+
+
+def test_a_thread_that_is_left_does_not_keep_the_child(ended):
+    assert ended("isolated.leaves_a_thread").result == "done"
+
+
+@pytest.mark.parametrize(
+    ("payload", "outcome", "status", "kind", "message"),
+    [
+        ("value", Outcome.FAILED, Status.RETRYING, "ValueError", "wrong"),
+        ("permanent", Outcome.FAILED, Status.DEAD, "PermanentError", "for good"),
+        ("later", Outcome.FAILED, Status.RETRYING, "RetryLater", "busy"),
+        ("snooze", Outcome.SNOOZED, Status.RETRYING, "Snooze", "asked to be run again in 300 s"),
+        ("exit", Outcome.FAILED, Status.RETRYING, "SystemExit", "3"),
+    ],
+)
+def test_what_it_raises(ended, payload, outcome, status, kind, message):
+    task = ended("isolated.raises", payload)
+
+    assert (task.current.outcome, task.status) == (outcome, status)
+    error = task.current.error
+    assert (error.type, error.message) == (kind, message)
+
+
+@pytest.mark.parametrize(("payload", "delay"), [("later", 30), ("snooze", 300)])
+def test_it_may_ask_for_a_delay(ended, payload, delay):
+    task = ended("isolated.raises", payload)
+
+    assert task.due_at == task.current.finished_at + delay * SECOND
+    assert task.current.error.traceback is None
+
+
+def test_its_traceback_comes_along(ended):
+    lines = ended("isolated.raises", "value").current.error.traceback.splitlines()
+
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1].endswith(", in raises")
+    assert lines[-1] == "ValueError: wrong"
+
+
+def test_its_result_is_looked_at_like_any_other(ended):
+    assert ended("isolated.returns", "pair").result == [1, 2]
+    assert ended("isolated.returns", "none").result is None
+    bad = ended("isolated.returns", "set")
+    assert (bad.status, bad.current.error.type) == (Status.DEAD, "BadResult")
+
+
+@pytest.mark.parametrize(
+    ("handler", "payload", "message"),
+    [
+        ("isolated.dies", "kill", "the child was killed by SIGKILL"),
+        ("isolated.dies", "exit", "the child ended with code 3 and no outcome"),
+        ("isolated.forks_and_dies", None, "the child ended with code 3 and no outcome"),
+    ],
+)
+def test_a_child_that_dies_fails_the_attempt(ended, handler, payload, message):
+    task = ended(handler, payload)
+
+    assert task.status is Status.RETRYING
+    assert (task.current.error.type, task.current.error.message) == ("ChildDied", message)
+    assert ended("isolated.later").result == "async", "the next one is not concerned"
+
+
+def test_a_module_that_the_child_cannot_import(ended, monkeypatch):
+    monkeypatch.setattr(isolated_handlers.echo, "__module__", "nowhere.to_be_found")
+    error = ended("isolated.echo").current.error
+
+    assert error.type == "UnknownHandler"
+    assert error.message == (
+        "'nowhere.to_be_found' cannot be imported in a child: No module named 'nowhere'"
+    )
+
+
+def test_a_module_that_does_not_register_it(ended, monkeypatch):
+    monkeypatch.setattr(isolated_handlers.echo, "__module__", "json")
+    error = ended("isolated.echo").current.error
+
+    assert error.type == "UnknownHandler"
+    assert error.message == "'json' registers no handler 'isolated.echo' in a child"
+
+
+# stopping
+
+
+def test_a_child_is_told():
+    going = Going("isolated.waits")
+    going.context.stop(asked=True)
+
+    assert going.outcome() == "told"
+
+
+def test_a_child_that_is_blocked_is_killed():
+    going = Going("isolated.blocks")
+    going.context.interrupt()
+
+    assert isinstance(going.outcome(), Stopped)
+
+
+def test_what_a_handler_has_started_ends_with_it(tmp_path):
+    fifo = tmp_path / "held"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    going = Going("isolated.starts_another", str(fifo))
+    going.context.interrupt()
+
+    assert isinstance(going.outcome(), Stopped)
+    hung_up = select.poll()
+    hung_up.register(reader, select.POLLHUP)
+    assert hung_up.poll(PATIENCE * 1_000), "somebody still holds the other end"
+    os.close(reader)
+
+
+def test_a_run_that_was_interrupted_before_it_began_does_not_begin():
+    spec = a_spec(target={"type": "python", "handler": "isolated.echo"})
+    task = a_running_task(spec=spec)
+    context = Context(task, lambda progress: None)
+    context.interrupt()
+
+    with pytest.raises(Stopped):
+        run_handler(task, context)
+
+
+# the end of the executor
+
+
+def test_a_child_ends_when_nobody_listens_any_more():
+    child = Child()
+    child.say(an_order("isolated.blocks"))
+    while child.hear() is None:
+        pass
+    child._pipe.close()
+
+    assert child._system.wait(PATIENCE) == -signal.SIGKILL
+
+
+def test_a_child_that_hears_nothing_ends_by_itself():
+    child = Child()
+    child._pipe.close()
+
+    assert child._system.wait(PATIENCE) == 0
+
+
+EXECUTOR = """
+from lambdas.executor.context import Context
+from lambdas.executor.targets.python import run_handler
+from tests.executor import isolated_handlers
+from tests.factories import a_running_task, a_spec
+
+spec = a_spec(target={"type": "python", "handler": "isolated.blocks"})
+task = a_running_task(spec=spec)
+run_handler(task, Context(task, lambda progress: print("it runs", flush=True)))
+"""
+
+
+def test_a_child_ends_with_its_executor():
+    executor = subprocess.Popen([sys.executable, "-c", EXECUTOR], stdout=subprocess.PIPE, cwd=ROOT)
+    assert executor.stdout is not None
+    assert executor.stdout.readline() == b"it runs\n"
+    executor.kill()
+
+    said, _ = executor.communicate(timeout=PATIENCE)  # until the child lets go of it
+    assert said == b""
+
+
+def an_order(name: str) -> Any:
+    handler = registry.find(name)
+    assert handler is not None
+    return _order(handler, a_running_task())

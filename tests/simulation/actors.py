@@ -1,0 +1,159 @@
+"""Who lives in the simulated world: the roles, each in processes of its own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lambdas.api.app import Api
+from lambdas.api.http import Request, Response
+from lambdas.core.codec import to_json
+from lambdas.core.lanes import Lane
+from lambdas.core.lease import SILENCE
+from lambdas.core.ports import Ports
+from lambdas.core.times import SECOND, Millis
+from lambdas.executor.books import STOP_GRACE, Books
+from lambdas.executor.executor import Executor
+from lambdas.executor.runs import Ended, Run
+from lambdas.scanner.scanner import Scanner
+from tests.simulation import plans
+from tests.simulation.engine import Process
+from tests.simulation.monitor import Monitor
+from tests.simulation.queue import SimulatedSqs
+from tests.simulation.store import SimulatedStore
+
+HANDLER = "simulated"
+SLOTS = 10
+LONGEST_NAP: Millis = 20 * SECOND
+
+
+class Interrupted(Exception):
+    """A handler that was made to stop, or obeyed."""
+
+
+def call_api(ports: Ports, method: str, path: str, body: Any = None) -> Response:
+    api = Api(ports, handlers=lambda: {HANDLER}, version="simulated")
+    request = Request(
+        method=method,
+        path=path,
+        headers={"content-type": "application/json"},
+        body=b"" if body is None else to_json(body).encode(),
+    )
+    return api.call(request)
+
+
+def scan(
+    ports: Ports, store: SimulatedStore, slice_number: int, slices: int, catch_up: int
+) -> None:
+    until = ports.clock.now() + 50 * SECOND
+    Scanner(ports, store, catch_up=catch_up).tick(slice_number, slices, until)
+
+
+@dataclass(slots=True)
+class Handler:
+    """One attempt under way in virtual time."""
+
+    run: Run
+    ends_at: Millis
+    obeys: bool
+    interrupted: bool = False
+
+    def over(self, now: Millis) -> bool:
+        told = self.obeys and self.run.context.cancelled
+        return self.interrupted or told or self.ends_at <= now
+
+
+class ExecutorLife:
+    """A runner that polls the lanes and keeps books, until it is killed."""
+
+    def __init__(self, process: Process, ports: Ports, sqs: SimulatedSqs, monitor: Monitor) -> None:
+        self._process = process
+        self._engine = process.engine
+        self._lanes = ports.lanes
+        self._sqs = sqs
+        self._monitor = monitor
+        self._executor = Executor(ports, {"python": lambda task, ctx: self._play(task)})
+        self._books = Books(self._executor, process.clock)
+        self._handlers: dict[str, Handler] = {}
+        process.on_thaw = self._thawed
+
+    def live(self) -> None:
+        while True:
+            turn = self._books.turn(self._ended())
+            self._monitor.settled(self._process)
+            for run in turn.begun:
+                self._begin(run)
+            if not self._receive():
+                self._process.sleep_until(self._next(), restless=True)
+
+    def _receive(self) -> bool:
+        took = False
+        for lane in Lane:
+            free = SLOTS - len(self._handlers) - self._books.open
+            if free > 0 and self._sqs.depth(lane).ready:
+                try:
+                    messages = self._lanes.receive(lane, free, 0)
+                except Exception as error:  # noqa: BLE001 - as the pump: log, and go on
+                    self._process.note("receive failed", str(error))
+                    continue
+                self._books.take(messages)
+                took = took or bool(messages)
+        return took
+
+    def _begin(self, run: Run) -> None:
+        plan = plans.of(run.task)
+        handler = Handler(run, self._engine.now + plan["takes"], plan["obeys"])
+        self._handlers[run.holder] = handler
+        run.context.interrupt = lambda: self._interrupt(handler)  # type: ignore[method-assign]
+        self._monitor.began(self._process, run.task)
+        self._process.note("begins", run.task.id, f"attempt={run.task.attempt}", plan["end"])
+        self._guard_at(run.context.renewed_at + SILENCE)
+
+    def _guard_at(self, at: Millis) -> None:
+        """The guard is a thread of its own: slow calls do not hold it up, a freeze does."""
+
+        def look() -> None:
+            if not self._process.alive or not self._handlers or self._process.frozen:
+                return
+            self._books.guard()
+            self._process.nudge(self._engine.now)
+            oldest = min(h.run.context.renewed_at for h in self._handlers.values())
+            told = oldest + SILENCE <= self._process.clock.now()
+            self._guard_at(max(oldest + SILENCE + told * STOP_GRACE, at + SECOND))
+
+        self._engine.at(self._process.clock.true(at), look)
+
+    def _interrupt(self, handler: Handler) -> None:
+        """It ends there and then; the bookkeeper learns of it when it next looks."""
+        if not handler.interrupted:
+            handler.interrupted = True
+            self._process.note("interrupts", handler.run.task.id)
+            self._monitor.ended(handler.run.task)
+            self._process.nudge(self._engine.now)
+
+    def _ended(self) -> list[Ended]:
+        now = self._engine.now
+        over = [h for h in self._handlers.values() if h.over(now)]
+        for handler in over:
+            del self._handlers[handler.run.holder]
+            self._monitor.ended(handler.run.task)
+        self._over = {h.run.task.id: h for h in over}
+        return [self._executor.execute(h.run) for h in over]
+
+    def _play(self, task: Any) -> str:
+        handler = self._over[task.id]
+        if handler.interrupted or handler.run.context.cancelled:
+            raise Interrupted("stopped")
+        return plans.played(task)
+
+    def _thawed(self) -> None:
+        self._books.guard()
+        self._monitor.thawed(self._process)
+        self._guard_at(self._process.clock.now() + SECOND)
+
+    def _next(self) -> Millis:
+        clock = self._process.clock
+        times = [self._engine.now + LONGEST_NAP, clock.true(self._books.next_timer)]
+        times += [h.ends_at for h in self._handlers.values()]
+        if len(self._handlers) + self._books.open < SLOTS:
+            visible = self._sqs.next_visible()
+            times += [] if visible is None else [visible]
+        return max(min(times), self._engine.now + 1)

@@ -1,0 +1,191 @@
+"""What must hold, whatever happens. Sees every write as it is made, and every handler's start."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lambdas.core.change import Answer, Applied, Change
+from lambdas.core.delivery import Delivery
+from lambdas.core.lease import GRACE
+from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.task import Task
+from lambdas.core.times import MINUTE, Millis
+from lambdas.core.wakes import Wake
+from tests.simulation.engine import Engine, Process
+
+FIRST_RESEND: Millis = 2 * MINUTE  # after the due time: earlier no message counts as lost
+MOST_RESENDS = 4  # of one delivery, within the hours that a run takes
+EVERYTHING = "everything"  # stands in `asked` while all dead tasks are being redriven
+
+# The arrows of the design, written down once more: what the code says is what is on trial.
+ARROWS = {
+    "PENDING": {"ENQUEUED", "RUNNING", "CANCELLED", "EXPIRED"},
+    "ENQUEUED": {"PENDING", "RUNNING", "CANCELLED", "EXPIRED"},
+    "RUNNING": {"SUCCEEDED", "RETRYING", "DEAD", "CANCELLED"},
+    "RETRYING": {"RUNNING", "CANCELLED"},
+    "DEAD": {"RETRYING"},
+    "SUCCEEDED": set(),
+    "CANCELLED": set(),
+    "EXPIRED": set(),
+}
+
+
+class Violation(AssertionError):
+    def __init__(self, what: str, task_id: str | None = None) -> None:
+        super().__init__(what)
+        self.task_id = task_id
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    at: Millis
+    before: Wake | None
+    after: Wake | None
+
+
+@dataclass
+class Monitor:
+    engine: Engine
+    tasks: dict[str, Task] = field(default_factory=dict)
+    succeeded: Counter[str] = field(default_factory=Counter)
+    revived: Counter[str] = field(default_factory=Counter)  # by token: once for each death
+    asked: set[str] = field(default_factory=set)  # tokens and ids: somebody wants a revival
+    sendings: Counter[str] = field(default_factory=Counter)  # by token
+    refusals: Counter[str] = field(default_factory=Counter)
+    gone: set[str] = field(default_factory=set)  # tokens of which a message was lost
+    failures: list[Violation] = field(default_factory=list)
+    _leases: dict[tuple[str, str], Process] = field(default_factory=dict)
+    _active: dict[str, dict[str, Process]] = field(default_factory=lambda: defaultdict(dict))
+    _owed: dict[Process, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _moves: list[Move] = field(default_factory=list)
+
+    # the table
+
+    def stored(self, process: Process, task: Task, answer: Answer) -> None:
+        if not isinstance(answer, Applied) or task.id in self.tasks:
+            return
+        process.note("stored", task.id, task.status, f"due={task.due_at - self.engine.now:+d}")
+        self.tasks[task.id] = task
+        self._moves.append(Move(self.engine.now, None, task.wake))
+
+    def changed(self, process: Process, change: Change, answer: Answer) -> None:
+        if not isinstance(answer, Applied):
+            process.note(f"{change.step} refused", change.task_id)
+            return
+        before, after = self.tasks[change.task_id], answer.task
+        if before == after:
+            return
+        self.tasks[after.id] = after
+        self._moves.append(Move(self.engine.now, before.wake, after.wake))
+        process.note(change.step, after.id, f"{before.status}>{after.status}", _told(after))
+        self._check(process, change, before, after)
+
+    def moves_since(self, at: Millis) -> Iterator[Move]:
+        """Newest first."""
+        for move in reversed(self._moves):
+            if move.at < at:
+                return
+            yield move
+
+    def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
+        if before.status is not after.status and after.status not in ARROWS[before.status]:
+            self._fail(f"{before.status} became {after.status}", after)
+        if after.attempt < before.attempt:
+            self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
+        self._check_token(change, before, after)
+        if before.status is not Status.RUNNING and after.status is Status.RUNNING:
+            self._check_lease(process, before, after)
+        if before.status is Status.RUNNING and after.status is not Status.RUNNING:
+            self._check_outcome(process, before, after)
+        if before.status is Status.DEAD:
+            self._check_revival(before, after)
+
+    def _check_token(self, change: Change, before: Task, after: Task) -> None:
+        """A token belongs to one due time, and goes with it."""
+        same_time = before.due_at == after.due_at and change.step is not Step.REVIVE
+        if (before.token == after.token) != same_time:
+            kept = "kept its token at another" if not same_time else "changed its token at the same"
+            self._fail(f"{change.step} {kept} due time", after)
+
+    def _check_lease(self, process: Process, before: Task, after: Task) -> None:
+        if process.clock.now() < before.due_at:
+            self._fail(f"started {before.due_at - process.clock.now()} ms early", after)
+        self._leases[after.id, str(after.holder)] = process
+
+    def _check_outcome(self, process: Process, before: Task, after: Task) -> None:
+        outcome = after.current.outcome if after.current else None
+        if self._leases.get((after.id, str(before.holder))) is not process:
+            run_out = (before.lease_until or 0) + GRACE < process.clock.now()
+            if outcome not in (Outcome.LEASE_EXPIRED, Outcome.CANCELLED) or not run_out:
+                self._fail(f"{outcome} was recorded by {process.name}, not the holder", after)
+        if after.status is Status.SUCCEEDED:
+            self.succeeded[after.id] += 1
+            if self.succeeded[after.id] > 1:
+                self._fail("succeeded twice", after)
+
+    def _check_revival(self, before: Task, after: Task) -> None:
+        self.revived[before.token] += 1
+        if self.asked.isdisjoint((before.token, before.id, EVERYTHING)):
+            self._fail("revived, though nobody asked", after)
+        if after.budget != before.attempt + before.spec.retry.max_attempts:
+            self._fail("revived with another budget than a new life has", after)
+
+    # the lanes
+
+    def sent(self, delivery: Delivery) -> None:
+        token = delivery.token
+        self.sendings[token] += 1
+        if delivery.sends and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
+            self._fail("a message was sent again before it could be lost", delivery=delivery)
+        if self.sendings[token] > 1 + self.refusals[token] + MOST_RESENDS:
+            self._fail(f"{self.sendings[token]} messages of one delivery", delivery=delivery)
+
+    def refused(self, process: Process, delivery: Delivery) -> None:
+        self.refusals[delivery.token] += 1
+        self._owed[process].add(delivery.task_id)
+
+    def gives_back(self, process: Process, change: Change) -> None:
+        if change.step is Step.RELEASE:
+            self._owed[process].discard(change.task_id)
+
+    def settled(self, process: Process) -> None:
+        """The process has come to a rest: what was refused must have been given back."""
+        for task_id in self._owed.pop(process, set()):
+            self._fail("a refused message was not given back", self.tasks[task_id])
+
+    def lost(self, delivery: Delivery, how: str) -> None:
+        self.gone.add(delivery.token)
+        self.engine.trace.add(self.engine.now, "sqs", how, (delivery.task_id, delivery.token))
+
+    def redriven(self, delivery: Delivery) -> None:
+        self.asked.add(delivery.token)
+        self.engine.trace.add(self.engine.now, "operator", "redrives", (delivery.task_id,))
+
+    # the handlers
+
+    def began(self, process: Process, task: Task) -> None:
+        for other in self._active[task.id].values():
+            if other.alive and not other.frozen:
+                self._fail(f"{other.name} and {process.name} run it at once", task)
+        self._active[task.id][str(task.holder)] = process
+
+    def ended(self, task: Task) -> None:
+        self._active[task.id].pop(str(task.holder), None)
+
+    def thawed(self, process: Process) -> None:
+        """What it may not go on with, it has stopped by now."""
+        for task_id, runs in self._active.items():
+            live = [p for p in runs.values() if p.alive and not p.frozen]
+            if process in live and len(live) > 1:
+                self._fail(f"{process.name} goes on after it thawed", self.tasks[task_id])
+
+    def _fail(self, what: str, task: Task | None = None, delivery: Delivery | None = None) -> None:
+        task_id = task.id if task else delivery.task_id if delivery else None
+        self.engine.trace.add(self.engine.now, "VIOLATION", what, (task_id,))
+        self.failures.append(Violation(what, task_id))
+
+
+def _told(task: Task) -> str:
+    outcome = task.current.outcome if task.current else None
+    wake = f"{task.wake.kind}@{task.wake.at}" if task.wake else "-"
+    return f"attempt={task.attempt} {outcome or ''} wake={wake}"

@@ -1,0 +1,206 @@
+"""The protocol, broken on purpose, one rule at a time. The simulation must notice each."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from unittest.mock import patch
+
+from lambdas.core.change import Change, Expect
+from lambdas.core.delivery import new_token
+from lambdas.core.lifecycle import Step
+from lambdas.core.rules import Rules
+from lambdas.core.steps import claim as claims
+from lambdas.core.steps import lease as leases
+from lambdas.core.steps import record as records
+from lambdas.core.steps import revive as revivals
+from lambdas.core.steps import watch as watches
+from lambdas.core.task import Task
+from lambdas.core.times import YEAR
+from lambdas.core.wakes import WakeKind
+from lambdas.executor.books import Books
+from lambdas.executor.executor import Executor
+from lambdas.scanner import near, scanner
+
+ANYTHING = Expect(statuses=None)
+
+Mutant = Callable[[], AbstractContextManager[object]]
+MUTANTS: dict[str, Mutant] = {}
+
+
+def mutant(make: Callable[[], AbstractContextManager[object]]) -> Mutant:
+    MUTANTS[make.__name__] = make
+    return make
+
+
+def _careless(step):
+    """The same change, whatever the task is like by now."""
+    return lambda *args, **options: replace(step(*args, **options), expect=ANYTHING)
+
+
+@mutant
+def no_condition_on_the_claim():
+    return patch("lambdas.scanner.dispatch.claim", _careless(claims.claim))
+
+
+@mutant
+@contextmanager
+def watches_claimed_ahead_of_time() -> Iterator[None]:
+    take = scanner._Tick.take
+
+    def eager(store, windows, pacer, *, now, horizon):
+        found = near.read_near(store, windows, pacer, now=now, horizon=horizon)
+        for w in windows:
+            for minute in w.near:
+                found.late += store.wakes(minute, w.shard, WakeKind.WATCH)
+        return found
+
+    def take_all(tick, wakes):
+        tick._now += YEAR
+        take(tick, wakes)
+        tick._now -= YEAR
+
+    with (
+        patch.object(scanner, "read_near", eager),
+        patch.object(scanner._Tick, "take", take_all),
+    ):
+        yield
+
+
+@mutant
+def no_holder_check_on_record():
+    def held(task: Task, step: Step) -> Expect:
+        return ANYTHING
+
+    return patch.object(records, "held", held)
+
+
+@mutant
+def one_token_for_a_whole_life():
+    again = records._again
+
+    def keeping(rules, task, *args, **options):
+        return again(rules, task, *args, **options) | {"token": task.token}
+
+    return patch.object(records, "_again", keeping)
+
+
+@mutant
+def new_token_on_resend():
+    look = watches._look_at_sent
+
+    def renaming(rules, task, *, draw, **options):
+        verdict = look(rules, task, draw=draw, **options)
+        sets = {**verdict.change.sets, "token": new_token(task.due_at, draw.nonce)}
+        return replace(verdict, change=replace(verdict.change, sets=sets))
+
+    return patch.object(watches, "_look_at_sent", renaming)
+
+
+@mutant
+def no_watch():
+    def never(rules, task_id, lane, due_at, *, now, draw):
+        return rules.wake(WakeKind.WATCH, task_id, lane, now + YEAR, now=now)
+
+    return patch.object(Rules, "first_watch", never)
+
+
+@mutant
+@contextmanager
+def lease_before_the_due_time() -> Iterator[None]:
+    def early(delivery, *, now, holder):
+        return leases.lease(delivery, now=max(now, delivery.due_at), holder=holder)
+
+    wait = Books._wait
+    with (
+        patch.object(Books, "_wait", lambda books, admitted, at: wait(books, admitted, 0)),
+        patch.object(Executor, "_is_due", lambda executor, message, now: True),
+        patch("lambdas.executor.executor.lease", early),
+    ):
+        yield
+
+
+@mutant
+def release_forgotten_after_a_refused_send():
+    def nothing(rules, delivery, *, now):
+        never = Expect(statuses=frozenset())
+        return Change(step=Step.RENEW, task_id=delivery.task_id, expect=never, sets={})
+
+    return patch("lambdas.enqueue.release", nothing)
+
+
+@mutant
+def release_without_a_condition():
+    return patch("lambdas.enqueue.release", _careless(claims.release))
+
+
+@mutant
+def cursor_past_the_look_back():
+    """It takes the present minute for done as soon as it was read once."""
+    return patch.multiple("lambdas.scanner.window", LOOK_BACK=-1, FRESH=-1)
+
+
+@mutant
+def attempt_reset_on_revival():
+    def afresh(rules, task, **options):
+        change = revivals.revive(rules, task, **options)
+        return replace(change, sets={**change.sets, "attempt": 0})
+
+    return patch("lambdas.executor.executor.revive", afresh)
+
+
+@mutant
+def last_message_deleted_on_dead():
+    return patch.object(Executor, "_bury", lambda executor, message: executor._delete([message]))
+
+
+# Beyond the twelve: what the simulation itself has found, and what it costs to forget it.
+
+
+@mutant
+def message_deleted_under_a_running_attempt():
+    def hasty(executor, message, delay):
+        if delay > 60_000:
+            executor._delete([message])
+        else:
+            hand_back(executor, message, delay)
+
+    hand_back = Executor._hand_back
+    return patch.object(Executor, "_hand_back", hasty)
+
+
+@mutant
+def handlers_not_stopped_in_silence():
+    return patch.object(Books, "guard", lambda books: None)
+
+
+@mutant
+def late_send_taken_for_a_redrive():
+    from lambdas.core.delivery import Message
+
+    def hasty(message, died_at):
+        return message.sent_at > message.delivery.written_at + 60_000
+
+    return patch.object(Message, "redriven", hasty)
+
+
+@mutant
+def live_leases_taken_for_dead():
+    return patch("lambdas.core.lease.run_out", lambda lease_until, now: True)
+
+
+@mutant
+def lease_without_the_token():
+    def any_token(delivery, *, now, holder):
+        change = leases.lease(delivery, now=now, holder=holder)
+        return replace(change, expect=replace(change.expect, token=None, attempt=None))
+
+    return patch("lambdas.executor.executor.lease", any_token)
+
+
+@mutant
+def key_reserved_after_the_task():
+    """Every replay of a submission becomes a task of its own."""
+    return patch(
+        "lambdas.api.submission.Submission._ids",
+        lambda self, wanted, now: [self.ports.chance.new_id(now) for _ in wanted],
+    )

@@ -1,0 +1,53 @@
+"""What the handlers of a simulated task will do, attempt by attempt: part of its payload."""
+
+from random import Random
+from typing import Any
+
+from lambdas.core.errors import PermanentError, RetryLater, Snooze
+from lambdas.core.task import Task
+from lambdas.core.times import SECOND, Millis
+
+ENDS = ["ok"] * 6 + ["fail"] * 3 + ["later", "snooze", "permanent"]
+
+
+def drawn(random: Random, max_attempts: int) -> list[dict[str, Any]]:
+    return [_attempt(random) for _ in range(max_attempts + 2)]
+
+
+def _attempt(random: Random) -> dict[str, Any]:
+    return {
+        "end": random.choice(ENDS),
+        "takes": _duration(random),
+        "obeys": random.random() < 0.8,
+    }
+
+
+def _duration(random: Random) -> Millis:
+    kind = random.random()
+    if kind < 0.7:
+        return random.randint(0, 300)
+    if kind < 0.9:
+        return random.randint(1, 20) * SECOND
+    return random.randint(30, 150) * SECOND
+
+
+def of(task: Task) -> dict[str, Any]:
+    """Attempts beyond the plan, such as those of a revived task, succeed."""
+    plan = task.spec.payload
+    if task.attempt <= len(plan):
+        return plan[task.attempt - 1]
+    return {"end": "ok", "takes": 100, "obeys": True}
+
+
+def played(task: Task) -> str:
+    """How the attempt comes out, said as a handler says it."""
+    match of(task)["end"]:
+        case "fail":
+            raise ConnectionError("as planned")
+        case "later":
+            raise RetryLater(20)
+        case "snooze":
+            raise Snooze(30)
+        case "permanent":
+            raise PermanentError("as planned")
+    return "done"

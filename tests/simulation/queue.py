@@ -1,0 +1,193 @@
+"""The lanes as SQS would be on a bad day: at least once, in any order, late, or not at all."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lambdas.core.delivery import Delivery, Message
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Depth
+from lambdas.core.times import MINUTE, SECOND, Millis
+from tests.simulation.calls import answered, called
+from tests.simulation.engine import Engine, Process
+from tests.simulation.faults import Faults
+from tests.simulation.monitor import Monitor
+
+VISIBILITY: Millis = 15 * MINUTE
+MAX_RECEIVES = 10
+AHEAD: Millis = SECOND
+
+
+@dataclass(slots=True)
+class Held:
+    """A message as the queue keeps it."""
+
+    message_id: str
+    delivery: Delivery
+    sent_at: Millis
+    visible_at: Millis
+    receives: int = 0
+    receipt: str = ""
+
+
+class SimulatedSqs:
+    def __init__(self, engine: Engine, faults: Faults, monitor: Monitor) -> None:
+        self._engine = engine
+        self._faults = faults
+        self._monitor = monitor
+        self._lanes: dict[Lane, dict[str, Held]] = {lane: {} for lane in Lane}
+        self._numbers = 0
+        self.dead_letters: list[Held] = []
+        self.on_sent: Callable[[Millis], object] = lambda at: None
+
+    # what the queue does
+
+    def put(self, delivery: Delivery, delay: Millis) -> None:
+        engine, faults = self._engine, self._faults
+        self._monitor.sent(delivery)
+        if engine.chance(faults.message_lost):
+            self._monitor.lost(delivery, "lost")
+            return
+        if engine.chance(faults.message_late):
+            delay += engine.between(1, 240)
+        copies = 2 if engine.chance(faults.message_doubled) else 1
+        for _ in range(copies):
+            self._add(delivery, engine.now + delay)
+
+    def take(self, lane: Lane, limit: int) -> list[Message]:
+        engine = self._engine
+        ready = [m for m in self._lanes[lane].values() if m.visible_at <= engine.now]
+        engine.random.shuffle(ready)
+        return [self._hand_out(lane, held) for held in ready[:limit] if self._may_go_out(held)]
+
+    def remove(self, message: Message) -> None:
+        held = self._held(message)
+        if held is not None:
+            del self._lanes[message.delivery.lane][held.message_id]
+
+    def hide(self, message: Message, span: Millis) -> None:
+        held = self._held(message)
+        if held is not None and held.receipt == message.receipt:
+            held.visible_at = self._engine.now + span
+            self.on_sent(held.visible_at)
+
+    def purge(self, lane: Lane) -> None:
+        for held in self._lanes[lane].values():
+            self._monitor.lost(held.delivery, "purged")
+        self._lanes[lane].clear()
+
+    def redrive(self, held: Held, *, copies: int = 1) -> None:
+        """As the console does it: enqueued anew, with the same body."""
+        self.dead_letters.remove(held)
+        self._monitor.redriven(held.delivery)
+        for _ in range(copies):
+            self._add(held.delivery, self._engine.now)
+
+    def next_visible(self) -> Millis | None:
+        times = [m.visible_at for lane in self._lanes.values() for m in lane.values()]
+        return min(times, default=None)
+
+    def depth(self, lane: Lane) -> Depth:
+        now = self._engine.now
+        ready = sum(1 for m in self._lanes[lane].values() if m.visible_at <= now)
+        return Depth(ready=ready, delayed=len(self._lanes[lane]) - ready, in_flight=0)
+
+    @property
+    def empty(self) -> bool:
+        return not any(self._lanes.values())
+
+    def _add(self, delivery: Delivery, visible_at: Millis) -> None:
+        self._numbers += 1
+        name = f"m{self._numbers}"
+        body = replace(delivery, watch=None)
+        held = Held(name, body, self._engine.now, visible_at)
+        self._lanes[delivery.lane][name] = held
+        self.on_sent(visible_at)
+
+    def _may_go_out(self, held: Held) -> bool:
+        """A message that was received too often goes to the dead letters instead."""
+        if held.receives < MAX_RECEIVES:
+            return True
+        del self._lanes[held.delivery.lane][held.message_id]
+        self.dead_letters.append(held)
+        details = (held.message_id, held.delivery.task_id)
+        self._engine.trace.add(self._engine.now, "sqs", "to the DLQ", details)
+        return False
+
+    def _hand_out(self, lane: Lane, held: Held) -> Message:
+        engine = self._engine
+        held.receives += 1
+        held.receipt = f"{held.message_id}/{held.receives}"
+        held.visible_at = engine.now + VISIBILITY
+        if engine.chance(self._faults.message_doubled):
+            held.visible_at = engine.now + engine.between(0, 20)
+        self.on_sent(held.visible_at)
+        return Message(
+            delivery=held.delivery,
+            receipt=held.receipt,
+            message_id=held.message_id,
+            sent_at=held.sent_at,
+        )
+
+    def _held(self, message: Message) -> Held | None:
+        return self._lanes[message.delivery.lane].get(message.message_id)
+
+
+class SimulatedLanes:
+    """The LaneQueue of one process: every call can fail in every way."""
+
+    def __init__(
+        self, sqs: SimulatedSqs, process: Process, faults: Faults, monitor: Monitor
+    ) -> None:
+        self._sqs = sqs
+        self._process = process
+        self._faults = faults
+        self._monitor = monitor
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        return called(self._process, self._faults, lambda: self._send_each(deliveries, now))
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        return self._call(lambda: self._sqs.take(lane, limit))
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._process.note("deletes", message.delivery.task_id, message.receipt)
+        self._call(lambda: [self._sqs.remove(message) for message in messages])
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self._process.note("hands back", message.delivery.task_id, message.receipt, delay)
+        self._call(lambda: self._sqs.hide(message, delay))
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        self._call(lambda: [self._sqs.hide(message, span) for message in messages])
+
+    def bury(self, message: Message) -> None:
+        self._process.note("buries", message.delivery.task_id, message.receipt)
+        self._call(lambda: self._sqs.hide(message, 0))
+
+    def depth(self, lane: Lane) -> Depth:
+        return self._call(lambda: self._sqs.depth(lane))
+
+    def _call(self, act):
+        process, faults = self._process, self._faults
+        return called(process, faults, lambda: answered(process, faults, act))
+
+    def _send_each(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        """As SendMessageBatch: some entries fail, or the whole call does, made or not made."""
+        engine, faults = self._process.engine, self._faults
+        throttled = engine.chance(faults.unanswered)
+        answer_lost = engine.chance(faults.answer_lost)
+        return [self._send(d, now, throttled, answer_lost) for d in deliveries]
+
+    def _send(self, delivery: Delivery, now: Millis, throttled: bool, answer_lost: bool) -> bool:
+        engine, faults = self._process.engine, self._faults
+        refused = throttled or engine.chance(faults.refused_entry)
+        fate = "send refused" if refused else "send unknown" if answer_lost else "sends"
+        self._process.note(fate, delivery.task_id, delivery.token, f"n={delivery.sends}")
+        if refused or answer_lost:
+            self._monitor.refused(self._process, delivery)
+        if not refused:
+            delay = max((delivery.visible_at - now - AHEAD) // SECOND * SECOND, 0)
+            late = engine.between(0, 5) if engine.chance(faults.late) else 0
+            engine.after(late, lambda: self._sqs.put(delivery, delay))
+        return not refused and not answer_lost

@@ -1,0 +1,132 @@
+"""The store as one process sees it: real rows, behind a network and an index that lags."""
+
+from collections.abc import Iterable, Sequence
+
+from duetime.embedded.store import EmbeddedStore
+from lambdas.core.change import Answer, Change, Unknown
+from lambdas.core.ports import DeadListing, Listing, Page, Reservation, Shards, SliceState
+from lambdas.core.task import Attempt, Task
+from lambdas.core.times import DAY, Millis
+from lambdas.core.wakes import Wake, WakeKind, bucket_of
+from tests.factories import NOW
+from tests.simulation.calls import answered, called
+from tests.simulation.engine import Process
+from tests.simulation.faults import Faults
+from tests.simulation.monitor import Monitor
+
+SINCE = NOW - DAY
+
+
+class SimulatedStore:
+    """TaskStore and CursorStore."""
+
+    def __init__(
+        self,
+        rows: EmbeddedStore,
+        process: Process,
+        faults: Faults,
+        monitor: Monitor,
+        shards: int,
+    ) -> None:
+        self._rows = rows
+        self._process = process
+        self._faults = faults
+        self._monitor = monitor
+        self._shards = Shards(count=shards, since=SINCE)
+
+    # writes: each of a batch has its own fate
+
+    def put(self, tasks: Sequence[Task]) -> list[Answer]:
+        return self._each(tasks, self._store)
+
+    def apply(self, changes: Sequence[Change]) -> list[Answer]:
+        for change in changes:
+            self._monitor.gives_back(self._process, change)
+        return self._each(changes, self._change)
+
+    def set_aside(self, change: Change) -> None:
+        self._process.note("sets aside", change.task_id)
+        self._call(lambda: self._rows.set_aside(change))
+
+    def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
+        self._call(lambda: self._rows.keep_attempt(task_id, attempt))
+
+    def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
+        return self._call(lambda: self._rows.reserve(reservations, now))
+
+    def save(self, slice_number: int, state: SliceState) -> bool:
+        return self._call(lambda: self._rows.save(slice_number, state))
+
+    # reads
+
+    def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        return self._call(lambda: self._rows.get(task_ids))
+
+    def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
+        return self._call(lambda: self._wakes(minute, shard, kind))
+
+    def page(self, listing: Listing) -> Page:
+        return self._call(lambda: self._rows.page(listing))
+
+    def dead(self, listing: DeadListing) -> Page:
+        return self._call(lambda: self._rows.dead(listing))
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        return self._call(lambda: self._rows.attempts(task_id))
+
+    def shards(self, now: Millis) -> Shards:
+        return self._call(lambda: self._shards)
+
+    def load(self, slice_number: int) -> SliceState:
+        return self._call(lambda: self._rows.load(slice_number))
+
+    def _call(self, act):
+        process, faults = self._process, self._faults
+        return called(process, faults, lambda: answered(process, faults, act))
+
+    def _each(self, values, write) -> list[Answer]:
+        if not values:
+            return []
+        return called(self._process, self._faults, lambda: self._fates(values, write))
+
+    def _fates(self, values, write) -> list[Answer]:
+        """The table is throttled as a whole, or one write has bad luck."""
+        engine, faults = self._process.engine, self._faults
+        if engine.chance(faults.unanswered):
+            return [Unknown("throttled")] * len(values)
+        return [self._fate(value, write) for value in values]
+
+    def _fate(self, value, write) -> Answer:
+        engine, faults = self._process.engine, self._faults
+        if engine.chance(faults.unanswered):
+            return Unknown("throttled")
+        if engine.chance(faults.late):
+            engine.after(engine.between(0, 5), lambda: write(value))
+            return Unknown("given up, and made later")
+        answer = write(value)
+        if engine.chance(faults.repeated):
+            answer = write(value)
+        return Unknown("the answer was lost") if engine.chance(faults.answer_lost) else answer
+
+    def _store(self, task: Task) -> Answer:
+        [answer] = self._rows.put([task])
+        self._monitor.stored(self._process, task, answer)
+        return answer
+
+    def _change(self, change: Change) -> Answer:
+        [answer] = self._rows.apply([change])
+        self._monitor.changed(self._process, change, answer)
+        return answer
+
+    def _wakes(self, minute: int, shard: int, kind: WakeKind | None) -> list[Wake]:
+        found = list(self._rows.wakes(minute, shard, kind))
+        engine = self._process.engine
+        if not engine.chance(self._faults.index_lags):
+            return found
+        bucket, seen = bucket_of(minute, shard), set(found)
+        lag = engine.between(0, 60 if engine.chance(0.2) else 5)
+        for moved in self._monitor.moves_since(engine.now - lag):
+            seen.discard(moved.after)
+            if moved.before and moved.before.bucket == bucket and kind in (None, moved.before.kind):
+                seen.add(moved.before)
+        return sorted(seen, key=lambda wake: wake.key)
