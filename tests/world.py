@@ -4,19 +4,22 @@ The roles are the real ones. Around the store and the lanes stand two shells tha
 break things: a send that is refused, a message that is lost, a writer that is interrupted.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
+
+from moto.sqs import models as sqs_models
 
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from lambdas.aws import schema
 from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.lane_queue import SqsLanes, delay_seconds
+from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import ensure_lanes
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.change import Answer, Change, Unknown
@@ -29,7 +32,7 @@ from lambdas.core.rules import Draw, Rules
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.wakes import WakeKind
+from lambdas.core.wakes import WakeKind, parse_wake
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
@@ -127,45 +130,21 @@ class Fallible:
         return Depth(ready=self.crowd, delayed=0, in_flight=0)
 
 
-class SteppedSqs:
-    """SQS has a clock of its own. Here it gets a message only when the stepped clock says that
-    its delay is over; a message handed back stays in flight until then."""
+@contextmanager
+def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
+    """moto's queues by the stepped clock: delays, hidden messages and enqueue times. There a
+    message that is handed back at once is hidden until the next millisecond; here, where none
+    passes by itself, it is not."""
 
-    def __init__(self, lanes: SqsLanes, clock: SteppedClock) -> None:
-        self._lanes = lanes
-        self._clock = clock
-        self._later: list[tuple[Millis, Callable[[], object]]] = []
+    def visible(message: sqs_models.Message) -> bool:
+        return message.visible_at <= clock.now()
 
-    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        for delivery in deliveries:
-            wait = delay_seconds(delivery.visible_at, now) * SECOND
-            self._at(now + wait, lambda d=delivery: self._lanes.send([d], d.due_at))
-        return [True] * len(deliveries)
-
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        due = [act for at, act in self._later if at <= self._clock.now()]
-        self._later = [pair for pair in self._later if pair[0] > self._clock.now()]
-        for act in due:
-            act()
-        return self._lanes.receive(lane, limit, wait)
-
-    def delete(self, messages: Sequence[Message]) -> None:
-        self._lanes.delete(messages)
-
-    def hand_back(self, message: Message, delay: Millis) -> None:
-        self._at(self._clock.now() + delay, lambda: self._lanes.hand_back(message, 0))
-
-    def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        self._lanes.hold(messages, span)
-
-    def bury(self, message: Message) -> None:
-        self._lanes.bury(message)
-
-    def depth(self, lane: Lane) -> Depth:
-        return self._lanes.depth(lane)
-
-    def _at(self, at: Millis, act: Callable[[], object]) -> None:
-        self._later.append((at, act))
+    with (
+        patch.object(sqs_models, "unix_time", lambda: clock.now() / SECOND),
+        patch.object(sqs_models, "unix_time_millis", lambda: float(clock.now())),
+        patch.object(sqs_models.Message, "visible", property(visible)),
+    ):
+        yield
 
 
 @dataclass(kw_only=True)
@@ -176,6 +155,7 @@ class World:
     lanes: Fallible
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
     corrupt: Callable[[str], None]  # makes a task unreadable
+    awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
     chance: Dice = field(default_factory=Dice)
     script: Script = lambda task, ctx: "done"
     starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
@@ -294,6 +274,11 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
         )
         store._live.clear()
 
+    def awake() -> list[str]:
+        with store._database.read() as connection:
+            rows = connection.execute("SELECT id FROM tasks WHERE wake_bucket IS NOT NULL")
+            return [task_id for (task_id,) in rows]
+
     yield World(
         clock=clock,
         store=Interruptible(store),
@@ -301,22 +286,26 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
         lanes=Fallible(MemoryLanes(clock)),
         empty_lanes=lambda: MemoryLanes(clock),
         corrupt=corrupt,
+        awake=awake,
     )
     store.close()
 
 
 @contextmanager
-def moto_world(dynamodb: Any, sqs: Any) -> Iterator[World]:
+def moto_world(
+    dynamodb: Any, sqs: Any, table: str | None = None, urls: Mapping[Lane, str] | None = None
+) -> Iterator[World]:
+    """`table` and `urls` are those of an empty table and of empty queues that are there already."""
     clock = SteppedClock()
-    with a_table(dynamodb) as table:
+    own_table = a_table(dynamodb) if table is None else nullcontext(table)
+    with own_table as table, stepped_sqs(clock):
         cursors = DynamoCursorStore(dynamodb, table, shards=RULES.shards)
         shards = Shards(count=RULES.shards, since=NOW)
         cursors.shards(NOW)
         store = DynamoTaskStore(dynamodb, table, shards=lambda: shards, clock=clock)
 
-        def lanes() -> SteppedSqs:
-            urls = ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}")
-            return SteppedSqs(SqsLanes(sqs, urls), clock)
+        def lanes() -> SqsLanes:
+            return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
 
         def corrupt(task_id: str) -> None:
             dynamodb.update_item(
@@ -326,13 +315,18 @@ def moto_world(dynamodb: Any, sqs: Any) -> Iterator[World]:
                 ExpressionAttributeValues={":broken": {"S": "{"}},
             )
 
+        def awake() -> list[str]:
+            rows = dynamodb.scan(TableName=table, IndexName=schema.WAKE_INDEX)["Items"]
+            return [parse_wake("", row[schema.WAKE_KEY]["S"]).task_id for row in rows]
+
         yield World(
             clock=clock,
             store=Interruptible(store),
             cursors=cursors,
-            lanes=Fallible(lanes()),
+            lanes=Fallible(SqsLanes(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,
+            awake=awake,
         )
         store.close()
 

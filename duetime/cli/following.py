@@ -15,6 +15,7 @@ from duetime.cli.exits import ExitCode
 from duetime.cli.output import say, say_json, stdout, terminal
 from duetime.cli.views import closing
 from duetime.client import Client, Task
+from duetime.text import one_line
 from lambdas.core.lifecycle import Status
 
 

@@ -31,7 +31,8 @@ from lambdas.core.errors import DuetimeError
 from lambdas.core.lanes import Lane
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
-from lambdas.executor.targets.http import HttpTarget, public_or_loopback
+from lambdas.executor.targets.addresses import public_or_loopback
+from lambdas.executor.targets.http import HttpTarget
 from lambdas.executor.targets.python import run_handler
 from lambdas.relay.relay import Relay
 from lambdas.scanner.scanner import Scanner

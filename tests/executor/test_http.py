@@ -13,12 +13,8 @@ from lambdas.core.retry import RetryPolicy
 from lambdas.core.task import Task
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.executor.executor import Executor
-from lambdas.executor.targets.http import (
-    BODY_LIMIT,
-    HttpTarget,
-    public_only,
-    public_or_loopback,
-)
+from lambdas.executor.targets.addresses import public_only, public_or_loopback
+from lambdas.executor.targets.http import BODY_LIMIT, HttpTarget
 from tests.sink import Answer, Sink, a_sink
 from tests.world import World
 
@@ -224,6 +220,58 @@ def test_a_server_that_does_not_answer_in_time(world: World, sink: Sink):
     assert "read timeout=0.0" in task.current.error.message
 
 
+@pytest.mark.parametrize("answer", ["none", "half"])
+def test_a_call_is_broken_off_when_it_is_made_to_stop(world: World, answer: str):
+    """Its lease is lost, or its task was cancelled: nobody waits for the answer any more."""
+    asked, pulled = threading.Event(), threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve_half, args=(listener, answer, asked, pulled)).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        world.submit(timeout=60, target={"type": "http", "url": url})
+        [run] = world.lease()
+        threading.Thread(target=lambda: (asked.wait(10), run.context.interrupt())).start()
+        ended = world.executor.execute(run)
+        pulled.set()
+
+    assert ended.failure is not None
+    assert ended.failure.error.type == "Stopped"
+
+
+def serve_half(
+    listener: socket.socket, answer: str, asked: threading.Event, pulled: threading.Event
+) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65_536)
+        if answer == "half":
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        asked.set()
+        pulled.wait(10)
+
+
+def test_a_call_that_is_stopped_before_it_begins_is_not_made(world: World, sink: Sink):
+    world.submit(target={"type": "http", "url": sink.url})
+    [run] = world.lease()
+    run.context.interrupt()
+    ended = world.executor.execute(run)
+
+    assert ended.failure is not None
+    assert (ended.failure.error.type, sink.asked) == ("Stopped", [])
+
+
+def test_the_next_call_of_a_thread_is_another(world: World, sink: Sink):
+    world.submit(target={"type": "http", "url": sink.url})
+    [first] = world.lease()
+    world.executor.execute(first)
+    world.submit(target={"type": "http", "url": sink.url})
+    [second] = world.lease()
+    first.context.interrupt()
+    ended = world.executor.execute(second)
+
+    assert ended.failure is None
+    assert len(sink.asked) == 2
+
+
 def test_nobody_listens(world: World):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -262,7 +310,7 @@ def test_a_name_that_changes_its_mind_gets_a_connection_and_no_byte(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        "lambdas.executor.targets.http._check_name", lambda *_: None
+        "lambdas.executor.targets.connections.check_name", lambda *_: None
     )  # when it was asked, all was well
     with _listener("127.0.0.1") as listener:
         task = call_deployed(world, "127.0.0.1", listener)

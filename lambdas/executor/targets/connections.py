@@ -1,0 +1,95 @@
+"""The connections of the http target: they check the address that they are about to talk to, and
+a call over one can be broken off from another thread."""
+
+import socket
+from contextlib import suppress
+from threading import local
+from types import TracebackType
+from typing import Any, Self
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from lambdas.executor.targets.addresses import Admits, check_name, check_peer
+
+_this_thread = local()
+
+
+class Call:
+    """One request of this thread, from its first byte to its last."""
+
+    def __init__(self) -> None:
+        self._connection: HTTPConnection | None = None
+        self._broken_off = False
+
+    def __enter__(self) -> Self:
+        _this_thread.call = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        reason: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _this_thread.call = None
+
+    def break_off(self) -> None:
+        """From another thread: whoever waits for the socket learns that nothing more comes."""
+        self._broken_off = True
+        connection = self._connection
+        if connection is not None and connection.sock is not None:
+            with suppress(OSError):  # it has just ended by itself
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def uses(self, connection: HTTPConnection) -> None:
+        self._connection = connection
+        if self._broken_off:  # before there was a connection to break
+            raise urllib3.exceptions.ProtocolError("broken off")
+
+
+def _used(connection: HTTPConnection) -> None:
+    call: Call | None = getattr(_this_thread, "call", None)
+    if call is not None:
+        call.uses(connection)
+
+
+def checked_pool(admits: Admits) -> urllib3.PoolManager:
+    """The address is checked before connecting, so that not even a connection tells of a private
+    network, and again once connected, so that a name has no time to change its mind."""
+
+    class CheckedHttp(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            check_name(self.host, self.port, admits)
+            return check_peer(super()._new_conn(), self.host, admits)
+
+        def connect(self) -> None:
+            super().connect()
+            _used(self)
+
+        def request(self, *args: Any, **options: Any) -> None:
+            _used(self)
+            super().request(*args, **options)
+
+    class CheckedHttps(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            check_name(self.host, self.port, admits)
+            return check_peer(super()._new_conn(), self.host, admits)
+
+        def connect(self) -> None:
+            super().connect()
+            _used(self)
+
+        def request(self, *args: Any, **options: Any) -> None:
+            _used(self)
+            super().request(*args, **options)
+
+    class HttpPool(urllib3.HTTPConnectionPool):
+        ConnectionCls = CheckedHttp
+
+    class HttpsPool(urllib3.HTTPSConnectionPool):
+        ConnectionCls = CheckedHttps
+
+    pools = urllib3.PoolManager(num_pools=100, maxsize=64)
+    pools.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
+    return pools

@@ -1,0 +1,128 @@
+"""Dead letters that come back to their lane, as a redrive brings them."""
+
+from dataclasses import replace
+
+import pytest
+
+from lambdas.core.delivery import Message
+from lambdas.core.lease import GRACE
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.retry import RetryPolicy
+from lambdas.core.times import MINUTE, Millis
+from lambdas.executor.runs import Admitted
+from tests.world import World
+
+TWICE = RetryPolicy(max_attempts=2, base_delay=0, jitter=0)
+
+
+def dies(world: World) -> tuple[str, Message]:
+    """A task that is out of attempts, and the message of its last one."""
+
+    def fail(task, ctx):
+        raise ConnectionError("no route")
+
+    world.script = fail
+    task_id = world.submit(retry=TWICE)
+    world.deliver()
+    [run] = world.deliver()
+    assert world.status(task_id) is Status.DEAD
+    world.script = lambda task, ctx: "done"
+    return task_id, run.message
+
+
+def comes_back(world: World, letter: Message, sent_at: Millis) -> list[Message]:
+    """The letter is received from its lane; returns the messages that were deleted."""
+    deleted = len(world.lanes.deleted)
+    moved = replace(letter, message_id="moved", sent_at=sent_at)
+    world.executor.advance(due=[Admitted(message=moved)])
+    return world.lanes.deleted[deleted:]
+
+
+def test_a_redriven_letter_revives_its_task_with_a_new_budget(world: World):
+    task_id, letter = dies(world)
+    world.advance(2 * MINUTE)
+    [deleted] = comes_back(world, letter, world.clock.now())
+    revived = world.task(task_id)
+    assert deleted.message_id == "moved"
+    assert (revived.status, revived.attempt, revived.budget) == (Status.RETRYING, 2, 4)
+
+    world.deliver()
+
+    assert world.status(task_id) is Status.SUCCEEDED
+    assert [a.outcome for a in world.attempts(task_id)] == [
+        Outcome.FAILED,
+        Outcome.FAILED,
+        Outcome.SUCCEEDED,
+    ]
+
+
+def test_a_second_copy_of_the_letter_does_nothing(world: World):
+    task_id, letter = dies(world)
+    world.advance(2 * MINUTE)
+    comes_back(world, letter, world.clock.now())
+    revived = world.task(task_id)
+    [deleted] = comes_back(world, letter, world.clock.now())
+
+    assert deleted.message_id == "moved"
+    assert world.task(task_id) == revived
+    world.deliver()
+    comes_back(world, letter, world.clock.now())
+    assert world.status(task_id) is Status.SUCCEEDED
+    assert world.task(task_id).attempt == 3
+
+
+def test_a_task_that_dies_again_has_another_letter(world: World):
+    task_id, letter = dies(world)
+    world.advance(2 * MINUTE)
+    comes_back(world, letter, world.clock.now())
+    buried = len(world.lanes.buried)
+
+    def fail(task, ctx):
+        raise ConnectionError("still no route")
+
+    world.script = fail
+    world.deliver()
+    world.deliver()
+
+    assert (world.status(task_id), world.task(task_id).attempt) == (Status.DEAD, 4)
+    [second] = world.lanes.buried[buried:]
+    assert second.delivery.token == world.task(task_id).token != letter.delivery.token
+    world.advance(2 * MINUTE)
+    [deleted] = comes_back(world, letter, world.clock.now())
+    assert deleted.delivery == letter.delivery, "the first is worth nothing any more"
+    assert world.status(task_id) is Status.DEAD
+
+
+@pytest.mark.parametrize("after", [0, MINUTE])
+def test_a_letter_that_may_not_have_been_redriven_stays_a_dead_letter(world: World, after: Millis):
+    task_id, letter = dies(world)
+    world.advance(after)
+    buried = len(world.lanes.buried)
+    assert comes_back(world, letter, letter.delivery.written_at + after) == []
+
+    assert world.status(task_id) is Status.DEAD
+    assert len(world.lanes.buried) == buried + 1
+
+
+def test_a_message_that_was_sent_late_and_began_the_last_attempt_is_no_redrive(world: World):
+    """Its sender was frozen: long after it was written, and yet before the task died."""
+    task_id, letter = dies(world)
+    died_at = world.task(task_id).updated_at
+    frozen = replace(letter.delivery, written_at=died_at - 5 * MINUTE)
+    world.advance(MINUTE)
+    comes_back(world, replace(letter, delivery=frozen), died_at - 1)
+    assert world.status(task_id) is Status.DEAD
+
+    comes_back(world, replace(letter, delivery=frozen), died_at + GRACE + 1)
+    assert world.status(task_id) is Status.RETRYING
+
+
+def test_another_sending_of_the_last_delivery_is_no_letter(world: World):
+    """A frozen sender's message arrives after the one that the watch sent in its place."""
+    task_id, letter = dies(world)
+    world.advance(2 * MINUTE)
+    other = replace(letter, delivery=replace(letter.delivery, sends=1))
+    [deleted] = comes_back(world, other, world.clock.now())
+
+    assert deleted.delivery.sends == 1
+    assert world.status(task_id) is Status.DEAD
