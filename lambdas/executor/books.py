@@ -69,14 +69,16 @@ class Books:
         return sum(len(some) for some in held)
 
     @property
-    def next_timer(self) -> Millis:
-        timers = [self._next_beat]
-        timers += [going.timer for going in self._going.values()]
-        timers += [at for at, _ in self._stopping.values()]
+    def next_timer(self) -> Millis | None:
+        """None if nothing happens until something comes in."""
+        timers = [going.timer for going in self._going.values()]
         timers += [at for at, _ in self._unrecorded]
+        if timers:
+            timers.append(self._next_beat)
+        timers += [at for at, _ in self._stopping.values()]
         if self._waiting:
             timers.append(self._waiting[0][0])
-        return min(timers)
+        return min(timers, default=None)
 
     def take(self, messages: Sequence[Message]) -> int:
         """Take messages in; returns how many were handed back instead."""
@@ -120,6 +122,8 @@ class Books:
         if now - run.context.renewed_at >= lease.SILENCE:
             self._executor.give_back(run.message)
             return False
+        if not self._going:
+            self._next_beat = now + lease.HEARTBEAT
         self._going[run.holder] = _Going(run, now + seconds(run.task.spec.timeout))
         return True
 

@@ -112,8 +112,11 @@ class Crew:
         else:
             self._free(self._books.take(item))
 
-    def _until_next_timer(self) -> float:
-        wait = max(self._books.next_timer - self._clock.now(), 0) / SECOND
+    def _until_next_timer(self) -> float | None:
+        at = self._books.next_timer
+        if at is None:
+            return PATIENCE if self._work else None
+        wait = max(at - self._clock.now(), 0) / SECOND
         return min(wait, PATIENCE) if self._work else wait
 
     def _call_threads(self) -> None:

@@ -9,7 +9,7 @@ from lambdas.core.codec import to_json
 from lambdas.core.lanes import Lane
 from lambdas.core.lease import SILENCE
 from lambdas.core.ports import Ports
-from lambdas.core.times import SECOND, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.executor.books import STOP_GRACE, Books
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Ended, Run
@@ -22,7 +22,7 @@ from tests.simulation.store import SimulatedStore
 
 HANDLER = "simulated"
 SLOTS = 10
-LONGEST_NAP: Millis = 20 * SECOND
+LONGEST_NAP: Millis = MINUTE
 
 
 class Interrupted(Exception):
@@ -87,8 +87,10 @@ class ExecutorLife:
     def _receive(self) -> bool:
         took = False
         for lane in Lane:
+            if not self._sqs.has_ready(lane):
+                continue
             free = SLOTS - len(self._handlers) - self._books.open
-            if free > 0 and self._sqs.depth(lane).ready:
+            if free > 0:
                 try:
                     messages = self._lanes.receive(lane, free, 0)
                 except Exception as error:  # noqa: BLE001 - as the pump: log, and go on
@@ -151,8 +153,10 @@ class ExecutorLife:
 
     def _next(self) -> Millis:
         clock = self._process.clock
-        times = [self._engine.now + LONGEST_NAP, clock.true(self._books.next_timer)]
+        times = [self._engine.now + LONGEST_NAP]
         times += [h.ends_at for h in self._handlers.values()]
+        if (timer := self._books.next_timer) is not None:
+            times.append(clock.true(timer))
         if len(self._handlers) + self._books.open < SLOTS:
             visible = self._sqs.next_visible()
             times += [] if visible is None else [visible]
