@@ -2,15 +2,17 @@
 a call over one can be broken off from another thread."""
 
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from threading import local
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from lambdas.executor.targets.addresses import Admits, check_name, check_peer
+
+C = TypeVar("C", bound=HTTPConnection)
 
 _this_thread = local()
 
@@ -21,18 +23,6 @@ class Call:
     def __init__(self) -> None:
         self._connection: HTTPConnection | None = None
         self._broken_off = False
-
-    def __enter__(self) -> Self:
-        _this_thread.call = self
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        reason: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _this_thread.call = None
 
     def break_off(self) -> None:
         """From another thread: whoever waits for the socket learns that nothing more comes."""
@@ -48,6 +38,15 @@ class Call:
             raise urllib3.exceptions.ProtocolError("broken off")
 
 
+@contextmanager
+def a_call() -> Iterator[Call]:
+    call = _this_thread.call = Call()
+    try:
+        yield call
+    finally:
+        _this_thread.call = None
+
+
 def _used(connection: HTTPConnection) -> None:
     call: Call | None = getattr(_this_thread, "call", None)
     if call is not None:
@@ -55,41 +54,32 @@ def _used(connection: HTTPConnection) -> None:
 
 
 def checked_pool(admits: Admits) -> urllib3.PoolManager:
-    """The address is checked before connecting, so that not even a connection tells of a private
-    network, and again once connected, so that a name has no time to change its mind."""
-
-    class CheckedHttp(HTTPConnection):
-        def _new_conn(self) -> socket.socket:
-            check_name(self.host, self.port, admits)
-            return check_peer(super()._new_conn(), self.host, admits)
-
-        def connect(self) -> None:
-            super().connect()
-            _used(self)
-
-        def request(self, *args: Any, **options: Any) -> None:
-            _used(self)
-            super().request(*args, **options)
-
-    class CheckedHttps(HTTPSConnection):
-        def _new_conn(self) -> socket.socket:
-            check_name(self.host, self.port, admits)
-            return check_peer(super()._new_conn(), self.host, admits)
-
-        def connect(self) -> None:
-            super().connect()
-            _used(self)
-
-        def request(self, *args: Any, **options: Any) -> None:
-            _used(self)
-            super().request(*args, **options)
-
     class HttpPool(urllib3.HTTPConnectionPool):
-        ConnectionCls = CheckedHttp
+        ConnectionCls = _checked(HTTPConnection, admits)
 
     class HttpsPool(urllib3.HTTPSConnectionPool):
-        ConnectionCls = CheckedHttps
+        ConnectionCls = _checked(HTTPSConnection, admits)
 
     pools = urllib3.PoolManager(num_pools=100, maxsize=64)
     pools.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
     return pools
+
+
+def _checked(kind: type[C], admits: Admits) -> type[C]:
+    """The address is checked before connecting, so that not even a connection tells of a private
+    network, and again once connected, so that a name has no time to change its mind."""
+
+    class Checked(kind):  # type: ignore[valid-type, misc]
+        def _new_conn(self) -> socket.socket:
+            check_name(self.host, self.port, admits)
+            return check_peer(super()._new_conn(), self.host, admits)
+
+        def connect(self) -> None:
+            super().connect()
+            _used(self)
+
+        def request(self, *args: Any, **options: Any) -> None:
+            _used(self)
+            super().request(*args, **options)
+
+    return Checked

@@ -19,7 +19,7 @@ from lambdas.executor.context import Context
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed
 from lambdas.executor.targets.addresses import AddressRefused, Admits, public_only
-from lambdas.executor.targets.connections import Call, checked_pool
+from lambdas.executor.targets.connections import a_call, checked_pool
 
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
@@ -32,7 +32,7 @@ class HttpTarget:
 
     def __call__(self, task: Task, ctx: Context) -> Any:
         try:
-            with Call() as call, ctx.brake.by(call.break_off):
+            with a_call() as call, ctx.brake.by(call.break_off):
                 response, body = self._ask(task, ctx)
         except (AddressRefused, urllib3.exceptions.HTTPError) as error:
             if ctx.brake.pulled:

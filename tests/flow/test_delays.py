@@ -1,35 +1,14 @@
 """Handlers that ask for a delay, on both backends."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
 from lambdas.core.errors import RetryLater, Snooze
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.times import DAY, SECOND
-from tests.world import World, embedded_world, moto_world
+from tests.world import World
 
 TWICE = RetryPolicy(max_attempts=2, base_delay=1)
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[tuple[Any, Any]]:
-    with fair_moto():
-        yield clients.dynamodb(), clients.sqs()
-
-
-@pytest.fixture(params=["embedded", "moto"])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    if request.param == "embedded":
-        opened = embedded_world()
-    else:
-        opened = moto_world(*request.getfixturevalue("moto"))
-    with opened as world:
-        yield world
 
 
 def until_due(world: World, task_id: str) -> None:
