@@ -10,7 +10,7 @@ from functools import partial
 from multiprocessing import Pool
 
 from lambdas.core.times import HOUR
-from tests.simulation.world import Report, simulate
+from tests.simulation.seed import Report, simulate
 
 
 def main() -> int:

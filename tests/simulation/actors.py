@@ -6,6 +6,7 @@ from typing import Any
 from lambdas.api.app import Api
 from lambdas.api.http import Request, Response
 from lambdas.core.codec import to_json
+from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.lease import SILENCE
 from lambdas.core.ports import Ports
@@ -93,7 +94,7 @@ class ExecutorLife:
             if free > 0:
                 try:
                     messages = self._lanes.receive(lane, free, 0)
-                except Exception as error:  # noqa: BLE001 - as the pump: log, and go on
+                except Unavailable as error:  # as the pump does: go on
                     self._process.note("receive failed", str(error))
                     continue
                 self._books.take(messages)

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from lambdas.api.http import Response
 from lambdas.core.change import Answer, Applied, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.lease import GRACE
@@ -147,6 +148,14 @@ class Monitor:
     def gives_back(self, process: Process, change: Change) -> None:
         if change.step is Step.RELEASE:
             self._owed[process].discard(change.task_id)
+
+    def answered(self, process: Process, answer: Response) -> None:
+        self.settled(process)
+        if answer.status == 500:
+            self._fail(f"{process.name} answered 500")
+
+    def set_aside(self, task_id: str) -> None:
+        self._fail("a healthy row was set aside", self.tasks.get(task_id))
 
     def settled(self, process: Process) -> None:
         """The process has come to a rest: what was refused must have been given back."""

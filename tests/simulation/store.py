@@ -45,7 +45,7 @@ class SimulatedStore:
         return self._each(changes, self._change)
 
     def set_aside(self, change: Change) -> None:
-        self._process.note("sets aside", change.task_id)
+        self._monitor.set_aside(change.task_id)
         self._call(lambda: self._rows.set_aside(change))
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:

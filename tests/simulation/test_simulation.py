@@ -5,7 +5,8 @@ import pytest
 from lambdas.core.times import MINUTE, SECOND
 from tests.simulation import faults
 from tests.simulation.mutants import MUTANTS
-from tests.simulation.world import World, simulate
+from tests.simulation.seed import Trial, simulate
+from tests.simulation.world import World
 
 SEEDS = range(20)
 MOST = 150  # seeds that a mutant may survive
@@ -20,8 +21,8 @@ def test_nothing_is_lost_and_nothing_runs_twice(seed: int):
 
 def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(faults, "drawn", lambda random: faults.Faults(lasts=10 * MINUTE))
-    world = World(1, tasks=50)
-    world.play()
+    world = World(1)
+    Trial(world, tasks=50).run()
     drifts = [t.current.drift_ms for t in world.monitor.tasks.values() if t.current]
     world.close()
 
