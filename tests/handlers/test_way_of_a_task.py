@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.times import MINUTE
+from lambdas.core.times import MINUTE, SECOND
 from tests.handlers.conftest import Deployment, recorded
 
 
@@ -40,7 +40,8 @@ def test_submit_scan_execute_relay(deployment: Deployment, capsys: pytest.Captur
     assert metrics(capsys.readouterr().out) == {"Drift": [0.0], "Succeeded": [1.0]}
 
 
-def test_a_task_that_dies_ends_in_the_dead_letter_queue(deployment: Deployment):
+def dies(deployment: Deployment) -> str:
+    """A task whose only attempt failed, and whose message SQS has moved to the dead letters."""
     event = recorded("http_api_post")
     body = json.loads(event["body"]) | {
         "payload": "break",
@@ -48,14 +49,46 @@ def test_a_task_that_dies_ends_in_the_dead_letter_queue(deployment: Deployment):
         "delay": 0,
     }
     _, task = deployment.ask(event | {"body": json.dumps(body)})
-
     receives = 0
     while records := deployment.sqs_records():
         assert deployment.execute(records) == [records[0]["messageId"]]
         receives += 1
-        assert receives <= 10
-
-    assert deployment.read(task["id"])["status"] == "DEAD"
-    assert deployment.read(task["id"])["attempt"] == 1
     assert receives == 10
-    assert [letter["task_id"] for letter in deployment.dead_letters()] == [task["id"]]
+    return task["id"]
+
+
+def test_a_task_that_dies_ends_in_the_dead_letter_queue(deployment: Deployment):
+    task_id = dies(deployment)
+
+    task = deployment.read(task_id)
+    assert (task["status"], task["attempt"]) == ("DEAD", 1)
+    assert task["error"]["type"] == "ConnectionError"
+    assert "raise ConnectionError" in task["error"]["traceback"]
+    assert [letter["task_id"] for letter in deployment.dead_letters()] == [task_id]
+
+
+def test_a_dead_letter_that_the_console_moves_back_runs_its_task_again_once(
+    deployment: Deployment,
+):
+    task_id = dies(deployment)
+    letters = deployment.redrive(after=2 * MINUTE, copies=2)
+    assert len(letters) == 2
+    deployment.clock.advance(2 * MINUTE)
+
+    assert deployment.execute(letters) == [], "SQS is to delete both"
+
+    revived = deployment.read(task_id)
+    assert (revived["status"], revived["attempt"]) == ("RETRYING", 1)
+    [record] = deployment.sqs_records()
+    deployment.execute([record])
+    assert deployment.read(task_id)["attempt"] == 2
+
+
+def test_a_dead_letter_that_is_moved_back_too_soon_goes_to_the_dead_letters_again(
+    deployment: Deployment,
+):
+    task_id = dies(deployment)
+    [letter] = deployment.redrive(after=30 * SECOND)
+
+    assert deployment.execute([letter]) == [letter["messageId"]]
+    assert deployment.read(task_id)["status"] == "DEAD"
