@@ -19,7 +19,7 @@ AT_ONCE = 100  # tasks that are read, written and sent together
 MOST_PAGES = 50  # of the store, in one call: a filter may let few through
 
 NOT_FOUND = "not found"
-UNANSWERED = "the store did not answer; try again"
+UNANSWERED = "the store did not answer; redrive it again by its id"
 UNREADABLE = "what is stored cannot be read"
 AGAIN = "somebody else redrove it, and it died again"
 
@@ -102,7 +102,7 @@ class Redrive:
         if self.dry_run:
             tally.redriven += len(tasks)
             return
-        for task, answer in zip(tasks, revive_all(self.ports, tasks), strict=True):
+        for task, answer in zip(tasks, revive_all(self.ports, tasks, tally.redriven), strict=True):
             if isinstance(answer, Applied):
                 tally.redriven += 1
             else:

@@ -9,6 +9,9 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Ports
 from lambdas.core.steps.revive import revive
 from lambdas.core.task import Task
+from lambdas.core.times import Millis
+
+APART: Millis = 10  # between two revivals of one request: a hundred a second
 
 _SUBMIT_AGAIN = "It is final; submit the work again as a new task."
 _WILL_RUN = "It will run when it is due."
@@ -25,12 +28,16 @@ _ADVICE: Mapping[Status, str] = {
 }
 
 
-def revive_all(ports: Ports, tasks: Sequence[Task]) -> list[Answer]:
-    """One answer for each. Of two who revive the same task, one is Refused."""
+def revive_all(ports: Ports, tasks: Sequence[Task], before: int = 0) -> list[Answer]:
+    """One answer for each. Of two who revive the same task, one is Refused. They are due one by
+    one, behind those that the same request revived before."""
     if not tasks:
         return []
     now = ports.clock.now()
-    changes = [revive(ports.rules, task, now=now, draw=ports.chance.draw()) for task in tasks]
+    changes = [
+        revive(ports.rules, task, now=now, draw=ports.chance.draw(), delay=number * APART)
+        for number, task in enumerate(tasks, start=before)
+    ]
     answers = ports.store.apply(changes)
     send(ports, [answer.task for answer in answers if isinstance(answer, Applied)])
     return answers

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT = 1.0
 READ_TIMEOUT = 5.0
+# The heartbeats of a crew wait for the slowest of its writes: all tries together must take less
+# than the silence after which its handlers are stopped.
+TABLE_READ_TIMEOUT = 2.0
 POLL_READ_TIMEOUT = 30.0  # a long poll of SQS stays silent for up to 20 s
 ATTEMPTS = 3
 POOL_SIZE = 32
@@ -50,7 +53,7 @@ _WORTH_TRYING_AGAIN = {
 
 
 def dynamodb(endpoint_url: str | None = None) -> "DynamoDBClient":
-    config = _config(READ_TIMEOUT)
+    config = _config(TABLE_READ_TIMEOUT)
     with reached():
         return Session().client("dynamodb", endpoint_url=endpoint_url, config=config)
 

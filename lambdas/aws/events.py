@@ -12,8 +12,8 @@ from lambdas.core.events import StatusChange, status_change
 def message_of_record(record: Mapping[str, Any]) -> Message:
     """A record of SQS. Corrupt if it is none of ours: reported as failed, it comes to the
     dead-letter queue."""
-    sent_at = record["attributes"]["SentTimestamp"]
-    return read_message(record["messageId"], record["receiptHandle"], record["body"], sent_at)
+    receipt, attributes = record["receiptHandle"], record["attributes"]
+    return read_message(record["messageId"], receipt, record["body"], attributes)
 
 
 def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:

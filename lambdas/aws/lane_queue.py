@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from lambdas.aws.clients import code_of, reached
 from lambdas.aws.fan_out import FanOut
-from lambdas.aws.messages import body_of, read_message
+from lambdas.aws.messages import ATTRIBUTES, body_of, read_message
 from lambdas.core.delivery import Delivery, Message
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.lanes import Lane
@@ -61,7 +61,7 @@ class SqsLanes:
             answer = self._client.receive_message(
                 QueueUrl=self._urls[lane],
                 MaxNumberOfMessages=min(limit, PER_CALL),
-                MessageSystemAttributeNames=["SentTimestamp"],
+                MessageSystemAttributeNames=ATTRIBUTES,
                 WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
             )
         return list(_readable(answer.get("Messages", [])))
@@ -174,8 +174,8 @@ def _readable(received: Sequence[Any]) -> Iterator[Message]:
     queue, where somebody can look at it."""
     for raw in received:
         try:
-            sent_at = raw["Attributes"]["SentTimestamp"]
-            yield read_message(raw["MessageId"], raw["ReceiptHandle"], raw["Body"], sent_at)
+            receipt, attributes = raw["ReceiptHandle"], raw["Attributes"]
+            yield read_message(raw["MessageId"], receipt, raw["Body"], attributes)
         except Corrupt:
             log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
 

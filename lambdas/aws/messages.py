@@ -1,12 +1,15 @@
 """A delivery as the body of an SQS message."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lambdas.core import codec
 from lambdas.core.delivery import Delivery, Message
 from lambdas.core.errors import Corrupt
 from lambdas.core.lanes import Lane
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.literals import MessageSystemAttributeNameType
 
 
 def body_of(delivery: Delivery) -> str:
@@ -23,14 +26,29 @@ def body_of(delivery: Delivery) -> str:
     )
 
 
-def read_message(message_id: str, receipt: str, body: str, sent_at: str) -> Message:
+# What a queue must tell of a message beside its body.
+ATTRIBUTES: "tuple[MessageSystemAttributeNameType, ...]" = (
+    "SentTimestamp",
+    "ApproximateReceiveCount",
+)
+
+
+def read_message(
+    message_id: str, receipt: str, body: str, attributes: Mapping[str, str]
+) -> Message:
     try:
         delivery = _read(codec.from_json(body))
         delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
-        enqueued_at = int(sent_at)
+        sent_at, receives = (int(attributes[name]) for name in ATTRIBUTES)
     except (KeyError, ValueError, TypeError) as error:
         raise Corrupt(f"message {message_id}", repr(error)) from error
-    return Message(delivery=delivery, receipt=receipt, message_id=message_id, sent_at=enqueued_at)
+    return Message(
+        delivery=delivery,
+        receipt=receipt,
+        message_id=message_id,
+        sent_at=sent_at,
+        receives=receives,
+    )
 
 
 def _read(body: Mapping[str, Any]) -> Delivery:

@@ -39,6 +39,7 @@ class Message:
     receipt: str
     message_id: str
     sent_at: Millis  # when the queue took it in
+    receives: int = 1  # how often it was handed out, this time included
 
     def redriven(self, died_at: Millis) -> bool:
         """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, after

@@ -72,9 +72,9 @@ class Books:
     def next_timer(self) -> Millis | None:
         """None if nothing happens until something comes in."""
         timers = [going.timer for going in self._going.values()]
-        timers += [at for at, _ in self._unrecorded]
         if timers:
             timers.append(self._next_beat)
+        timers += [at for at, _ in self._unrecorded]
         timers += [at for at, _ in self._stopping.values()]
         if self._waiting:
             timers.append(self._waiting[0][0])
@@ -133,17 +133,17 @@ class Books:
         going = self._going.pop(end.run.holder, None)
         if going is None:
             return None
-        return end if going.abandon_at is None else timed_out(end.run, end)
+        # A target that keeps its own time may fail of it before these books have looked.
+        late = end.failure is not None and going.deadline <= self._clock.now()
+        return timed_out(end.run, end) if late or going.abandon_at else end
 
     def _beat(self) -> None:
         now = self._clock.now()
         if now < self._next_beat:
             return
         self._next_beat = now + lease.HEARTBEAT
-        runs = [going.run for going in self._going.values()]
-        runs += [end.run for _, end in self._unrecorded]
-        if runs:
-            self._executor.renew(runs)
+        if self._going:
+            self._executor.renew([going.run for going in self._going.values()])
 
     def _stop(self) -> list[Ended]:
         """See to it that a handler ends whose task was cancelled, whose time is up or whose lease
@@ -199,12 +199,15 @@ class Books:
         return repeated
 
     def _keep(self, end: Ended) -> None:
-        """An outcome is worth some patience: as long as the lease may hold, it can be recorded."""
+        """An outcome is worth some patience: as long as the lease may hold, it can be recorded.
+        But each try may take long, and the heartbeats of the others wait for it."""
         now = self._clock.now()
+        held_for = now - end.run.context.renewed_at
+        again = now + min(max(held_for // 4, AGAIN), lease.HEARTBEAT)
         give_up = end.run.context.renewed_at + lease.LENGTH + lease.GRACE
         if self._until is not None:
             give_up = min(give_up, self._until - SECOND)
-        if now + AGAIN > give_up:
+        if again > give_up:
             self._executor.lose(end)
         else:
-            self._unrecorded.append((now + AGAIN, end))
+            self._unrecorded.append((again, end))

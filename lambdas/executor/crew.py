@@ -76,15 +76,20 @@ class Crew:
     def run(self) -> None:
         guard = threading.Thread(target=self._guard, name=f"{self._name}-guard", daemon=True)
         guard.start()
+        try:
+            self._keep_books()
+        finally:
+            self._done.set()
+            for _ in self._threads:
+                self._bell.put(False)
+
+    def _keep_books(self) -> None:
         while not self._closing or self._books.open:
             turn = self._books.turn(self._arrivals())
             self._free(turn.let_go)
             self._executing += len(turn.begun)
             self._work.extend(turn.begun)
             self._call_threads()
-        self._done.set()
-        for _ in self._threads:
-            self._bell.put(False)
 
     def _guard(self) -> None:
         """The bookkeeper may wait for a backend's answer; the handlers' leases do not."""

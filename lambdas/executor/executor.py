@@ -33,7 +33,8 @@ log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
-SOON: Millis = 5 * SECOND  # when to try again what the store did not answer
+SOON: Millis = 5 * SECOND  # when to try again what could not be leased
+LATEST: Millis = 5 * MINUTE  # the same, when it has come in vain again and again
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
 HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
@@ -65,7 +66,7 @@ class Executor:
             if early > EARLY:
                 self._hand_back(message, early - SECOND)
             elif until is not None and now + needs > until:
-                self._hand_back(message, SOON)
+                self.give_back(message)
             else:
                 admitted.append(message)
         return admitted
@@ -84,8 +85,9 @@ class Executor:
         return advanced
 
     def give_back(self, message: Message) -> None:
-        """A message that the store did not let us lease."""
-        self._hand_back(message, SOON)
+        """A message that we could not lease. Each time it stays away for longer: a queue counts,
+        and takes one that comes too often for a dead letter."""
+        self._hand_back(message, min(SOON * 2 ** (message.receives - 1), LATEST))
 
     def lose(self, end: Ended) -> None:
         """An outcome that the store would not take. By the time the message comes again, the
@@ -215,7 +217,7 @@ class Executor:
             case Applied(revived):
                 enqueue(self._ports, [revived])
             case Unknown():
-                self._hand_back(message, SOON)
+                self.give_back(message)
                 return False
         return True
 

@@ -1,6 +1,7 @@
 """Making a handler stop that does not do so when it is told."""
 
 import ctypes
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from functools import partial
 from threading import get_ident
 from time import sleep
 from typing import TypeVar
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Means = Callable[[], object]
@@ -54,6 +57,9 @@ class Brake:
             return
         try:
             means()
+        except Exception:
+            # Who pulls has others to look after.
+            log.exception("a handler cannot be stopped")
         finally:
             self._through = True
 

@@ -14,17 +14,18 @@ LIMIT = 50_000  # wakes of each sort that a tick takes in at once
 
 @dataclass(kw_only=True, slots=True)
 class Near:
-    """`late` is whatever has been waiting: overdue work, and watches whose time has come. It is
-    kept apart so that, however much of it there is, it never crowds out what is fresh."""
+    """Each sort is kept apart, so that however much there is of one, it never crowds out
+    another: watches find the dead executors of today while a backlog is worked off."""
 
-    fresh: list[Wake] = field(default_factory=list)
-    late: list[Wake] = field(default_factory=list)
-    left: int = 0  # late, and more than a tick takes in: the next one finds it
+    fresh: list[Wake] = field(default_factory=list)  # dispatches
+    watches: list[Wake] = field(default_factory=list)  # whose time has come
+    overdue: list[Wake] = field(default_factory=list)  # of either kind
+    left: int = 0  # not fresh, and more than a tick takes in: the next one finds it
     more: bool = False  # there may be more fresh work
 
-    def add_late(self, found: Wake) -> None:
-        if len(self.late) < LIMIT:
-            self.late.append(found)
+    def add(self, found: Wake, sort: list[Wake]) -> None:
+        if len(sort) < LIMIT:
+            sort.append(found)
         else:
             self.left += 1
 
@@ -34,9 +35,11 @@ def read_near(
 ) -> Near:
     near = Near()
     for found in _wakes(store, windows, now):
-        if found.kind is WakeKind.WATCH or pacer.overdue(found.at):
+        if pacer.overdue(found.at):
+            near.add(found, near.overdue)
+        elif found.kind is WakeKind.WATCH:
             if found.at <= now:
-                near.add_late(found)
+                near.add(found, near.watches)
         elif found.at <= now + horizon:
             near.fresh.append(found)
         if len(near.fresh) == LIMIT:

@@ -37,6 +37,10 @@ class TickReport:
     unfinished: bool = False  # time ran out, or there was too much: tick again at once
     saved: bool = False
 
+    @property
+    def taken(self) -> int:
+        return self.claimed + self.watched
+
 
 class Scanner:
     """`catch_up`: overdue tasks that are let into each lane a second, over all slices."""
@@ -62,11 +66,13 @@ class Scanner:
         tick = _Tick(Dispatcher(self._ports, pacer), now=now, until=until)
         near = read_near(self._ports.store, windows, pacer, now=now, horizon=horizon)
         tick.take(near.fresh)
+        tick.take(near.watches)
         tick.report.unfinished |= near.more
         cursors = tick.catch_up(windows)
-        tick.take(near.late)
+        tick.take(near.overdue)
         tick.report.held_back += near.left
         swept = tick.sweep(state.swept, windows, shards)
+        tick.report.unfinished |= tick.more_behind
         after = SliceState(fence=state.fence + 1, cursors=cursors, swept=swept, paced=pacer.ends())
         tick.report.saved = self._cursors.save(slice_number, after)
         return tick.report
@@ -78,6 +84,7 @@ class _Tick:
         self._store = dispatcher.ports.store
         self._now = now
         self._until = until
+        self.more_behind = False  # and it may be taken at once
         self.report = TickReport()
 
     def take(self, wakes: Iterable[Wake]) -> None:
@@ -93,7 +100,10 @@ class _Tick:
     def catch_up(self, windows: Sequence[Window]) -> dict[int, int]:
         """Work off what lies behind, the oldest minute of all shards first. Returns the new
         cursors: of each shard the oldest minute not yet seen empty. After a day's outage even
-        reading can take longer than a tick may; the next begins where this one stopped."""
+        reading can take longer than a tick may, so it gets half of the time; the next tick
+        begins where this one stopped. It comes at once only if this one got something done:
+        what waits for a slot waits for the next minute."""
+        enough, done = self._halfway(), self.report.taken
         found_in: dict[int, int] = {}
         reached = min((w.behind.start for w in windows), default=0)
         end = max((w.behind.stop for w in windows), default=0)
@@ -105,7 +115,13 @@ class _Tick:
                     wakes += some
             self.take(wakes)
             reached += 1
-        return {w.shard: w.cursor(found_in.get(w.shard, reached)) for w in windows}
+            if enough is not None and self._dispatcher.ports.clock.now() >= enough:
+                break
+        cursors = {w.shard: w.cursor(found_in.get(w.shard, reached)) for w in windows}
+        moved = any(cursors[w.shard] > w.behind.start for w in windows)
+        got_on = (moved or self.report.taken > done) and not self.report.held_back
+        self.more_behind = reached < end and got_on
+        return cursors
 
     def sweep(self, swept: int, windows: Sequence[Window], shards: Shards) -> int:
         """Returns the minute that was swept last. One in which something had to wait is read
@@ -119,6 +135,10 @@ class _Tick:
                 break
             swept = minute
         return swept
+
+    def _halfway(self) -> Millis | None:
+        now = self._dispatcher.ports.clock.now()
+        return None if self._until is None else now + (self._until - now) // 2
 
     def out_of_time(self) -> bool:
         if self._until is not None and self._dispatcher.ports.clock.now() >= self._until:

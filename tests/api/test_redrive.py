@@ -6,6 +6,7 @@ import pytest
 
 from lambdas.api import redrive as module
 from lambdas.api.http import Response
+from lambdas.api.revival import APART
 from lambdas.core.change import Answer, Refused, Unknown, Unreadable
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Corrupt, Unavailable
@@ -14,7 +15,7 @@ from lambdas.core.ports import DeadListing, Page
 from lambdas.core.steps.lease import lease
 from lambdas.core.steps.record import Failure, fail
 from lambdas.core.task import TaskError
-from lambdas.core.times import HOUR, rfc3339
+from lambdas.core.times import HOUR, SECOND, rfc3339
 from tests.api.dead import a_dead_task, bury, statuses
 from tests.api.service import Service, refusal
 from tests.api.test_refused_fields import A_TIME, A_WORD, NO_OFFSET
@@ -204,6 +205,7 @@ def test_who_dies_again_meanwhile_is_not_met_twice(
 
     def dead(listing: DeadListing) -> Page:
         """Whoever was revived has died again before the next page is read."""
+        any_service.clock.advance(SECOND)
         for task_id in sent(any_service)[-1:]:
             die(any_service, task_id)
         return read(listing)
@@ -213,6 +215,16 @@ def test_who_dies_again_meanwhile_is_not_met_twice(
     assert redriven(any_service, all=True) == answer(3)
     assert sent(any_service) == ids
     assert statuses(any_service, ids) == ["DEAD", "DEAD", "DEAD"]
+
+
+def test_many_are_due_one_by_one(service: Service, monkeypatch: pytest.MonkeyPatch):
+    """A target that has just recovered does not get all of it at once."""
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    ids = bury(service, *(a_dead_task(NOW - n) for n in range(5)))
+    redriven(service, all=True)
+
+    due = [service.store.get([task_id])[task_id].due_at for task_id in ids]
+    assert due == [service.clock.now() + n * APART for n in range(5)]
 
 
 def test_a_filter_that_lets_few_through_ends_its_call_in_time(
@@ -245,7 +257,7 @@ def test_a_store_that_does_not_answer_for_one(any_service: Service):
     any_service.store.apply_answer = lambda change: silent.get(change.task_id)
 
     left = [
-        (ids[1], "the store did not answer; try again"),
+        (ids[1], "the store did not answer; redrive it again by its id"),
         (ids[2], "what is stored cannot be read"),
     ]
     assert redriven(any_service, all=True) == answer(1, *left)
@@ -289,7 +301,7 @@ def test_a_store_that_cannot_be_read_for_ids_is_told_for_each(service: Service):
     assert told["redriven"] == 100
     assert [left["id"] for left in told["not_redriven"]] == ids[100:]
     assert {left["reason"] for left in told["not_redriven"]} == {
-        "the store did not answer; try again"
+        "the store did not answer; redrive it again by its id"
     }
 
 

@@ -17,7 +17,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import Queue, sqs_backends
 
 from duetime.embedded.lanes import MemoryLanes
-from lambdas.aws.messages import read_message
+from lambdas.aws.messages import ATTRIBUTES, read_message
 from lambdas.core.delivery import Delivery, Message, delivery_of
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
@@ -27,6 +27,8 @@ from tests.factories import SteppedClock
 from tests.world import RULES, World, embedded_world, moto_world
 
 LANE = Lane.MEDIUM
+
+UNKNOWN = dict.fromkeys(ATTRIBUTES, "0")
 
 
 class RedrivableLanes(MemoryLanes):
@@ -154,7 +156,7 @@ class Moto:
 
     def letters(self) -> list[str]:
         bodies = [letter.body for letter in self.aws.dead_letters._messages]
-        return [read_message("", "", body, "0").delivery.task_id for body in bodies]
+        return [read_message("", "", body, UNKNOWN).delivery.task_id for body in bodies]
 
     def take_letters(self, dead: list[str]) -> None:
         assert sorted(self.letters()) == sorted(dead)

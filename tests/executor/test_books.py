@@ -1,10 +1,12 @@
 """The books, turn by turn: time is stepped, and a run ends when a test says so."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lambdas.aws.clients import CONNECT_TIMEOUT, TABLE_READ_TIMEOUT
 from lambdas.core.change import Answer, Change, Unknown
 from lambdas.core.delivery import Message
 from lambdas.core.lanes import Lane
@@ -15,7 +17,7 @@ from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import MINUTE, SECOND
 from lambdas.executor.books import AGAIN, LEASE_TRIES, STOP_GRACE, Books, Turn
-from lambdas.executor.executor import AFTER_LEASE, HELD_FOR, SOON, Executor
+from lambdas.executor.executor import AFTER_LEASE, HELD_FOR, LATEST, SOON, Executor
 from lambdas.executor.runs import Ended, Run
 from tests.world import World
 
@@ -216,6 +218,26 @@ def test_a_handler_that_does_not_come_back_is_settled_all_the_same(desk: Desk):
     assert desk.world.task(run.task.id) == before, "what it says later counts for nothing"
 
 
+def test_a_failure_of_its_own_after_its_time_is_a_timeout(desk: Desk):
+    """A target may keep time by itself, and fail of it before anybody else has looked."""
+    desk.world.script = fail
+    run = desk.begin(timeout=5)
+    desk.world.advance(5 * SECOND)
+    desk.end(run)
+
+    attempt = desk.world.task(run.task.id).current
+    assert attempt is not None
+    assert attempt.outcome is Outcome.TIMED_OUT
+
+
+def test_a_success_that_came_before_anybody_looked_counts(desk: Desk):
+    run = desk.begin(timeout=5)
+    desk.world.advance(5 * SECOND)
+    desk.end(run)
+
+    assert desk.world.status(run.task.id) is Status.SUCCEEDED
+
+
 # cancellation
 
 
@@ -276,16 +298,34 @@ def test_a_store_that_stays_silent_gets_the_message_back(desk: Desk):
     assert run.task.id == task_id
 
 
+def test_a_message_that_comes_in_vain_stays_away_for_longer_each_time(desk: Desk):
+    """SQS counts how often it was received, and then takes it for a dead letter."""
+    desk.world.submit()
+    [message] = desk.receive()
+    away = []
+    desk.world.lanes.hand_back = lambda message, delay: away.append(delay)  # type: ignore[method-assign]
+    for receives in range(1, 11):
+        desk.executor.give_back(replace(message, receives=receives))
+
+    assert away[:4] == [SOON, 2 * SOON, 4 * SOON, 8 * SOON]
+    assert max(away) == LATEST
+    assert sum(away) > 20 * MINUTE
+
+
 @pytest.mark.parametrize("made", [True, False])
 def test_an_outcome_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: bool):
     run = desk.begin()
     desk.store.makes_them = made
-    desk.store.deaf_to[Step.SUCCEED] = 20
+    desk.store.deaf_to[Step.SUCCEED] = 5
     desk.end(run)
-    for _ in range(19):
-        desk.after(AGAIN)
-    assert desk.books.open == 1
-    desk.after(AGAIN)
+    tries = 1
+    while desk.books.open:
+        assert desk.books.next_timer is not None
+        desk.world.advance_to(desk.books.next_timer)
+        desk.turn()
+        tries += 1
+    assert tries == 6
+    assert desk.world.clock.now() < run.context.renewed_at + LENGTH
 
     assert desk.books.open == 0
     task = desk.world.task(run.task.id)
@@ -320,6 +360,32 @@ def test_an_outcome_is_given_up_when_the_lease_has_run_out(desk: Desk):
     desk.take()
     assert desk.world.status(run.task.id) is Status.RETRYING
     assert [a.outcome for a in desk.world.attempts(run.task.id)] == [Outcome.LEASE_EXPIRED]
+
+
+def test_one_outcome_that_is_not_taken_stops_nobody_else(desk: Desk):
+    """Each try takes as long as the SDK has patience, and all the others' heartbeats wait."""
+    bad = desk.begin(timeout=300)
+    healthy = desk.begin(timeout=300)
+    real = desk.store.apply
+
+    def slow(changes: Sequence[Change]) -> list[Answer]:
+        if any(change.task_id == bad.task.id for change in changes):
+            desk.world.advance(round(3 * (CONNECT_TIMEOUT + TABLE_READ_TIMEOUT) * SECOND))
+            desk.books.guard()
+            desk.store.deaf_to[Step.SUCCEED] = 1
+        return real(changes)
+
+    desk.store.makes_them = False
+    desk.store.apply = slow  # type: ignore[method-assign]
+    desk.end(bad)
+    while desk.books.open > 1:
+        assert desk.books.next_timer is not None
+        desk.world.advance_to(desk.books.next_timer)
+        desk.books.guard()
+        desk.turn()
+
+    assert not healthy.context.cancelled
+    assert desk.interrupted == []
 
 
 # messages

@@ -411,3 +411,18 @@ def test_a_child_that_is_blocked_is_killed_by_its_timeout(world, python):
         assert crew.wait_for_slots(PATIENCE) == 1
 
     assert world.task(task_id).current.outcome is Outcome.TIMED_OUT
+
+
+def test_a_crew_that_fails_leaves_no_thread_behind(world: World):
+    world.submit()
+    crew = Crew(world.executor, world.clock, 1, name="failing")
+    crew.offer(world.receive())
+    world.store.before["apply"] = lambda: 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        crew.run()
+
+    for thread in threading.enumerate():
+        if thread.name.startswith("failing"):
+            thread.join(PATIENCE)
+    assert not [t for t in threading.enumerate() if t.name.startswith("failing")]

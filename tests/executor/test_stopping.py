@@ -259,22 +259,23 @@ def test_a_thread_stays_until_a_pull_that_is_under_way_is_through(context, monke
     assert inside == ["yes"]
 
 
-def test_a_pull_does_not_strike_where_something_may_just_have_been_acquired(context):
+@pytest.mark.parametrize(("module", "delicate"), [("logging", True), ("shop", False)])
+def test_a_pull_knows_where_something_may_just_have_been_acquired(module, delicate):
     """A log line holds up all the others for as long as it is written."""
-    crowded, begun = threading.RLock(), threading.Event()
-    crowded_code = compile("crowded.acquire()\ncrowded.release()", "<logging>", "exec")
+    begun, leave = threading.Event(), []
 
     def handler():
         begun.set()
-        while True:
-            exec(crowded_code, {"__name__": "logging", "crowded": crowded})
+        exec("while not leave: pass", {"__name__": module, "leave": leave})
 
-    thread = Thread(lambda: context.brake.guard(handler))
+    thread = threading.Thread(target=handler)
+    thread.start()
     assert begun.wait(PATIENCE)
-    context.interrupt()
+    looks = [stopping._is_delicate(thread.ident) for _ in range(1_000)]
+    leave.append(True)
+    thread.join(PATIENCE)
 
-    assert isinstance(thread.ended(), Stopped)
-    assert crowded.acquire(timeout=PATIENCE), "somebody still has it"
+    assert (looks[-1], set(looks) <= {True, False}) == (delicate, True)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def watches_claimed_ahead_of_time() -> Iterator[None]:
         found = near.read_near(store, windows, pacer, now=now, horizon=horizon)
         for w in windows:
             for minute in w.near:
-                found.late += store.wakes(minute, w.shard, WakeKind.WATCH)
+                found.watches += store.wakes(minute, w.shard, WakeKind.WATCH)
         return found
 
     def take_all(tick, wakes):

@@ -130,6 +130,7 @@ class SimulatedSqs:
             receipt=held.receipt,
             message_id=held.message_id,
             sent_at=held.sent_at,
+            receives=held.receives,
         )
 
     def _held(self, message: Message) -> Held | None:

@@ -8,19 +8,20 @@ from lambdas.core.task import Task
 from lambdas.core.times import Millis
 
 
-def revive(rules: Rules, task: Task, *, now: Millis, draw: Draw) -> Change:
-    """Due at once, with as many attempts as at first; their numbers go on where they were, so
-    that a fencing token is never given twice. Of two revivals the second finds another token,
-    and so does every further copy of the dead letter."""
+def revive(rules: Rules, task: Task, *, now: Millis, draw: Draw, delay: Millis = 0) -> Change:
+    """With as many attempts as at first; their numbers go on where they were, so that a fencing
+    token is never given twice. Of two revivals the second finds another token, and so does every
+    further copy of the dead letter. `delay`: many at once must not trample their target."""
+    due_at = now + delay
     return Change(
         step=Step.REVIVE,
         task_id=task.id,
         expect=Expect(statuses=sources(Step.REVIVE), token=task.token, attempt=task.attempt),
         sets={
             "status": TRANSITIONS[Step.REVIVE][Status.DEAD],
-            "token": new_token(now, draw.nonce),
-            "due_at": now,
-            "wake": rules.place(task.id, task.lane, now, now=now, draw=draw),
+            "token": new_token(due_at, draw.nonce),
+            "due_at": due_at,
+            "wake": rules.place(task.id, task.lane, due_at, now=now, draw=draw),
             "budget": task.attempt + task.spec.retry.max_attempts,
             "cancel_requested": False,
             "progress": None,

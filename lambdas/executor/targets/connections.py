@@ -4,7 +4,7 @@ a call over one can be broken off from another thread."""
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import local
+from threading import Lock, local
 from typing import Any, TypeVar
 
 import urllib3
@@ -23,17 +23,25 @@ class Call:
     def __init__(self) -> None:
         self._connection: HTTPConnection | None = None
         self._broken_off = False
+        self._turn = Lock()
 
     def break_off(self) -> None:
         """From another thread: whoever waits for the socket learns that nothing more comes."""
-        self._broken_off = True
-        connection = self._connection
-        if connection is not None and connection.sock is not None:
-            with suppress(OSError):  # it has just ended by itself
-                connection.sock.shutdown(socket.SHUT_RDWR)
+        with self._turn:
+            self._broken_off = True
+            sock = None if self._connection is None else self._connection.sock
+            if sock is not None:
+                with suppress(OSError):  # it has just ended by itself
+                    sock.shutdown(socket.SHUT_RDWR)
+
+    def is_over(self) -> None:
+        """The connection goes back to the pool, and may serve another call at once."""
+        with self._turn:
+            self._connection = None
 
     def uses(self, connection: HTTPConnection) -> None:
-        self._connection = connection
+        with self._turn:
+            self._connection = connection
         if self._broken_off:  # before there was a connection to break
             raise urllib3.exceptions.ProtocolError("broken off")
 

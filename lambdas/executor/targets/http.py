@@ -19,7 +19,7 @@ from lambdas.executor.context import Context
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed
 from lambdas.executor.targets.addresses import AddressRefused, Admits, public_only
-from lambdas.executor.targets.connections import a_call, checked_pool
+from lambdas.executor.targets.connections import Call, a_call, checked_pool
 
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
@@ -33,7 +33,7 @@ class HttpTarget:
     def __call__(self, task: Task, ctx: Context) -> Any:
         try:
             with a_call() as call, ctx.brake.by(call.break_off):
-                response, body = self._ask(task, ctx)
+                response, body = self._ask(task, ctx, call)
         except (AddressRefused, urllib3.exceptions.HTTPError) as error:
             if ctx.brake.pulled:
                 raise Stopped from None
@@ -42,7 +42,7 @@ class HttpTarget:
             raise Stopped
         return self._judge(response, body)
 
-    def _ask(self, task: Task, ctx: Context) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+    def _ask(self, task: Task, ctx: Context, call: Call) -> tuple[urllib3.BaseHTTPResponse, bytes]:
         payload, deadline = task.spec.payload, monotonic() + task.spec.timeout
         response = self._pool.request(
             task.spec.target.get("method", "POST"),
@@ -54,7 +54,7 @@ class HttpTarget:
             retries=False,
             preload_content=False,
         )
-        return response, _read(response, deadline)
+        return response, _read(response, deadline, call)
 
     def _judge(self, response: urllib3.BaseHTTPResponse, body: bytes) -> Any:
         status = response.status
@@ -105,7 +105,7 @@ def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
     return headers
 
 
-def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+def _read(response: urllib3.BaseHTTPResponse, deadline: float, call: Call) -> bytes:
     """The beginning of the body; only a connection read to its end is worth keeping. A socket
     that yields a byte now and then never times out by itself."""
     body = b""
@@ -114,6 +114,7 @@ def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
         if monotonic() > deadline:
             response.close()
             raise TargetFailed("TimedOut", "the answer did not end in time")
+    call.is_over()
     if len(body) > BODY_LIMIT:
         response.close()
     else:
