@@ -199,12 +199,12 @@ class Books:
         return repeated
 
     def _keep(self, end: Ended) -> None:
-        """An outcome is worth some patience: as long as the lease may hold, it can be recorded.
-        But each try may take long, and the heartbeats of the others wait for it."""
+        """An outcome is worth some patience: until a watch ends the attempt of this executor as
+        that of a dead one, it can be recorded. But each try may take long, and the heartbeats
+        of the others wait for it."""
         now = self._clock.now()
-        held_for = now - end.run.context.renewed_at
-        again = now + min(max(held_for // 4, AGAIN), lease.HEARTBEAT)
-        give_up = end.run.context.renewed_at + lease.LENGTH + lease.GRACE
+        again = now + min(AGAIN * 2 ** (end.tries - 1), lease.HEARTBEAT)
+        give_up = end.run.context.renewed_at + lease.LENGTH + lease.WATCH_AFTER
         if self._until is not None:
             give_up = min(give_up, self._until - SECOND)
         if again > give_up:

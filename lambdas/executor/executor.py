@@ -150,7 +150,7 @@ class Executor:
             match answer:
                 case Unknown(reason):
                     log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
-                    advanced.unrecorded.append(replace(end, change=change))
+                    advanced.unrecorded.append(replace(end, change=change, tries=end.tries + 1))
                 case Refused(standing):
                     log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
                     if self._is_spent(message, standing):

@@ -49,6 +49,7 @@ class Ended:
     result: Any = None
     failure: Failure | None = None
     change: Change | None = None  # what records it, once that was tried and not answered
+    tries: int = 0
 
 
 def timed_out(run: Run, back: Ended | None = None) -> Ended:

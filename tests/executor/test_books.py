@@ -10,7 +10,7 @@ from lambdas.aws.clients import CONNECT_TIMEOUT, TABLE_READ_TIMEOUT
 from lambdas.core.change import Answer, Change, Unknown
 from lambdas.core.delivery import Message
 from lambdas.core.lanes import Lane
-from lambdas.core.lease import GRACE, HEARTBEAT, LENGTH, SILENCE
+from lambdas.core.lease import GRACE, HEARTBEAT, LENGTH, SILENCE, WATCH_AFTER
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.retry import RetryPolicy
@@ -325,7 +325,7 @@ def test_an_outcome_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: 
         desk.turn()
         tries += 1
     assert tries == 6
-    assert desk.world.clock.now() < run.context.renewed_at + LENGTH
+    assert desk.world.clock.now() == run.context.renewed_at + (1 + 2 + 4 + 8 + 10) * SECOND
 
     assert desk.books.open == 0
     task = desk.world.task(run.task.id)
@@ -351,7 +351,7 @@ def test_an_outcome_is_given_up_when_the_lease_has_run_out(desk: Desk):
     desk.store.deaf_to = {Step.SUCCEED: 999, Step.RENEW: 999}
     desk.store.makes_them = False
     desk.end(run)
-    for _ in range((LENGTH + GRACE) // AGAIN):
+    for _ in range((LENGTH + WATCH_AFTER) // AGAIN):
         desk.after(AGAIN)
 
     assert desk.books.open == 0

@@ -1,5 +1,6 @@
 """Who lives in the simulated world: the roles, each in processes of its own."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,7 @@ class ExecutorLife:
         self._executor = Executor(ports, {"python": lambda task, ctx: self._play(task)})
         self._books = Books(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
+        self.on_begin: Callable[[str], object] = lambda task_id: None
         process.on_thaw = self._thawed
 
     def live(self) -> None:
@@ -109,6 +111,7 @@ class ExecutorLife:
         self._monitor.began(self._process, run.task)
         self._process.note("begins", run.task.id, f"attempt={run.task.attempt}", plan["end"])
         self._guard_at(run.context.renewed_at + SILENCE)
+        self.on_begin(run.task.id)
 
     def _guard_at(self, at: Millis) -> None:
         """The guard is a thread of its own: slow calls do not hold it up, a freeze does."""
@@ -155,7 +158,10 @@ class ExecutorLife:
     def _next(self) -> Millis:
         clock = self._process.clock
         times = [self._engine.now + LONGEST_NAP]
-        times += [h.ends_at for h in self._handlers.values()]
+        times += [
+            self._engine.now if h.over(self._engine.now) else h.ends_at
+            for h in self._handlers.values()
+        ]
         if (timer := self._books.next_timer) is not None:
             times.append(clock.true(timer))
         if len(self._handlers) + self._books.open < SLOTS:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lambdas.core.errors import Unavailable
+from lambdas.core.times import SECOND
 from tests.simulation.engine import Killed, Process
 from tests.simulation.faults import Faults
 
@@ -37,4 +38,6 @@ def _on_the_way(process: Process, faults: Faults) -> None:
         process.freeze(engine.between(1, 300))
     elif engine.chance(faults.slow):
         longest = 20 if engine.chance(0.1) else 1
+        if longest > 1:
+            process.disturbed_at = engine.now + longest * SECOND
         process.sleep_until(engine.now + engine.between(0, longest))

@@ -99,6 +99,7 @@ class Process:
         self.clock = SkewedClock(engine, 0)
         self.alive = True
         self.frozen = False
+        self.disturbed_at: Millis = 0  # when it was last held up for long
         self.on_thaw: Action = lambda: None
         self.on_end: Callable[[bool], object] = lambda killed: None
         self._main = main
@@ -126,6 +127,7 @@ class Process:
         self.frozen = True
         self.sleep_until(self.engine.now + span)
         self.frozen = False
+        self.disturbed_at = self.engine.now
         self.note("thawed")
         self.on_thaw()
 

@@ -33,11 +33,11 @@ class Faults:
     outage: tuple[Millis, Millis] | None = None  # no ticks from … to
     idle: tuple[Millis, Millis] | None = None  # no executors from … to
     skew: Millis = 0  # of any clock, at most
-    over: bool = False
+    over_at: Millis | None = None
 
-    def stop(self) -> None:
+    def stop(self, now: Millis) -> None:
         """From now on the world is as it should be. Clocks stay as they are."""
-        calm = Faults(lasts=self.lasts, skew=self.skew, over=True)
+        calm = Faults(lasts=self.lasts, skew=self.skew, over_at=now)
         for name in Faults.__slots__:
             setattr(self, name, getattr(calm, name))
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from lambdas.api.http import Response
 from lambdas.core.change import Answer, Applied, Change
 from lambdas.core.delivery import Delivery
-from lambdas.core.lease import GRACE
+from lambdas.core.lease import GRACE, HEARTBEAT
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.core.wakes import Wake
+from lambdas.executor.books import STOP_GRACE
 from tests.simulation.engine import Engine, Process
+from tests.simulation.faults import Faults
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time: earlier no message counts as lost
 MOST_RESENDS = 4  # of one delivery, within the hours that a run takes
@@ -47,6 +49,7 @@ class Move:
 @dataclass
 class Monitor:
     engine: Engine
+    faults: Faults
     tasks: dict[str, Task] = field(default_factory=dict)
     succeeded: Counter[str] = field(default_factory=Counter)
     revived: Counter[str] = field(default_factory=Counter)  # by token: once for each death
@@ -56,6 +59,9 @@ class Monitor:
     gone: set[str] = field(default_factory=set)  # tokens of which a message was lost
     failures: list[Violation] = field(default_factory=list)
     _leases: dict[tuple[str, str], Process] = field(default_factory=dict)
+    _leased_at: dict[str, Millis] = field(default_factory=dict)
+    _cancelled_at: dict[str, Millis] = field(default_factory=dict)
+    _begun: set[tuple[str, str]] = field(default_factory=set)
     _active: dict[str, dict[str, Process]] = field(default_factory=lambda: defaultdict(dict))
     _owed: dict[Process, set[str]] = field(default_factory=lambda: defaultdict(set))
     _moves: list[Move] = field(default_factory=list)
@@ -88,15 +94,26 @@ class Monitor:
                 return
             yield move
 
+    def repeated(self, value: Change | Task, answer: Answer, again: Answer) -> None:
+        """An SDK sends a write twice: the second finds the traces of the first."""
+        if isinstance(answer, Applied) and not isinstance(again, Applied):
+            task_id = value.task_id if isinstance(value, Change) else value.id
+            self._fail("it did not know its own write", self.tasks[task_id])
+
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.status is not after.status and after.status not in ARROWS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
+        if before.status.finished and change.step is not Step.REVIVE:
+            self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
         self._check_token(change, before, after)
-        if before.status is not Status.RUNNING and after.status is Status.RUNNING:
-            self._check_lease(process, before, after)
-        if before.status is Status.RUNNING and after.status is not Status.RUNNING:
+        if after.status is Status.RUNNING:
+            if before.status is Status.RUNNING:
+                self._check_held(process, change, before, after)
+            else:
+                self._check_lease(process, before, after)
+        elif before.status is Status.RUNNING:
             self._check_outcome(process, before, after)
         if before.status is Status.DEAD:
             self._check_revival(before, after)
@@ -109,20 +126,65 @@ class Monitor:
             self._fail(f"{change.step} {kept} due time", after)
 
     def _check_lease(self, process: Process, before: Task, after: Task) -> None:
-        if process.clock.now() < before.due_at:
-            self._fail(f"started {before.due_at - process.clock.now()} ms early", after)
+        now = process.clock.now()
+        if now < before.due_at:
+            self._fail(f"started {before.due_at - now} ms early", after)
+        if after.attempt > before.budget:
+            self._fail(f"attempt {after.attempt} of {before.budget}", after)
+        started_at = after.current.started_at if after.current else now
+        if before.attempt == 0 and (before.spec.expires_at or now + 1) <= started_at:
+            self._fail("started after it had expired", after)
+        if before.cancel_requested:
+            self._fail("started after it was cancelled", after)
         self._leases[after.id, str(after.holder)] = process
+        self._leased_at[after.id] = self.engine.now
+
+    def _check_held(self, process: Process, change: Change, before: Task, after: Task) -> None:
+        if before.holder != after.holder:
+            self._fail("it was taken from its holder", after)
+        mine = self._leases.get((after.id, str(before.holder))) is process
+        if change.step is Step.RENEW and not mine:
+            self._fail(f"{process.name} renewed another's lease", after)
+        if after.cancel_requested and not before.cancel_requested:
+            self._cancelled_at[after.id] = self.engine.now
 
     def _check_outcome(self, process: Process, before: Task, after: Task) -> None:
         outcome = after.current.outcome if after.current else None
-        if self._leases.get((after.id, str(before.holder))) is not process:
-            run_out = (before.lease_until or 0) + GRACE < process.clock.now()
-            if outcome not in (Outcome.LEASE_EXPIRED, Outcome.CANCELLED) or not run_out:
-                self._fail(f"{outcome} was recorded by {process.name}, not the holder", after)
+        holder = self._leases.get((after.id, str(before.holder)))
+        if holder is not process:
+            self._check_ended_by_others(process, holder, before, after)
+        elif process.disturbed_at < self._leased_at[after.id]:
+            self._check_in_time(before, after)
+        if outcome is Outcome.SNOOZED and after.budget != before.budget + 1:
+            self._fail("a snooze used up an attempt", after)
         if after.status is Status.SUCCEEDED:
             self.succeeded[after.id] += 1
             if self.succeeded[after.id] > 1:
                 self._fail("succeeded twice", after)
+
+    def _check_ended_by_others(
+        self, process: Process, holder: Process | None, before: Task, after: Task
+    ) -> None:
+        outcome = after.current.outcome if after.current else None
+        run_out = (before.lease_until or 0) + GRACE < process.clock.now()
+        if outcome not in (Outcome.LEASE_EXPIRED, Outcome.CANCELLED) or not run_out:
+            self._fail(f"{outcome} was recorded by {process.name}, not the holder", after)
+        began = (after.id, str(before.holder)) in self._begun
+        healthy = holder is not None and holder.alive and not holder.frozen
+        if began and healthy and holder.disturbed_at < self._leased_at[after.id]:
+            self._fail(f"{holder.name} is well, and was taken for dead", after)
+
+    def _check_in_time(self, before: Task, after: Task) -> None:
+        """In a calm world: it is over by its timeout, and soon after it was cancelled."""
+        calm_at = self.faults.over_at
+        if calm_at is None or self._leased_at[after.id] < calm_at:
+            return
+        longest = seconds(before.spec.timeout) + STOP_GRACE
+        if self.engine.now - self._leased_at[after.id] > longest + SECOND:
+            self._fail("it went on after its timeout", after)
+        asked_at = self._cancelled_at[after.id] if before.cancel_requested else None
+        if asked_at is not None and self.engine.now - asked_at > HEARTBEAT + SECOND:
+            self._fail("it went on after it was cancelled", after)
 
     def _check_revival(self, before: Task, after: Task) -> None:
         self.revived[before.token] += 1
@@ -154,6 +216,10 @@ class Monitor:
         if answer.status == 500:
             self._fail(f"{process.name} answered 500")
 
+    def exception(self, *told: object, **more: object) -> None:
+        """Stands in for the log of what an API swallows once the task is stored."""
+        self._fail(f"the API could not send: {told}")
+
     def set_aside(self, task_id: str) -> None:
         self._fail("a healthy row was set aside", self.tasks.get(task_id))
 
@@ -177,6 +243,7 @@ class Monitor:
             if other.alive and not other.frozen:
                 self._fail(f"{other.name} and {process.name} run it at once", task)
         self._active[task.id][str(task.holder)] = process
+        self._begun.add((task.id, str(task.holder)))
 
     def ended(self, task: Task) -> None:
         self._active[task.id].pop(str(task.holder), None)

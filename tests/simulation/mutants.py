@@ -18,6 +18,7 @@ from lambdas.core.task import Task
 from lambdas.core.times import YEAR
 from lambdas.core.wakes import WakeKind
 from lambdas.executor.books import Books
+from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.scanner import near, scanner
 
@@ -204,3 +205,52 @@ def key_reserved_after_the_task():
         "lambdas.api.submission.Submission._ids",
         lambda self, wanted, now: [self.ports.chance.new_id(now) for _ in wanted],
     )
+
+
+@mutant
+def one_attempt_too_many():
+    def generous(rules, task, *args, **options):
+        return records.fail(rules, replace(task, budget=task.budget + 1), *args, **options)
+
+    return patch("lambdas.executor.executor.fail", generous)
+
+
+@mutant
+def timeouts_ignored():
+    return patch("lambdas.executor.books.seconds", lambda value: YEAR)
+
+
+@mutant
+def cancellation_not_heard():
+    stop = Context.stop
+
+    def deaf(context, *, asked=False, lost=False):
+        if not asked:
+            stop(context, lost=lost)
+
+    return patch.object(Context, "stop", deaf)
+
+
+@mutant
+def own_write_not_known():
+    return patch.object(Change, "stands_in", lambda change, task: False)
+
+
+@mutant
+def expiry_ignored():
+    return patch.object(Task, "expired", lambda task, now: False)
+
+
+@mutant
+def earlier_attempts_not_kept():
+    return patch.object(Executor, "_keeps_attempt", lambda executor, task: True)
+
+
+@mutant
+def snooze_that_uses_up_an_attempt():
+    return patch.object(records, "_granted", lambda task, failure: 0)
+
+
+@mutant
+def outcome_given_up_at_once():
+    return patch.object(Books, "_keep", lambda books, end: books._executor.lose(end))

@@ -26,9 +26,11 @@ def _duration(random: Random) -> Millis:
     kind = random.random()
     if kind < 0.7:
         return random.randint(0, 300)
-    if kind < 0.9:
+    if kind < 0.88:
         return random.randint(1, 20) * SECOND
-    return random.randint(30, 150) * SECOND
+    if kind < 0.98:
+        return random.randint(30, 150) * SECOND
+    return random.randint(200, 400) * SECOND
 
 
 def of(task: Task) -> dict[str, Any]:

@@ -61,6 +61,9 @@ class SimulatedSqs:
 
     def remove(self, message: Message) -> None:
         held = self._held(message)
+        outdated = held is not None and held.receipt != message.receipt
+        if outdated and self._engine.chance(0.5):  # SQS may take an old receipt, or may not
+            return
         if held is not None:
             del self._lanes[message.delivery.lane][held.message_id]
 

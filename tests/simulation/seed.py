@@ -33,7 +33,8 @@ def simulate(seed: int, tasks: int = 50) -> Report:
     world = World(seed)
     violation, about = None, None
     try:
-        with _quietly(), _crowded_at(world.engine.random.choice([1_000, 3])):
+        crowd = world.engine.random.choice([1_000, 3])
+        with _quietly(), _crowded_at(crowd), patch("lambdas.api.sending.log", world.monitor):
             Trial(world, tasks).run()
     except Violation as error:
         violation, about = str(error), error.task_id
@@ -89,6 +90,10 @@ class Trial:
         for key, task_id in accepted.items():
             if task_id not in tasks:
                 raise Violation(f"{key} was accepted and is lost", task_id)
+        for task in tasks.values():
+            ended = [a.number for a in self._world.attempts(task.id) if a.outcome is not None]
+            if ended != list(range(1, task.attempt + 1)):
+                raise Violation(f"of {task.attempt} attempts {ended} are told", task.id)
         for task in self._dead():
             if task.token not in self._monitor.gone and task.token not in self._lettered():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)

@@ -105,7 +105,8 @@ class SimulatedStore:
             return Unknown("given up, and made later")
         answer = write(value)
         if engine.chance(faults.repeated):
-            answer = write(value)
+            again = write(value)
+            self._monitor.repeated(value, answer, again)
         return Unknown("the answer was lost") if engine.chance(faults.answer_lost) else answer
 
     def _store(self, task: Task) -> Answer:

@@ -46,13 +46,13 @@ class Story:
             engine.after(random.randint(0, self._faults.lasts), act)
         if self._faults.idle:
             engine.after(self._faults.idle[0], self._all_go)
-        engine.after(self._faults.lasts, self._faults.stop)
+        engine.after(self._faults.lasts, lambda: self._faults.stop(engine.now))
 
     @property
     def over(self) -> bool:
         """Everybody has an answer, every task has ended, nothing is left in the lanes."""
         return (
-            self._faults.over
+            self._faults.over_at is not None
             and len(self.accepted.keys() | self.given_up) == self.tasks
             and self._sqs.empty
             and all(task.status.finished for task in self._monitor.tasks.values())
@@ -73,7 +73,7 @@ class Story:
         def answered(answer: Response) -> None:
             if answer.status in (200, 201) and key not in self.accepted:
                 self.accepted[key] = answer.body["id"]
-                self._perhaps_cancel(answer.body["id"])
+                self._perhaps_cancel(answer.body["id"], within=300)
             elif answer.status == 422:  # it took so long that the task would have expired
                 self.given_up.add(key)
 
@@ -88,7 +88,7 @@ class Story:
             "payload": plans.drawn(random, attempts),
             "delay": random.choice([0, 0, random.randint(0, 200), random.randint(240, 900)]),
             "priority": random.choice(list(Lane)),
-            "timeout": random.choice([5, 20, 60, 200]),
+            "timeout": random.choice([5, 20, 60, 200, 500]),
             "retry": {"max_attempts": attempts, "base_delay": random.choice([0, 1, 20])},
             "idempotency_key": f"key-{number}",
         }
@@ -97,9 +97,9 @@ class Story:
             body["expires_at"] = rfc3339(at)
         return body
 
-    def _perhaps_cancel(self, task_id: str) -> None:
-        if self._engine.chance(0.08):
-            wait = self._engine.between(0, 300)
+    def _perhaps_cancel(self, task_id: str, within: float) -> None:
+        if self._engine.chance(0.05):
+            wait = self._engine.between(0, within)
             self._engine.after(wait, lambda: self._world.request("DELETE", f"/v1/tasks/{task_id}"))
 
     # ticks
@@ -130,7 +130,9 @@ class Story:
 
     def _executor(self, delay: Millis = 0) -> None:
         def main(process: Process) -> None:
-            ExecutorLife(process, self._world.ports(process)[0], self._sqs, self._monitor).live()
+            life = ExecutorLife(process, self._world.ports(process)[0], self._sqs, self._monitor)
+            life.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
+            life.live()
 
         process = self._world.process("executor", main, delay + self._idle_for())
         self._executors.append(process)

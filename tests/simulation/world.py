@@ -7,6 +7,7 @@ from duetime.embedded.store import EmbeddedStore
 from lambdas.api.http import Response
 from lambdas.core.ports import Ports, SliceState
 from lambdas.core.rules import Rules
+from lambdas.core.task import Attempt
 from lambdas.core.times import Millis
 from lambdas.core.wakes import minute_of
 from tests.simulation import faults
@@ -21,7 +22,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self.engine = engine = Engine(seed)
         self.faults = faults.drawn(engine.random)
-        self.monitor = Monitor(engine)
+        self.monitor = Monitor(engine, self.faults)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
         self._rows = EmbeddedStore(None)
@@ -57,6 +58,13 @@ class World:
             chance=self._dice,
         )
         return ports, store
+
+    def attempts(self, task_id: str) -> list[Attempt]:
+        """As the API tells them: the rows, and what the task itself still holds."""
+        task = self.monitor.tasks[task_id]
+        found = {a.number: a for a in self._rows.attempts(task_id)}
+        found |= {a.number: a for a in (task.previous, task.current) if a is not None}
+        return [found[number] for number in sorted(found)]
 
     def request(
         self,
