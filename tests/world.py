@@ -120,9 +120,9 @@ class Fallible:
         self.held += messages
         self.lanes.hold(messages, span)
 
-    def bury(self, message: Message) -> None:
-        self.buried.append(message)
-        self.lanes.bury(message)
+    def bury(self, messages: Sequence[Message]) -> None:
+        self.buried += messages
+        self.lanes.bury(messages)
 
     def depth(self, lane: Lane) -> Depth:
         if self.crowd is None:

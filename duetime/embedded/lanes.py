@@ -43,9 +43,9 @@ class MemoryLanes:
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
         """Nothing to do: here a message does not come back by itself."""
 
-    def bury(self, message: Message) -> None:
+    def bury(self, messages: Sequence[Message]) -> None:
         """The table already says DEAD, and dead letters are listed from there."""
-        self.delete([message])
+        self.delete(messages)
 
     def depth(self, lane: Lane) -> Depth:
         return self._lanes[lane].depth()

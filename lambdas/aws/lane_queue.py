@@ -78,10 +78,10 @@ class SqsLanes:
         batches = list(_batches(messages, _lane))
         self._fan_out.each(lambda batch: self._hold(*batch, seconds), batches)
 
-    def bury(self, message: Message) -> None:
-        """Back at once, every time: the redrive policy moves it to the dead-letter queue, where
-        it knows the queue that it came from."""
-        self._hide(message, 0)
+    def bury(self, messages: Sequence[Message]) -> None:
+        """Back at once, every time: the redrive policy moves them to the dead-letter queue, where
+        they know the queue that they came from."""
+        self.hold(messages, 0)
 
     def depth(self, lane: Lane) -> Depth:
         with reached():

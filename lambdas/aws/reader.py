@@ -1,6 +1,7 @@
 """Reading tasks: their items, and the long texts beside them."""
 
 import logging
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -30,6 +31,7 @@ class TaskReader:
         self._client = client
         self._table = table
         self._texts: dict[Key, str] = {}
+        self._turn = threading.Lock()
 
     def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
         keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
@@ -55,10 +57,11 @@ class TaskReader:
     def remember(self, pk: str, texts: Mapping[str, str]) -> None:
         """A text never changes, so one that was read or written need not be read again. An
         executor sees the same task at its lease, at each heartbeat and at its end."""
-        for sk, text in texts.items():
-            self._texts[pk, sk] = text
-        for key in list(islice(self._texts, max(len(self._texts) - TEXTS_KEPT, 0))):
-            self._texts.pop(key, None)
+        with self._turn:  # side by side writes come here in threads of their own
+            for sk, text in texts.items():
+                self._texts[pk, sk] = text
+            for key in list(islice(self._texts, max(len(self._texts) - TEXTS_KEPT, 0))):
+                del self._texts[key]
 
     def _load_texts(self, keys: Iterable[Key]) -> dict[Key, str]:
         texts = {key: text for key in keys if (text := self._texts.get(key)) is not None}

@@ -196,8 +196,8 @@ class LaneQueue(Protocol):
         """Keep messages that were received from being received again for `span` from now."""
         ...
 
-    def bury(self, message: Message) -> None:
-        """Let the last message of a dead task go the way of dead letters."""
+    def bury(self, messages: Sequence[Message]) -> None:
+        """Let the last messages of dead tasks go the way of dead letters."""
         ...
 
     def depth(self, lane: Lane) -> Depth: ...

@@ -33,9 +33,9 @@ class BatchLanes:
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
         self._lanes.hold(messages, span)
 
-    def bury(self, message: Message) -> None:
-        self.kept.append(message.message_id)
-        self._lanes.bury(message)
+    def bury(self, messages: Sequence[Message]) -> None:
+        self.kept += [message.message_id for message in messages]
+        self._lanes.bury(messages)
 
     def depth(self, lane: Lane) -> Depth:
         return self._lanes.depth(lane)

@@ -36,6 +36,7 @@ RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attemp
 SOON: Millis = 5 * SECOND  # when to try again what could not be leased
 LATEST: Millis = 5 * MINUTE  # the same, when it has come in vain again and again
 AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
+LETTERS_KNOWN = 10_000
 HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
@@ -54,13 +55,17 @@ class Executor:
         self._lanes = ports.lanes
         self._clock = ports.clock
         self._targets = targets
+        self._letters: set[tuple[str, str]] = set()  # messages that are dead letters
 
     def admit(self, messages: Sequence[Message], until: Millis | None = None) -> list[Message]:
         """Hand back what comes too early to wait for, and what could not end before `until`;
         the rest is to be leased when it is due."""
         now = self._clock.now()
         admitted = []
+        self._bury([message for message in messages if self._is_letter(message)])
         for message in messages:
+            if self._is_letter(message):
+                continue
             early = message.delivery.due_at - now
             needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
             if early > EARLY:
@@ -144,6 +149,7 @@ class Executor:
     ) -> None:
         """Send what is to be tried again soon, and settle the messages."""
         spent: list[Message] = []
+        dead: list[Message] = []
         again: list[Task] = []
         for end, change, answer in zip(ended, outcomes, answers, strict=True):
             message = end.run.message
@@ -156,13 +162,14 @@ class Executor:
                     if self._is_spent(message, standing):
                         spent.append(message)
                 case Applied() if change.step is Step.BURY:
-                    self._bury(message)
+                    dead.append(message)
                 case Applied(task):
                     spent.append(message)
                     if to_enqueue(change, task):
                         again.append(task)
         enqueue(self._ports, again)
         self._delete(spent)
+        self._bury(dead)
 
     def _leased(
         self,
@@ -197,7 +204,7 @@ class Executor:
             return True
         if message.redriven(task.updated_at):
             return self._revive(message, task)
-        self._bury(message)
+        self._bury([message])
         return False
 
     def _longest(self, task: Task) -> Millis:
@@ -220,6 +227,9 @@ class Executor:
                 self.give_back(message)
                 return False
         return True
+
+    def _is_letter(self, message: Message) -> bool:
+        return _letter(message) in self._letters
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""
@@ -271,9 +281,16 @@ class Executor:
             with _lane_not_reached():
                 self._lanes.delete(messages)
 
-    def _bury(self, message: Message) -> None:
+    def _bury(self, messages: Sequence[Message]) -> None:
+        """They come again until the queue has enough of them, and need not be looked up each
+        time: one that is redriven has another id."""
+        if not messages:
+            return
+        if len(self._letters) > LETTERS_KNOWN:
+            self._letters.clear()
+        self._letters.update(_letter(message) for message in messages)
         with _lane_not_reached():
-            self._lanes.bury(message)
+            self._lanes.bury(messages)
 
     def _hand_back(self, message: Message, delay: Millis) -> None:
         with _lane_not_reached():
@@ -301,6 +318,11 @@ def _lane_not_reached() -> Iterator[None]:
         yield
     except Unavailable as error:
         log.warning("the lane was not reached: %s", error)
+
+
+def _letter(message: Message) -> tuple[str, str]:
+    """Ids of messages are unique in their queue."""
+    return message.delivery.token, message.message_id
 
 
 def _is_of(message: Message, task: Task) -> bool:

@@ -117,7 +117,7 @@ def test_a_buried_message_lands_in_the_dead_letter_queue(
     receives = 0
     while messages := lanes.receive(Lane.MEDIUM, 1, 0):
         receives += 1
-        lanes.bury(messages[0])
+        lanes.bury(messages[:1])
 
     letters = sqs.receive_message(QueueUrl=f"{urls[Lane.MEDIUM]}-dlq")["Messages"]
     assert receives == 10
@@ -132,7 +132,7 @@ def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
     lanes.send([a_delivery()], NOW)
     while messages := lanes.receive(Lane.MEDIUM, 1, 0):
         first = messages[0]
-        lanes.bury(first)
+        lanes.bury([first])
     [letter] = sqs.receive_message(
         QueueUrl=dead_letters, MessageSystemAttributeNames=["SentTimestamp"]
     )["Messages"]
@@ -173,7 +173,7 @@ def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
     lanes.delete(messages)
 
     lanes.hand_back(messages[0], SECOND)
-    lanes.bury(messages[0])
+    lanes.bury(messages[:1])
 
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
 

@@ -207,7 +207,7 @@ def test_a_message_buried_whenever_it_is_seen_leaves_the_lane(lanes: Lanes):
     send(lanes, a_delivery(lanes))
     for _ in range(ENOUGH_RECEIVES):
         for message in lanes.queue.receive(Lane.MEDIUM, 10, 0):
-            lanes.queue.bury(message)
+            lanes.queue.bury([message])
 
     assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
 

@@ -126,3 +126,15 @@ def test_another_sending_of_the_last_delivery_is_no_letter(world: World):
 
     assert deleted.delivery.sends == 1
     assert world.status(task_id) is Status.DEAD
+
+
+def test_a_letter_that_comes_again_is_buried_without_asking_the_store(world: World):
+    task_id, letter = dies(world)
+    buried = len(world.lanes.buried)
+    world.store.before["apply"] = lambda: pytest.fail("it was known")
+
+    assert world.executor.admit([letter]) == []
+    assert world.lanes.buried[buried:] == [letter]
+    other = replace(letter, delivery=replace(letter.delivery, token=f"{letter.delivery.token}x"))
+    assert world.executor.admit([other]) == [other], "ids of two lanes may be the same"
+    assert world.status(task_id) is Status.DEAD

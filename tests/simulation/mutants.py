@@ -151,7 +151,7 @@ def attempt_reset_on_revival():
 
 @mutant
 def last_message_deleted_on_dead():
-    return patch.object(Executor, "_bury", lambda executor, message: executor._delete([message]))
+    return patch.object(Executor, "_bury", Executor._delete)
 
 
 # Beyond the twelve: what the simulation itself has found, and what it costs to forget it.

@@ -169,9 +169,10 @@ class SimulatedLanes:
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
         self._call(lambda: [self._sqs.hide(message, span) for message in messages])
 
-    def bury(self, message: Message) -> None:
-        self._process.note("buries", message.delivery.task_id, message.receipt)
-        self._call(lambda: self._sqs.hide(message, 0))
+    def bury(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._process.note("buries", message.delivery.task_id, message.receipt)
+        self._call(lambda: [self._sqs.hide(message, 0) for message in messages])
 
     def depth(self, lane: Lane) -> Depth:
         return self._call(lambda: self._sqs.depth(lane))
