@@ -56,7 +56,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--tasks", type=int, default=500)
     arguments.add_argument("--kills", type=int, default=5)
-    arguments.add_argument("--takes", type=float, default=2.0, help="seconds a call takes")
+    arguments.add_argument("--takes", type=float, default=4.0, help="seconds a call takes")
     given = arguments.parse_args()
     Sink.takes = given.takes
     server = Server(("127.0.0.1", 0), Sink)
@@ -71,9 +71,10 @@ def crash(data: Path, port: int, given: argparse.Namespace) -> list[dict[str, An
         with duetime_local(data) as running:
             if number == 0:
                 submit(running, port, given.tasks)
-            time.sleep(random.uniform(0.5, 1.5) * given.takes)
+            time.sleep(random.uniform(0.3, 0.9) * given.takes)
+            done = succeeded(running)
             os.kill(running.pid, signal.SIGKILL)
-            print(f"killed, {len(Sink.answered)} of {given.tasks} answered so far")
+            print(f"killed with {done} of {given.tasks} recorded as SUCCEEDED")
     with duetime_local(data) as running:
         wait_for(running, given.tasks, timeout=300)
         return [judged(running)]
@@ -85,6 +86,13 @@ def submit(running: Running, port: int, count: int) -> None:
         for _ in range(0, count, BATCH):
             body = {"tasks": [task] * min(BATCH, count)}
             post(connection, "/v1/tasks/batch", json.dumps(body).encode())
+
+
+def succeeded(running: Running) -> int:
+    with closing(running.database()) as database:
+        query = "SELECT count(*) FROM tasks WHERE status = 'SUCCEEDED'"
+        (count,) = database.execute(query).fetchone()
+        return int(count)
 
 
 def judged(running: Running) -> dict[str, Any]:

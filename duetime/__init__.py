@@ -17,6 +17,9 @@ from lambdas.version import VERSION
 
 __version__ = VERSION
 
+for _public in (DuetimeError, PermanentError, RetryLater, Snooze, Stopped):
+    _public.__module__ = __name__  # as users know them, in their tracebacks
+
 __all__ = [
     "Context",
     "DuetimeError",

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable
@@ -43,7 +44,11 @@ def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
     and the task is tried again unless it is a PermanentError. `isolated` runs it in a process
     of its own, which can be killed whatever it is doing."""
 
+    if not isinstance(name, str):
+        raise TypeError('a handler needs a name: @task("shop.restock")')
+
     def register(handler: H) -> H:
+        _check_parameters(name, handler)
         standing = _handlers.get(name)
         if standing is not None and _origin(standing) != _origin(handler):
             raise ValueError(
@@ -54,6 +59,13 @@ def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
         return handler
 
     return register
+
+
+def _check_parameters(name: str, handler: Callable[..., Any]) -> None:
+    try:
+        inspect.signature(handler).bind(None, None)
+    except TypeError:
+        raise TypeError(f"handler {name!r} must take (payload, ctx)") from None
 
 
 def find(name: str) -> Registered | None:

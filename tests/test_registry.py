@@ -92,7 +92,7 @@ def test_a_folder_of_handlers_stands_in_for_no_installed_module(write: Write) ->
         ("import sys\nsys.exit(3)", 2, "SystemExit: 3"),
         ("import json\njson.dumps(", 2, "SyntaxError: '(' was never closed"),
         (
-            "from duetime import task\n@task('a')\ndef f(): ...\n@task('a')\ndef g(): ...",
+            "from duetime import task\n@task('a')\ndef f(p, c): ...\n@task('a')\ndef g(p, c): ...",
             4,
             "ValueError: handler 'a' is registered twice: broken_one.f and broken_one.g",
         ),
@@ -152,3 +152,10 @@ def test_a_source_without_handlers_is_told(
     write("folder/no_handler.py", "")
     runner._load_handlers(["folder"], Console(stderr=True))
     assert capsys.readouterr().err == "warning: handlers: folder registers no new handler\n"
+
+
+def test_a_handler_that_cannot_be_called_is_refused_where_it_is_registered():
+    with pytest.raises(TypeError, match=r"handler 'shop.restock' must take \(payload, ctx\)"):
+        registry.task("shop.restock")(lambda payload: None)
+    with pytest.raises(TypeError, match="a handler needs a name"):
+        registry.task(lambda payload, ctx: None)  # type: ignore[arg-type]

@@ -113,6 +113,9 @@ def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
     table.add_column("DIED", no_wrap=True, min_width=10)
     table.add_column("ERROR")
     table.add_column("TRIES", no_wrap=True, min_width=5)
+    told = any(task["namespace"] != "default" for task in tasks)
+    if told:
+        table.add_column("NAMESPACE", no_wrap=True)
     table.add_column("TASK")
     for task in tasks:
         table.add_row(
@@ -120,6 +123,7 @@ def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
             phrases.relative(task["finished_at"] or task["updated_at"], now, rough=True),
             _cut(one_line(phrases.error(task["error"]) or ""), style="red"),
             phrases.tries(task).replace(" of ", "/"),
+            *([task["namespace"]] if told else []),
             _cut(phrases.short(task)),
         )
     return table

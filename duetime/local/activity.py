@@ -53,6 +53,9 @@ def _line(change: StatusChange) -> Text:
     line.append(f" {change.task_id}", style="dim")
     if told := change.name or change.target:
         line.append(f"  {one_line(told)}")
+    if change.before is Status.DEAD:
+        line.append("  revived")
+        return line
     if change.drift_ms is not None:
         line.append(f"  started {change.drift_ms} ms after its time")
     if change.error is not None and change.after is not Status.SUCCEEDED:

@@ -102,7 +102,8 @@ def run(options: LocalOptions) -> int:
         format="%(message)s",
         handlers=[RichHandler(console=console, show_path=False)],
     )
-    logging.getLogger("botocore").setLevel(logging.WARNING)
+    for chatty in ("botocore", "boto3", "py_partiql_parser", "urllib3"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     try:
         _load_handlers(options.handlers, console)
         listener = _listen(options.host, options.port)

@@ -41,11 +41,12 @@ class AskedForDelay(DuetimeError):
 
     LONGEST = 30 * 24 * 3600.0
 
-    def __init__(self, seconds: float, message: str | None = None) -> None:
+    def __init__(self, seconds: float | None = None, message: str | None = None) -> None:
+        name = type(self).__name__
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+            raise TypeError(f"{name}: say in how many seconds, e.g. {name}(30); not {seconds!r}")
         if not 0 <= seconds <= self.LONGEST:
-            raise ValueError(
-                f"{type(self).__name__}: {seconds} is not from 0 to 30 days in seconds"
-            )
+            raise ValueError(f"{name}: {seconds} s is not from 0 to 30 days")
         super().__init__(message or f"asked to be run again in {seconds:g} s")
         self.seconds = seconds
 

@@ -159,7 +159,7 @@ class Books:
                 self._stopping[holder] = (now + STOP_GRACE, run)
                 del self._going[holder]
             elif going.timer <= now and going.abandon_at is not None:
-                log.warning("a handler does not stop", extra={"task_id": run.task.id})
+                _warn(run)
                 over.append(timed_out(run))
                 del self._going[holder]
             elif going.timer <= now:
@@ -169,8 +169,13 @@ class Books:
             elif run.context.lease_lost:
                 run.context.interrupt()
         for holder, (at, run) in list(self._stopping.items()):
-            if at <= now:
+            if at > now:
+                continue
+            if run.context.interrupted:
                 del self._stopping[holder]
+                _warn(run)
+            else:
+                self._stopping[holder] = (now + STOP_GRACE, run)
                 run.context.interrupt()
         return over
 
@@ -211,3 +216,7 @@ class Books:
             self._executor.lose(end)
         else:
             self._unrecorded.append((again, end))
+
+
+def _warn(run: Run) -> None:
+    log.warning("task %s: its handler does not stop, and keeps its slot", run.task.id)

@@ -31,8 +31,12 @@ class Gone(Exception):
 class Child:
     def __init__(self) -> None:
         self._pipe, theirs = Pipe()
-        with theirs:
-            self._system = _start(theirs.fileno())
+        life, self._life = os.pipe()
+        try:
+            with theirs:
+                self._system = _start(theirs.fileno(), life)
+        finally:
+            os.close(life)
 
     def say(self, word: Order | Word) -> None:
         try:
@@ -68,6 +72,7 @@ class Child:
         self.kill()
         self._system.wait()
         self._pipe.close()
+        os.close(self._life)
 
 
 def run_in_child(handler: Registered, task: Task, ctx: Context) -> Any:
@@ -119,13 +124,13 @@ def _renew(ctx: Context, progress: Progress | None) -> None:
         ctx.progress(progress.fraction, progress.message)
 
 
-def _start(fd: int) -> subprocess.Popen[bytes]:
+def _start(fd: int, life: int) -> subprocess.Popen[bytes]:
     # A group of its own: Ctrl-C is for the runner, and what the handler starts ends with it.
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "lambdas.executor.isolated", str(fd)],
+        [sys.executable, "-P", "-m", "lambdas.executor.isolated", str(fd), str(life)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(entry or os.curdir for entry in sys.path)},
         stdin=subprocess.DEVNULL,
-        pass_fds=[fd],
+        pass_fds=[fd, life],
         process_group=0,
     )
 

@@ -32,6 +32,7 @@ class Context:
         self._cancelled = False
         self.cancel_asked = False
         self.lease_lost = False
+        self.interrupted = False
         self.brake = Brake()
 
     @property
@@ -52,7 +53,7 @@ class Context:
 
     def progress(self, fraction: float, message: str | None = None) -> None:
         """Tell how far the work is, from 0 to 1; anyone who looks at the task sees it."""
-        if not 0 <= fraction <= 1:
+        if isinstance(fraction, str) or not 0 <= fraction <= 1:
             raise ValueError(f"progress: {fraction} is not between 0 and 1")
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
         with self.brake.shield():
@@ -69,6 +70,7 @@ class Context:
 
     def interrupt(self) -> None:
         """Make a handler stop that was told to."""
+        self.interrupted = True
         self.brake.pull()
 
     def why_stopped(self, now: Millis) -> str:

@@ -1,14 +1,13 @@
-"""The child that runs one isolated handler: `python -m lambdas.executor.isolated FD`.
+"""The child that runs one isolated handler: `python -m lambdas.executor.isolated FD LIFE`.
 
-It ends with its executor: the system kills it on Linux, and the end of the pipe everywhere.
+It ends with its executor, and so does every program in its process group: a keeper beside it,
+which nothing can hold up, kills them all.
 """
 
-import ctypes
 import importlib
 import os
 import signal
 import sys
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -23,8 +22,6 @@ from lambdas.executor.failures import failure_of
 from lambdas.executor.runs import check_result
 from lambdas.executor.targets import TargetFailed
 from lambdas.executor.wire import Failed, Order, Renewal, Succeeded
-
-PR_SET_PDEATHSIG = 1
 
 
 class Parent:
@@ -56,10 +53,9 @@ class Parent:
                 self._answers.put(None)
 
 
-def main(fd: int) -> None:
+def main(fd: int, life: int) -> None:
     os.set_inheritable(fd, False)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _keep(fd, life)
     pipe = Connection(fd)
     try:
         order = pipe.recv()
@@ -101,12 +97,21 @@ def _handler(order: Order) -> registry.Handler:
     return handler.run
 
 
+def _keep(fd: int, life: int) -> None:
+    """`life` ends when the executor does. A handler that waits in C would not notice."""
+    if os.fork():
+        os.close(life)
+        return
+    os.close(fd)
+    os.read(life, 1)
+    _end()
+
+
 def _end() -> NoReturn:
     """With everything that the handler has started."""
-    with suppress(ProcessLookupError):
-        os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)
+    os._exit(1)  # not reached
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*(int(fd) for fd in sys.argv[1:]))

@@ -25,7 +25,7 @@ LESSON = re.compile(r"^\| (\d+) \|", re.MULTILINE)
 NUMBER = re.compile(r"\| ([^|]+) \| `((?:\w+\.)+\w+)` \|$", re.MULTILINE)
 WORD = re.compile(r"`(\w+)`")
 
-NO_FAULTS = {"lasts", "over"}  # they tell when the faults end
+NO_FAULTS = {"lasts", "over_at"}  # they tell when the faults end
 
 UNITS = {"s": SECOND, "min": MINUTE, "h": HOUR, "d": DAY}
 NOT_IN_MILLISECONDS = {

@@ -208,10 +208,16 @@ def test_what_a_handler_has_started_ends_with_it(tmp_path):
     going.context.interrupt()
 
     assert isinstance(going.outcome(), Stopped)
+    assert is_let_go(reader)
+
+
+def is_let_go(reader: int) -> bool:
+    """Whether nobody holds the other end any more."""
     hung_up = select.poll()
     hung_up.register(reader, select.POLLHUP)
-    assert hung_up.poll(PATIENCE * 1_000), "somebody still holds the other end"
+    let_go = bool(hung_up.poll(PATIENCE * 1_000))
     os.close(reader)
+    return let_go
 
 
 def test_a_run_that_was_interrupted_before_it_began_does_not_begin():
@@ -245,25 +251,46 @@ def test_a_child_that_hears_nothing_ends_by_itself():
 
 
 EXECUTOR = """
+import sys
+
 from lambdas.executor.context import Context
 from lambdas.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
 from tests.factories import a_running_task, a_spec
 
-spec = a_spec(target={"type": "python", "handler": "isolated.blocks"})
+name, payload = sys.argv[1:]
+spec = a_spec(target={"type": "python", "handler": name}, payload=payload)
 task = a_running_task(spec=spec)
 run_handler(task, Context(task, lambda progress: print("it runs", flush=True)))
 """
 
 
-def test_a_child_ends_with_its_executor():
-    executor = subprocess.Popen([sys.executable, "-c", EXECUTOR], stdout=subprocess.PIPE, cwd=ROOT)
+def an_executor(handler: str, payload: str = "") -> "subprocess.Popen[bytes]":
+    """Another process, in which the handler runs."""
+    command = [sys.executable, "-c", EXECUTOR, handler, payload]
+    executor = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert executor.stdout is not None
     assert executor.stdout.readline() == b"it runs\n"
+    return executor
+
+
+def test_a_child_ends_with_its_executor():
+    executor = an_executor("isolated.blocks")
     executor.kill()
 
     said, _ = executor.communicate(timeout=PATIENCE)  # until the child lets go of it
     assert said == b""
+
+
+def test_what_a_handler_has_started_ends_with_the_executor_too(tmp_path):
+    fifo = tmp_path / "held"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    executor = an_executor("isolated.starts_another", str(fifo))
+    executor.kill()
+    executor.communicate(timeout=PATIENCE)
+
+    assert is_let_go(reader)
 
 
 def an_order(name: str) -> Any:
