@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lambdas.core.lease import HEARTBEAT
 from lambdas.core.ports import Ports
 from lambdas.core.task import Task
 from lambdas.executor.books import Books
@@ -29,12 +30,17 @@ class Holding:
         return self
 
     def renew(self) -> None:
-        self._world.advance_to(self._books.next_timer)
+        self._wait()
         self._books.turn()
 
     def finish(self) -> None:
         while self._begun or self._books.open:
             ended = [self._executor.execute(run) for run in self._begun]
             if not ended:
-                self._world.advance_to(self._books.next_timer)
+                self._wait()
             self._begun = self._books.turn(ended).begun
+
+    def _wait(self) -> None:
+        """Until there is something to do; if nothing was begun, for as long as it would take."""
+        at = self._books.next_timer
+        self._world.advance_to(self._world.clock.now() + HEARTBEAT if at is None else at)
