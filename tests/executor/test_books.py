@@ -95,7 +95,11 @@ class Desk:
         return self.turn()
 
     def _interrupter(self, run: Run) -> Callable[[], None]:
-        return lambda: self.interrupted.append(run.task.id)
+        def interrupt() -> None:
+            run.context.interrupted = True
+            self.interrupted.append(run.task.id)
+
+        return interrupt
 
 
 @pytest.fixture
@@ -254,6 +258,21 @@ def test_a_cancelled_task_is_settled_at_the_next_heartbeat_and_its_handler_stopp
     assert desk.books.next_timer == desk.world.clock.now() + 1
     desk.after(1)
     assert desk.interrupted == [run.task.id]
+
+
+def test_a_cancelled_handler_that_cannot_be_stopped_is_told_of(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+):
+    """Its task has ended, so nobody else would say why the slot stays taken."""
+    run = desk.begin(timeout=300)
+    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
+    desk.after(HEARTBEAT)
+    desk.after(STOP_GRACE)
+    assert caplog.messages == []
+    desk.after(STOP_GRACE)
+
+    assert caplog.messages == [f"task {run.task.id}: its handler does not stop, and keeps its slot"]
+    assert desk.books.open == 0
 
 
 def test_a_handler_that_stops_when_told_is_not_interrupted(desk: Desk):

@@ -130,7 +130,7 @@ class ExecutorLife:
     def _interrupt(self, handler: Handler) -> None:
         """It ends there and then; the bookkeeper learns of it when it next looks."""
         if not handler.interrupted:
-            handler.interrupted = True
+            handler.interrupted = handler.run.context.interrupted = True
             self._process.note("interrupts", handler.run.task.id)
             self._monitor.ended(handler.run.task)
             self._process.nudge(self._engine.now)
