@@ -6,26 +6,24 @@ token is spent.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lambdas.core import lease as terms
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
 from lambdas.core.delivery import Message
-from lambdas.core.errors import AskedForDelay, Unavailable
-from lambdas.core.lifecycle import Status, Step
+from lambdas.core.errors import AskedForDelay
+from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
-from lambdas.core.steps.cancel import expire
 from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import fail, lease_expired, succeed, to_enqueue
-from lambdas.core.steps.revive import revive
+from lambdas.core.steps.record import fail, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
+from lambdas.executor.messages import Letters, Messages
 from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed, stopped
+from lambdas.executor.settling import AFTER_LEASE, Settling, keeps_attempt
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed, Targets
 
@@ -33,10 +31,6 @@ log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
-SOON: Millis = 5 * SECOND  # when to try again what could not be leased
-LATEST: Millis = 5 * MINUTE  # the same, when it has come in vain again and again
-AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
-LETTERS_KNOWN = 10_000
 HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
@@ -49,29 +43,26 @@ class Advanced:
 
 
 class Executor:
-    def __init__(self, ports: Ports, targets: Targets) -> None:
+    def __init__(self, ports: Ports, targets: Targets, letters: Letters | None = None) -> None:
         self._ports = ports
         self._store = ports.store
-        self._lanes = ports.lanes
         self._clock = ports.clock
         self._targets = targets
-        self._letters: set[tuple[str, str]] = set()  # messages that are dead letters
+        self._messages = Messages(ports.lanes, letters)
+        self._settling = Settling(ports, self._messages)
 
     def admit(self, messages: Sequence[Message], until: Millis | None = None) -> list[Message]:
         """Hand back what comes too early to wait for, and what could not end before `until`;
         the rest is to be leased when it is due."""
         now = self._clock.now()
         admitted = []
-        self._bury([message for message in messages if self._is_letter(message)])
-        for message in messages:
-            if self._is_letter(message):
-                continue
+        for message in self._messages.without_letters(messages):
             early = message.delivery.due_at - now
             needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
             if early > EARLY:
-                self._hand_back(message, early - SECOND)
+                self._messages.hand_back(message, early - SECOND)
             elif until is not None and now + needs > until:
-                self.give_back(message)
+                self._messages.give_back(message)
             else:
                 admitted.append(message)
         return admitted
@@ -90,15 +81,13 @@ class Executor:
         return advanced
 
     def give_back(self, message: Message) -> None:
-        """A message that we could not lease. Each time it stays away for longer: a queue counts,
-        and takes one that comes too often for a dead letter."""
-        self._hand_back(message, min(SOON * 2 ** (message.receives - 1), LATEST))
+        self._messages.give_back(message)
 
     def lose(self, end: Ended) -> None:
         """An outcome that the store would not take. By the time the message comes again, the
         lease surely has run out."""
         log.error("outcome lost: the store does not answer", extra=_fields(end.run))
-        self._hand_back(end.run.message, AFTER_LEASE)
+        self._messages.hand_back(end.run.message, AFTER_LEASE)
 
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
@@ -134,11 +123,9 @@ class Executor:
 
     def _hold(self, runs: Sequence[Run], now: Millis) -> None:
         """A long run outlasts the time for which its queue hides the message."""
-        if runs:
-            with _lane_not_reached():
-                self._lanes.hold([run.message for run in runs], HELD_FOR)
-                for run in runs:
-                    run.context.held_at = now
+        if runs and self._messages.hold([run.message for run in runs], HELD_FOR):
+            for run in runs:
+                run.context.held_at = now
 
     def _recorded(
         self,
@@ -159,7 +146,7 @@ class Executor:
                     advanced.unrecorded.append(replace(end, change=change, tries=end.tries + 1))
                 case Refused(standing):
                     log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
-                    if self._is_spent(message, standing):
+                    if self._settling.is_spent(message, standing):
                         spent.append(message)
                 case Applied() if change.step is Step.BURY:
                     dead.append(message)
@@ -168,8 +155,8 @@ class Executor:
                     if to_enqueue(change, task):
                         again.append(task)
         enqueue(self._ports, again)
-        self._delete(spent)
-        self._bury(dead)
+        self._messages.delete(spent)
+        self._messages.bury(dead)
 
     def _leased(
         self,
@@ -182,119 +169,27 @@ class Executor:
         spent: list[Message] = []
         for admitted, change, answer in zip(due, leases, answers, strict=True):
             match answer:
-                case Applied(task) if self._keeps_attempt(task):
+                case Applied(task) if keeps_attempt(self._store, task):
                     advanced.begun.append(self._begin(admitted.message, task))
                 case Applied() | Unknown():
                     again = replace(admitted, change=change, tries=admitted.tries + 1)
                     advanced.unleased.append(again)
                 case Refused(task):
-                    if self._is_spent(admitted.message, task):
+                    if self._settling.is_spent(admitted.message, task):
                         spent.append(admitted.message)
-        self._delete(spent)
-
-    def _is_spent(self, message: Message, task: Task | None) -> bool:
-        """What is to become of a message that starts nothing: True, to be deleted."""
-        task = self._push(message, task)
-        if task is None or not _is_of(message, task):
-            return True
-        if task.status is Status.RUNNING:
-            self._hand_back(message, self._longest(task))
-            return False
-        if task.status is not Status.DEAD:
-            return True
-        if message.redriven(task.updated_at):
-            return self._revive(message, task)
-        self._bury([message])
-        return False
-
-    def _longest(self, task: Task) -> Millis:
-        """SQS may hand out one message twice; to delete it now would take it from the attempt
-        that it began, and from the dead letters. By then that attempt is over, come what may."""
-        started_at = task.current.started_at if task.current else 0
-        ends_at = started_at + seconds(task.spec.timeout) + AFTER_LEASE
-        return max(ends_at - self._clock.now(), SOON)
-
-    def _revive(self, message: Message, task: Task) -> bool:
-        """Somebody moved the letter back to its lane: the task gets a new life, and with it a
-        delivery of its own."""
-        now = self._clock.now()
-        change = revive(self._ports.rules, task, now=now, draw=self._ports.chance.draw())
-        (answer,) = self._store.apply([change])
-        match answer:
-            case Applied(revived):
-                enqueue(self._ports, [revived])
-            case Unknown():
-                self.give_back(message)
-                return False
-        return True
-
-    def _is_letter(self, message: Message) -> bool:
-        return _letter(message) in self._letters
+        self._messages.delete(spent)
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""
         early = message.delivery.due_at - now
         if early > 0:
-            self._hand_back(message, early)
+            self._messages.hand_back(message, early)
         return early <= 0
-
-    def _keeps_attempt(self, task: Task) -> bool:
-        """Give the attempt before a row of its own, before anything can push it out of the
-        task. Without that the new attempt does not begin: its lease runs out."""
-        if task.previous is None:
-            return True
-        try:
-            self._store.keep_attempt(task.id, task.previous)
-        except Unavailable:
-            return False
-        return True
 
     def _begin(self, message: Message, task: Task) -> Run:
         context = Context(task, lambda progress: self.renew([run], progress))
         run = Run(task=task, message=message, context=context)
         return run
-
-    def _push(self, message: Message, task: Task | None) -> Task | None:
-        """A delivery that may start nothing still tells of a task that may need a push. Returns
-        the task as it then stands."""
-        if task is None or task.token != message.delivery.token:
-            return task
-        now = self._clock.now()
-        if task.expired(now):
-            self._store.apply([expire(task, now=now)])
-        elif task.status is Status.RUNNING and terms.run_out(task.lease_until, now):
-            if not self._keeps_attempt(task):
-                return task
-            draw = self._ports.chance.draw()
-            change = lease_expired(self._ports.rules, task, now=now, draw=draw)
-            (answer,) = self._store.apply([change])
-            if isinstance(answer, Applied):
-                if to_enqueue(change, answer.task):
-                    enqueue(self._ports, [answer.task])
-                return answer.task
-        return task
-
-    # A message that cannot be settled comes again, and finds its token spent.
-
-    def _delete(self, messages: Sequence[Message]) -> None:
-        if messages:
-            with _lane_not_reached():
-                self._lanes.delete(messages)
-
-    def _bury(self, messages: Sequence[Message]) -> None:
-        """They come again until the queue has enough of them, and need not be looked up each
-        time: one that is redriven has another id."""
-        if not messages:
-            return
-        if len(self._letters) > LETTERS_KNOWN:
-            self._letters.clear()
-        self._letters.update(_letter(message) for message in messages)
-        with _lane_not_reached():
-            self._lanes.bury(messages)
-
-    def _hand_back(self, message: Message, delay: Millis) -> None:
-        with _lane_not_reached():
-            self._lanes.hand_back(message, delay)
 
     def _lease(self, admitted: Admitted, now: Millis) -> Change:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
@@ -310,25 +205,6 @@ class Executor:
             draw=self._ports.chance.draw(),
             cancelled=end.run.context.cancel_asked,
         )
-
-
-@contextmanager
-def _lane_not_reached() -> Iterator[None]:
-    try:
-        yield
-    except Unavailable as error:
-        log.warning("the lane was not reached: %s", error)
-
-
-def _letter(message: Message) -> tuple[str, str]:
-    """Ids of messages are unique in their queue."""
-    return message.delivery.token, message.message_id
-
-
-def _is_of(message: Message, task: Task) -> bool:
-    """Whether this is the very message that began the last attempt, and no other sending of it:
-    that one was late, and must not pass for a redrive."""
-    return task.token == message.delivery.token and task.sends == message.delivery.sends
 
 
 def _fields(run: Run, step: str = "record") -> dict[str, Any]:

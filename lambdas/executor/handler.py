@@ -16,9 +16,12 @@ from lambdas.core.times import Millis
 from lambdas.executor.batch import BatchLanes
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
+from lambdas.executor.messages import Letters
 from lambdas.executor.targets import Targets
 from lambdas.executor.targets.http import HttpTarget
 from lambdas.executor.targets.python import run_handler
+
+LETTERS: Letters = set()  # known to this sandbox, over all its invocations
 
 logger = Logger(service="executor")
 copy_config_to_registered_loggers(logger, include={"lambdas"})
@@ -47,7 +50,7 @@ def execute(
 ) -> list[str]:
     """Run a batch side by side; returns the ids of the messages that SQS is to keep."""
     lanes = BatchLanes(ports.lanes)
-    executor = Executor(ports.with_lanes(lanes), targets)
+    executor = Executor(ports.with_lanes(lanes), targets, LETTERS)
     crew = Crew(executor, ports.clock, len(messages), until=until)
     crew.offer(messages)
     crew.close()

@@ -17,8 +17,10 @@ from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import MINUTE, SECOND
 from lambdas.executor.books import AGAIN, LEASE_TRIES, STOP_GRACE, Books, Turn
-from lambdas.executor.executor import AFTER_LEASE, HELD_FOR, LATEST, SOON, Executor
+from lambdas.executor.executor import HELD_FOR, Executor
+from lambdas.executor.messages import LATEST, SOON
 from lambdas.executor.runs import Ended, Run
+from lambdas.executor.settling import AFTER_LEASE
 from tests.world import World
 
 ONCE = RetryPolicy(max_attempts=1)

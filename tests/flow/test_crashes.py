@@ -11,7 +11,8 @@ from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD
 from lambdas.core.steps.cancel import request_cancel
 from lambdas.core.times import HOUR, MINUTE, SECOND
 from lambdas.core.wakes import WakeKind
-from lambdas.executor.executor import AFTER_LEASE, SOON
+from lambdas.executor.messages import SOON
+from lambdas.executor.settling import AFTER_LEASE
 from tests.world import World, embedded_world
 
 WATCHED = FIRST_WATCH + WATCH_SPREAD  # by then the first watch has come

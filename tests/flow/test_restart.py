@@ -65,7 +65,7 @@ def test_a_crash_in_between_leaves_no_hole_in_the_attempts(path: Path):
         task_id = world.submit()
         world.deliver()
         clock.advance(SECOND)
-        world.executor._keeps_attempt = lambda task: True  # it dies before it does so
+        world.store.keep_attempt = lambda task_id, attempt: None  # it dies before it does so
         world.lease()
 
     with restarted(path, clock, under_way=1) as world:

@@ -20,6 +20,7 @@ from lambdas.core.wakes import WakeKind
 from lambdas.executor.books import Books
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
+from lambdas.executor.messages import Messages
 from lambdas.scanner import near, scanner
 
 ANYTHING = Expect(statuses=None)
@@ -146,12 +147,12 @@ def attempt_reset_on_revival():
         change = revivals.revive(rules, task, **options)
         return replace(change, sets={**change.sets, "attempt": 0})
 
-    return patch("lambdas.executor.executor.revive", afresh)
+    return patch("lambdas.executor.settling.revive", afresh)
 
 
 @mutant
 def last_message_deleted_on_dead():
-    return patch.object(Executor, "_bury", Executor._delete)
+    return patch.object(Messages, "bury", Messages.delete)
 
 
 # Beyond the twelve: what the simulation itself has found, and what it costs to forget it.
@@ -159,14 +160,14 @@ def last_message_deleted_on_dead():
 
 @mutant
 def message_deleted_under_a_running_attempt():
-    def hasty(executor, message, delay):
+    def hasty(messages, message, delay):
         if delay > 60_000:
-            executor._delete([message])
+            messages.delete([message])
         else:
-            hand_back(executor, message, delay)
+            hand_back(messages, message, delay)
 
-    hand_back = Executor._hand_back
-    return patch.object(Executor, "_hand_back", hasty)
+    hand_back = Messages.hand_back
+    return patch.object(Messages, "hand_back", hasty)
 
 
 @mutant
@@ -243,7 +244,7 @@ def expiry_ignored():
 
 @mutant
 def earlier_attempts_not_kept():
-    return patch.object(Executor, "_keeps_attempt", lambda executor, task: True)
+    return patch("lambdas.executor.executor.keeps_attempt", lambda store, task: True)
 
 
 @mutant
