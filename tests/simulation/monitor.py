@@ -150,10 +150,11 @@ class Monitor:
 
     def _check_outcome(self, process: Process, before: Task, after: Task) -> None:
         outcome = after.current.outcome if after.current else None
-        holder = self._leases.get((after.id, str(before.holder)))
+        held = (after.id, str(before.holder))
+        holder, began = self._leases.get(held), held in self._begun
         if holder is not process:
             self._check_ended_by_others(process, holder, before, after)
-        elif process.disturbed_at < self._leased_at[after.id]:
+        elif began and process.disturbed_at < self._leased_at[after.id]:
             self._check_in_time(before, after)
         if outcome is Outcome.SNOOZED and after.budget != before.budget + 1:
             self._fail("a snooze used up an attempt", after)
