@@ -21,7 +21,6 @@ def body_of(delivery: Delivery) -> str:
             "lane": delivery.lane,
             "written_at": delivery.written_at,
             "timeout": delivery.timeout,
-            "sends": delivery.sends,
         }
     )
 
@@ -59,5 +58,4 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
-        sends=int(body.get("sends", 0)),
     )

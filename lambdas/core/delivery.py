@@ -18,7 +18,6 @@ class Delivery:
     lane: Lane
     written_at: Millis
     timeout: float  # seconds that the attempt may take
-    sends: int = 0  # the number of this sending: a watch that sends again counts up
     not_before: Millis = 0  # overdue work is spread: when it may reach an executor at last
     watch: Wake | None = None  # the wake that stands behind it; not part of the message
 
@@ -61,7 +60,6 @@ def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
         lane=task.lane,
         written_at=now,
         timeout=task.spec.timeout,
-        sends=task.sends,
         not_before=not_before,
         watch=task.wake,
     )

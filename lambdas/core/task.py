@@ -73,7 +73,9 @@ class Task:
     current: Attempt | None = None
     previous: Attempt | None = None  # kept until the attempt has a row of its own
     cancel_requested: bool = False
-    sends: int = 0  # how often a watch has sent this delivery again; RUNNING: which one began it
+    # How often a watch has sent this delivery again. Once it was leased: when the message was
+    # written that began the attempt, which tells that message from every other sending.
+    sends: int = 0
     skips: int = 0  # how often running a watch held back because the lane was backed up
     progress: Progress | None = None
     result: Any = None

@@ -102,4 +102,4 @@ class Settling:
 def _is_of(message: Message, task: Task) -> bool:
     """Whether this is the very message that began the last attempt, and no other sending of it:
     that one was late, and must not pass for a redrive."""
-    return task.token == message.delivery.token and task.sends == message.delivery.sends
+    return task.token == message.delivery.token and task.sends == message.delivery.written_at

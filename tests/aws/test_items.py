@@ -69,7 +69,7 @@ def full(text: str | None = None) -> Task:
         current=an_ended_attempt(message),
         previous=an_ended_attempt(message),
         cancel_requested=True,
-        sends=9,
+        sends=NOW,
         skips=3,
         progress=Progress(fraction=0.375, message="row 375 of 1000"),
     )

@@ -103,7 +103,7 @@ def test_nothing_comes_before_it_is_due_whatever_else_is_said(lanes: Lanes):
 
 
 def test_a_message_tells_which_sending_it_is(lanes: Lanes):
-    delivery = replace(a_delivery(lanes), sends=3)
+    delivery = replace(a_delivery(lanes), written_at=lanes.now() - 7)
     send(lanes, delivery)
 
     assert received(lanes) == [delivery]

@@ -73,7 +73,7 @@ def leased() -> Made:
 
 def leased_by_a_later_sending() -> Made:
     task = a_sent_task(sends=1)
-    return task, lease(delivery_of(replace(task, sends=3), NOW), now=LATER, holder="me")
+    return task, lease(delivery_of(task, NOW + SECOND), now=LATER, holder="me")
 
 
 def leased_before_the_claim_was_known() -> Made:
@@ -293,7 +293,7 @@ def test_a_lease_tells_which_sending_began_it(store: TaskStore):
 
     [answer] = store.apply([change])
 
-    assert answer.task.sends == store.get([task.id])[task.id].sends == 3
+    assert answer.task.sends == store.get([task.id])[task.id].sends == NOW + SECOND
 
 
 def test_a_task_is_revived_once(store: TaskStore):

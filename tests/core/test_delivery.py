@@ -38,7 +38,6 @@ def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
         lane=task.spec.priority,
         written_at=now,
         timeout=task.spec.timeout,
-        sends=task.sends,
         watch=task.wake,
     )
 

@@ -199,7 +199,8 @@ class Monitor:
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
         self.sendings[token] += 1
-        if delivery.sends and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
+        again = self.sendings[token] > 1 + self.refusals[token]
+        if again and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
             self._fail("a message was sent again before it could be lost", delivery=delivery)
         if self.sendings[token] > 1 + self.refusals[token] + MOST_RESENDS:
             self._fail(f"{self.sendings[token]} messages of one delivery", delivery=delivery)

@@ -192,7 +192,7 @@ class SimulatedLanes:
         engine, faults = self._process.engine, self._faults
         refused = throttled or engine.chance(faults.refused_entry)
         fate = "send refused" if refused else "send unknown" if answer_lost else "sends"
-        self._process.note(fate, delivery.task_id, delivery.token, f"n={delivery.sends}")
+        self._process.note(fate, delivery.task_id, delivery.token, delivery.written_at)
         if refused or answer_lost:
             self._monitor.refused(self._process, delivery)
         if not refused:

@@ -36,7 +36,7 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
             "holder": holder,
             "lease_until": terms.renewed(now),
             "current": started,
-            "sends": delivery.sends,
+            "sends": delivery.written_at,
             "updated_at": now,
         },
         keeps_attempt=delivery.attempt > 1,
