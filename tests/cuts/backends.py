@@ -193,4 +193,4 @@ def _letter_of(world: World, task_id: str) -> Delivery:
     task = world.task(task_id)
     if task.status is not Status.DEAD or task.current is None:
         raise AssertionError(f"{task_id} is {task.status}: it has no letter")
-    return replace(delivery_of(task, task.current.started_at), attempt=task.attempt)
+    return replace(delivery_of(task, task.sends), attempt=task.attempt)

@@ -107,6 +107,9 @@ class ExecutorLife:
         plan = plans.of(run.task)
         handler = Handler(run, self._engine.now + plan["takes"], plan["obeys"])
         self._handlers[run.holder] = handler
+        if run.context.interrupted:  # held up since its lease: it does not begin
+            handler.interrupted = True
+            return
         run.context.interrupt = lambda: self._interrupt(handler)  # type: ignore[method-assign]
         self._monitor.began(self._process, run.task)
         self._process.note("begins", run.task.id, f"attempt={run.task.attempt}", plan["end"])
