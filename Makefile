@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+INFRA_STAMP := $(VENV)/.installed-infra
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode
 
 .PHONY: help setup run test test-dynamodb-local simulate check lint types format bench lock clean
 
@@ -17,13 +19,16 @@ $(STAMP): requirements.lock pyproject.toml
 	  { echo "Duetime needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up $(VENV) (once; takes a minute) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv pip install --quiet --python $(BIN)/python --compile-bytecode -r requirements.lock && \
-	  uv pip install --quiet --python $(BIN)/python --no-deps --editable . ; \
-	else \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . ; \
-	fi
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements-infra.lock)
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --no-deps --editable .
+	@touch $@
+
+setup-infra: $(INFRA_STAMP) ## Add the CDK, and what checks a stack
+
+$(INFRA_STAMP): $(STAMP) requirements-infra.lock
+	@echo "Adding the CDK to $(VENV) (once) ..."
+	@$(INSTALL) -r requirements-infra.lock
 	@touch $@
 
 run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for options)

@@ -14,9 +14,10 @@ class Settings:
     queue_high: str
     queue_medium: str
     queue_low: str
+    stage: str = ""
     shards: int = 16
-    slices: int = 1
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
+    retention_days: int = 30
     handlers: str = ""  # the module or folder of Python handlers
     endpoint_url: str = ""  # another DynamoDB and SQS, for trials
 
@@ -35,6 +36,11 @@ class Settings:
         if missing:
             raise ValueError(f"not set: {', '.join(missing)}")
         return cls(**given)  # type: ignore[arg-type]
+
+    def environment(self) -> dict[str, str]:
+        """What `read` makes these settings of; defaults are left out."""
+        given = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {_variable(name): str(value) for name, (value, default) in given.items() if value != default}
 
     @property
     def queues(self) -> dict[Lane, str]:
@@ -57,3 +63,8 @@ def _number(variable: str, text: str) -> int:
 
 
 _REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
+
+
+def metrics_namespace(stage: str) -> str:
+    """Two stages in one account must not add up."""
+    return f"Duetime/{stage}" if stage else "Duetime"

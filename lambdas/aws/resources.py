@@ -7,14 +7,12 @@ from botocore.exceptions import ClientError
 from lambdas.aws import schema
 from lambdas.aws.clients import code_of, reached
 from lambdas.core import codec
-from lambdas.core.lanes import Lane
+from lambdas.core.lanes import KEPT_FOR, MAX_RECEIVES, Lane
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
-MAX_RECEIVES = 10
-RETENTION = 14 * 24 * 3600
 VISIBILITY = 900
 
 
@@ -74,7 +72,7 @@ def _ensure_dead_letters(client: "SQSClient", name: str) -> str:
 
 
 def _create(client: "SQSClient", name: str, attributes: dict[str, str]) -> str:
-    given = {"MessageRetentionPeriod": str(RETENTION), **attributes}
+    given = {"MessageRetentionPeriod": str(KEPT_FOR), **attributes}
     with reached():
         return client.create_queue(QueueName=name, Attributes=given)["QueueUrl"]  # type: ignore[arg-type]
 

@@ -29,7 +29,7 @@ NO_FAULTS = {"lasts", "over_at"}  # they tell when the faults end
 
 UNITS = {"s": SECOND, "min": MINUTE, "h": HOUR, "d": DAY}
 NOT_IN_MILLISECONDS = {
-    "lambdas.aws.resources.RETENTION": SECOND,
+    "lambdas.core.lanes.KEPT_FOR": SECOND,
     "lambdas.aws.resources.VISIBILITY": SECOND,
     "lambdas.executor.crew.GUARD_EVERY": SECOND,
     "lambdas.scanner.window.LOOK_BACK": MINUTE,

@@ -3,8 +3,8 @@ from typing import Any
 from uuid import uuid4
 
 from lambdas.aws import schema
-from lambdas.aws.resources import RETENTION, ensure_lanes, ensure_resources, ensure_table
-from lambdas.core.lanes import Lane
+from lambdas.aws.resources import ensure_lanes, ensure_resources, ensure_table
+from lambdas.core.lanes import KEPT_FOR, Lane
 
 
 def attributes_of(sqs: Any, url: str) -> dict[str, str]:
@@ -43,5 +43,5 @@ def test_every_lane_has_its_dead_letter_queue(sqs: Any):
         letters = attributes_of(sqs, f"{url}-dlq")
         assert url.endswith(f"-{lane}")
         assert redrive == {"deadLetterTargetArn": letters["QueueArn"], "maxReceiveCount": 10}
-        assert attributes["MessageRetentionPeriod"] == str(RETENTION)
-        assert letters["MessageRetentionPeriod"] == str(RETENTION)
+        assert attributes["MessageRetentionPeriod"] == str(KEPT_FOR)
+        assert letters["MessageRetentionPeriod"] == str(KEPT_FOR)

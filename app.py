@@ -1,0 +1,46 @@
+"""`cdk deploy` begins here. Makes no call to AWS."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+
+from infra.bundle import Machine, make_bundles
+from infra.shards import keep_shards
+from infra.stack import DuetimeStack
+from infra.stage import BadStage, read_stage
+
+
+def main() -> None:
+    app = cdk.App(context=_context())
+    try:
+        stage = read_stage(app.node.try_get_context)
+        keep_shards(stage)
+        bundles = make_bundles(stage.handlers, Machine.function(stage.architecture))
+    except BadStage as error:
+        sys.exit(str(error))
+    DuetimeStack(
+        app,
+        stage=stage,
+        bundles=bundles,
+        env=cdk.Environment(
+            account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
+            region=os.environ.get("CDK_DEFAULT_REGION"),
+        ),
+    )
+    app.synth()
+
+
+def _context() -> dict[str, Any] | None:
+    """The CDK's command line hands over cdk.json and its own `-c`; `python app.py` has to look."""
+    if "CDK_CONTEXT_JSON" in os.environ:
+        return None
+    context: dict[str, Any] = json.loads(Path("cdk.json").read_text())["context"]
+    return context
+
+
+if __name__ == "__main__":
+    main()

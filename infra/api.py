@@ -1,0 +1,121 @@
+"""The HTTP API in front of the `api` function: who may call it, how fast, from where."""
+
+import json
+from typing import cast
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as http
+from aws_cdk import aws_apigatewayv2_authorizers as authorizers
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_certificatemanager as certificates
+from constructs import Construct
+
+from infra.function import Given, RoleFunction, log_group
+from infra.stage import Stage
+from lambdas.aws import schema
+
+METHODS = [http.HttpMethod(name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")]
+
+SIGNED_WITH = ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"]
+
+LOGGED = {
+    "request_id": "$context.requestId",
+    "time": "$context.requestTime",
+    "ip": "$context.identity.sourceIp",
+    "caller": "$context.identity.userArn",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "status": "$context.status",
+    "bytes": "$context.responseLength",
+    "latency_ms": "$context.responseLatency",
+    "error": "$context.integrationErrorMessage",
+    "refused": "$context.error.message",
+}
+
+
+class Api(Construct):
+    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+        super().__init__(scope, name)
+        stage, table, lanes = given.stage, given.table, given.lanes
+        self.role_function = RoleFunction(
+            self,
+            "api",
+            given,
+            role="api",
+            memory=stage.api_memory,
+            timeout=Duration.seconds(29),  # API Gateway waits for 30
+            may=[
+                table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
+                table.allow_on(schema.LISTING_INDEX, "Query"),
+                table.allow_on(schema.DEAD_INDEX, "Query"),
+                lanes.allow("SendMessage"),
+            ],
+        )
+        self._own_name = stage.domain.name if stage.domain else None
+        self.domain = self._domain(stage)
+        self.api = http.HttpApi(
+            self,
+            "Http",
+            api_name=f"duetime-{stage.name}",
+            default_authorizer=_authorizer(stage),
+            cors_preflight=_cors(stage),
+            create_default_stage=False,
+            disable_execute_api_endpoint=self.domain is not None,
+        )
+        self.api.add_routes(
+            path="/v1/{proxy+}",
+            methods=METHODS,
+            integration=integrations.HttpLambdaIntegration("Api", self.role_function.function),
+        )
+        self._stage(stage)
+
+    @property
+    def url(self) -> str:
+        return f"https://{self._own_name}" if self._own_name else self.api.api_endpoint
+
+    def _stage(self, stage: Stage) -> None:
+        default = http.HttpStage(
+            self,
+            "Default",
+            http_api=self.api,
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=http.ThrottleSettings(
+                rate_limit=stage.requests_per_second, burst_limit=stage.burst
+            ),
+            domain_mapping=(
+                http.DomainMappingOptions(domain_name=self.domain) if self.domain else None
+            ),
+        )
+        made = cast(http.CfnStage, default.node.default_child)
+        made.access_log_settings = http.CfnStage.AccessLogSettingsProperty(
+            destination_arn=log_group(self, "AccessLog", stage).log_group_arn,
+            format=json.dumps(LOGGED),
+        )
+
+    def _domain(self, stage: Stage) -> http.DomainName | None:
+        if stage.domain is None:
+            return None
+        certificate = certificates.Certificate.from_certificate_arn(
+            self, "Certificate", stage.domain.certificate
+        )
+        return http.DomainName(
+            self, "Domain", domain_name=stage.domain.name, certificate=certificate
+        )
+
+
+def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
+    if stage.jwt is None:
+        return authorizers.HttpIamAuthorizer()
+    return authorizers.HttpJwtAuthorizer("Jwt", stage.jwt.issuer, jwt_audience=stage.jwt.audience)
+
+
+def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
+    if not stage.cors_origins:
+        return None
+    return http.CorsPreflightOptions(
+        allow_origins=stage.cors_origins,
+        allow_methods=[http.CorsHttpMethod(method.value) for method in METHODS],
+        allow_headers=["content-type", "idempotency-key", *SIGNED_WITH],
+        max_age=Duration.hours(1),
+    )

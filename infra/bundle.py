@@ -1,0 +1,188 @@
+"""What the functions run: our code, the few libraries it needs, and the handlers.
+
+Three bundles: the API's has pydantic and the handlers' names, the executors' has the handlers and
+what they need, the scanner and the relay share the third. Wheels are fetched for the functions'
+own platform, so no Docker is needed. A bundle is made once and kept under .cache/bundles until
+something that goes into it changes.
+"""
+
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from infra.stage import BadStage, Handlers
+from lambdas.handler_names import names_in
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".cache" / "bundles"
+VERSIONS = ROOT / "requirements.lock"
+
+# boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
+NEEDED_BY_ALL = ("aws-lambda-powertools",)
+NEEDED_BY_API = ("pydantic",)
+NEEDED_BY_EXECUTOR = ("urllib3",)
+
+HANDLERS = "handlers"  # the folder in the executors' bundle
+HANDLER_NAMES = "handlers.json"  # in the API's
+WHERE_IT_RUNS = "/var/task"
+
+NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
+PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """What a bundle is made for."""
+
+    python: str  # such as 3.13
+    platform: str
+
+    @classmethod
+    def function(cls, architecture: str) -> "Machine":
+        return cls(python="3.13", platform=PLATFORMS[architecture])
+
+    @classmethod
+    def this(cls) -> "Machine":
+        """The one we run on, to try a bundle."""
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return cls(python=version, platform=f"{platform.machine()}-manylinux2014")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundles:
+    api: Path
+    executor: Path
+    roles: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Contents:
+    name: str
+    needs: tuple[str, ...]
+    requirements: Path | None = None
+    handlers: Path | None = None
+    handler_names: tuple[str, ...] | None = None
+
+
+def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
+    names = _names(handlers)
+    api = _Contents(name="api", needs=(*NEEDED_BY_ALL, *NEEDED_BY_API), handler_names=names)
+    executor = _Contents(
+        name="executor",
+        needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR),
+        requirements=handlers.needs if handlers else None,
+        handlers=handlers.folder if handlers else None,
+    )
+    roles = _Contents(name="roles", needs=NEEDED_BY_ALL)
+    made = (_made(contents, machine) for contents in (api, executor, roles))
+    return Bundles(**{path.parent.name: path for path in made})
+
+
+def _names(handlers: Handlers | None) -> tuple[str, ...]:
+    if handlers is None:
+        return ()
+    try:
+        return tuple(names_in(handlers.folder))
+    except ValueError as error:
+        raise BadStage(f"{error}.") from error
+
+
+def _made(contents: _Contents, machine: Machine) -> Path:
+    made = CACHE / contents.name / _digest(contents, machine)
+    if not made.exists():
+        made.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=CACHE) as scratch:
+            folder = Path(scratch, "bundle")
+            _make(contents, machine, folder)
+            _compile(folder, machine)
+            folder.rename(made)
+    return made
+
+
+def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
+    _install(contents, machine, folder)
+    for source in _sources():
+        target = folder / source.relative_to(ROOT)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=NOT_COPIED)
+        else:
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(source, target)
+    if contents.handlers is not None:
+        shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
+    if contents.handler_names is not None:
+        (folder / HANDLER_NAMES).write_text(json.dumps(contents.handler_names))
+
+
+def _sources() -> Sequence[Path]:
+    """Of `duetime` only what a handler imports."""
+    return (ROOT / "lambdas", ROOT / "duetime" / "__init__.py", ROOT / "duetime" / "client")
+
+
+def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--link-mode", "copy"]
+    command += ["--target", str(folder), "--only-binary", ":all:"]
+    command += ["--python-platform", machine.platform, "--python-version", machine.python]
+    command += ["--constraint", str(VERSIONS), *contents.needs]
+    if contents.requirements is not None:
+        command += ["--requirement", str(contents.requirements)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = " ".join(done.stderr.split())
+        raise BadStage(f"The {contents.name} bundle cannot be made for {machine.platform}: {told}")
+    for path in (folder / "bin", folder / ".lock"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _compile(folder: Path, machine: Machine) -> None:
+    """A function cannot keep what it compiles, so without this each cold start does it again."""
+    python = _interpreter(machine.python)
+    if python is None:
+        print(
+            f"Python {machine.python} is not here to compile the bundles: cold starts take longer"
+        )
+        return
+    command = [python, "-m", "compileall", "-q", "-s", str(folder), "-p", WHERE_IT_RUNS]
+    command += ["--invalidation-mode", "unchecked-hash", str(folder)]
+    subprocess.run(command, check=True)
+
+
+def _interpreter(version: str) -> str | None:
+    """A name on the path may be a shim that leads nowhere."""
+    for candidate in (sys.executable, shutil.which(f"python{version}")):
+        if candidate and _version_of(candidate) == version:
+            return candidate
+    return None
+
+
+def _version_of(python: str) -> str:
+    ask = "import sys; print(f'{sys.version_info.major}.{sys.version_info.minor}')"
+    done = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _digest(contents: _Contents, machine: Machine) -> str:
+    """Of everything that goes into a bundle, and of how it is made."""
+    digest = blake2b(digest_size=10)
+    digest.update(repr((contents, machine, _interpreter(machine.python))).encode())
+    for path in _inputs(contents):
+        content = path.read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _inputs(contents: _Contents) -> Iterator[Path]:
+    yield from (VERSIONS, Path(__file__))
+    if contents.requirements is not None:
+        yield contents.requirements
+    for source in (*_sources(), *((contents.handlers,) if contents.handlers else ())):
+        yield from sorted(
+            path for path in (source.rglob("*") if source.is_dir() else [source]) if path.is_file()
+        )

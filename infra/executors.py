@@ -1,0 +1,61 @@
+"""The executors: a function for each lane, called by its queue with up to ten messages."""
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.function import Given, RoleFunction
+from infra.lanes import EXECUTOR_TIMEOUT
+from infra.stage import Handlers
+from lambdas.core.lanes import Lane
+
+BATCH = 10  # messages in one invocation; they run side by side
+
+
+class Executors(Construct):
+    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+        super().__init__(scope, name)
+        stage, table, lanes = given.stage, given.table, given.lanes
+        handlers = stage.handlers
+        self.role_functions = {
+            lane: RoleFunction(
+                self,
+                f"executor-{lane}",
+                given,
+                role="executor",
+                memory=stage.executor_memory,
+                timeout=EXECUTOR_TIMEOUT,
+                may=[
+                    table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+                    lanes.allow(
+                        "SendMessage",
+                        "ReceiveMessage",
+                        "DeleteMessage",
+                        "ChangeMessageVisibility",
+                        "GetQueueAttributes",
+                        lanes=(lane,),
+                    ),
+                    *_granted(handlers),
+                ],
+                environment=handlers.environment if handlers else None,
+                vpc=handlers.vpc if handlers else None,
+                recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a retry goes back to its own queue
+            )
+            for lane in Lane
+        }
+        for lane, executor in self.role_functions.items():
+            lambda_.EventSourceMapping(
+                executor,
+                "Lane",
+                target=executor.function,
+                event_source_arn=lanes.queues[lane].queue_arn,
+                batch_size=BATCH,
+                # Not reserved concurrency: a poller that is refused counts as a receive, and
+                # healthy messages end among the dead letters.
+                max_concurrency=stage.at_once(lane),
+                report_batch_item_failures=True,
+            )
+
+
+def _granted(handlers: Handlers | None) -> list[iam.PolicyStatement]:
+    return [iam.PolicyStatement.from_json(s) for s in handlers.statements] if handlers else []

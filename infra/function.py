@@ -1,0 +1,131 @@
+"""One function of Duetime: its log, its role and its settings, all its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.acknowledged import acknowledge
+from infra.lanes import LaneQueues
+from infra.policy import allow
+from infra.stage import LOG_DAYS, Stage, Vpc
+from infra.table import TaskTable
+from lambdas.settings import Settings
+
+RETENTION = dict(zip(LOG_DAYS, logs.RetentionDays, strict=False))  # the last of those is for ever
+ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """What the box of a function is made from."""
+
+    stage: Stage
+    table: TaskTable
+    lanes: LaneQueues
+    settings: Settings
+    bundle: Path
+
+
+class RoleFunction(Construct):
+    """`may` lists what it is allowed; nobody else adds to it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        given: Given,
+        *,
+        role: str,
+        memory: int,
+        timeout: Duration,
+        may: Sequence[iam.PolicyStatement],
+        environment: dict[str, str] | None = None,
+        vpc: Vpc | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(scope, name)
+        self.name = name
+        stage, self.settings = given.stage, given.settings
+        self.log = log_group(self, "Log", stage)
+        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        for statement in (*may, *self._always(), *(_interfaces() if vpc else ())):
+            self.role.add_to_policy(statement)
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            description=f"Duetime {stage.name}: {name}",
+            code=lambda_.Code.from_asset(str(given.bundle)),
+            handler=f"lambdas.{role}.handler.handle",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=ARCHITECTURES[stage.architecture],
+            memory_size=memory,
+            timeout=timeout,
+            role=self.role.without_policy_updates(),
+            environment={**(environment or {}), **self.settings.environment()},
+            log_group=self.log,
+            tracing=lambda_.Tracing.ACTIVE,
+            **options,
+            **(_in_vpc(self, vpc) if vpc else {}),
+        )
+        self.function.node.add_dependency(self.role)
+        reason = "X-Ray and network interfaces have no ARN to name before they are there."
+        acknowledge(self.role, "IAM5[Resource::*]", reason)
+        acknowledge(
+            self.function, "L1", "Python 3.13 is the version that the bundles are tested on."
+        )
+
+    def _always(self) -> list[iam.PolicyStatement]:
+        return [
+            allow(["logs:CreateLogStream", "logs:PutLogEvents"], self.log.log_group_arn),
+            # X-Ray knows no resources.
+            allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
+        ]
+
+
+def log_group(scope: Construct, name: str, stage: Stage) -> logs.LogGroup:
+    return logs.LogGroup(
+        scope,
+        name,
+        retention=RETENTION[stage.log_retention_days],
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+
+
+def _interfaces() -> list[iam.PolicyStatement]:
+    """A function in a VPC makes its own network interfaces, which have no name before."""
+    actions = [
+        "ec2:CreateNetworkInterface",
+        "ec2:DeleteNetworkInterface",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSubnets",
+        "ec2:AssignPrivateIpAddresses",
+        "ec2:UnassignPrivateIpAddresses",
+    ]
+    return [allow(actions, "*")]
+
+
+def _in_vpc(scope: Construct, vpc: Vpc) -> dict[str, Any]:
+    network = ec2.Vpc.from_vpc_attributes(
+        scope, "Vpc", vpc_id=vpc.id, availability_zones=["any"], private_subnet_ids=vpc.subnets[:1]
+    )
+    subnets = [
+        ec2.Subnet.from_subnet_id(scope, f"Subnet{n}", subnet)
+        for n, subnet in enumerate(vpc.subnets)
+    ]
+    groups = [
+        ec2.SecurityGroup.from_security_group_id(scope, f"Group{n}", group)
+        for n, group in enumerate(vpc.security_groups)
+    ]
+    return {
+        "vpc": network,
+        "vpc_subnets": ec2.SubnetSelection(subnets=subnets),
+        "security_groups": groups or None,
+    }

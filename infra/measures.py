@@ -1,0 +1,48 @@
+"""The metrics that alarms and the dashboard look at, named once."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.stage import Stage
+from lambdas.core.lanes import Lane
+from lambdas.settings import metrics_namespace
+
+MINUTE = Duration.minutes(1)
+
+
+class Measures:
+    """What the roles of a stage publish themselves."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._namespace = metrics_namespace(stage.name)
+
+    def of_lane(self, role: str, name: str, lane: Lane, statistic: str) -> cloudwatch.Metric:
+        return self._metric(name, statistic, {"service": role, "lane": lane.value}, lane.value)
+
+    def of_role(self, role: str, name: str, statistic: str) -> cloudwatch.Metric:
+        return self._metric(name, statistic, {"service": role}, name)
+
+    def _metric(
+        self, name: str, statistic: str, dimensions: dict[str, str], label: str
+    ) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace=self._namespace,
+            metric_name=name,
+            dimensions_map=dimensions,
+            statistic=statistic,
+            period=MINUTE,
+            label=label,
+        )
+
+
+def throttled_writes(table: str, index: str | None = None) -> cloudwatch.Metric:
+    """An index that cannot keep up holds up the writes to its table."""
+    names = {"TableName": table} | ({"GlobalSecondaryIndexName": index} if index else {})
+    return cloudwatch.Metric(
+        namespace="AWS/DynamoDB",
+        metric_name="WriteThrottleEvents",
+        dimensions_map=names,
+        statistic="Sum",
+        period=MINUTE,
+        label=index or "table",
+    )

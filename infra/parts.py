@@ -1,0 +1,38 @@
+"""The boxes of a deployment, as alarms, dashboard and outputs see them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aws_cdk import aws_sqs as sqs
+
+from infra.api import Api
+from infra.executors import Executors
+from infra.function import RoleFunction
+from infra.lanes import LaneQueues
+from infra.relay import Relay
+from infra.scanner import Scanner
+from infra.table import TaskTable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    table: TaskTable
+    lanes: LaneQueues
+    api: Api
+    scanner: Scanner
+    executors: Executors
+    relay: Relay
+
+    def functions(self) -> Iterator[RoleFunction]:
+        yield self.api.role_function
+        yield self.scanner.role_function
+        yield from self.executors.role_functions.values()
+        yield self.relay.role_function
+
+    def failures(self) -> dict[str, sqs.Queue]:
+        """The queues that are empty while all is well."""
+        letters = {f"dead letters, {lane}": q for lane, q in self.lanes.dead_letters.items()}
+        return letters | {
+            "failed ticks": self.scanner.failed_ticks,
+            "failed records": self.relay.failed_records,
+        }

@@ -1,0 +1,58 @@
+"""The relay: the table's stream calls it with what was written."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from constructs import Construct
+
+from infra.acknowledged import acknowledge
+from infra.function import Given, RoleFunction
+from infra.lanes import queue
+from infra.policy import allow
+
+BATCH = 100
+WINDOW = Duration.seconds(1)
+TRIES = 5
+
+
+class Relay(Construct):
+    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+        super().__init__(scope, name)
+        table = given.table
+        self.failed_records = queue(self, "FailedRecords")
+        acknowledge(self.failed_records, "SQS3", "It is where the stream's failures end.")
+        self.role_function = RoleFunction(
+            self,
+            "relay",
+            given,
+            role="relay",
+            memory=256,
+            timeout=Duration.minutes(1),
+            may=[
+                allow(
+                    ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+                    table.stream_arn,
+                ),
+                allow(["dynamodb:ListStreams"], f"{table.table.table_arn}/stream/*"),
+                allow(["sqs:SendMessage"], self.failed_records.queue_arn),
+                table.allow("Query", "BatchWriteItem"),
+            ],
+        )
+        acknowledge(
+            self.role_function.role,
+            f"IAM5[Resource::<{table.logical_id}.Arn>/stream/*]",
+            "Lambda asks for ListStreams, and a stream is named by the moment of its making.",
+        )
+        lambda_.EventSourceMapping(
+            self,
+            "Stream",
+            target=self.role_function.function,
+            event_source_arn=table.stream_arn,
+            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+            batch_size=BATCH,
+            max_batching_window=WINDOW,
+            bisect_batch_on_error=True,
+            retry_attempts=TRIES,
+            report_batch_item_failures=True,
+            on_failure=event_sources.SqsDlq(self.failed_records),
+        )

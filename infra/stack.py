@@ -1,0 +1,77 @@
+"""The whole of Duetime as one stack, wired in the order in which a task passes through it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Stack, Tags
+from constructs import Construct
+
+from infra.alarms import Alarms
+from infra.api import Api
+from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
+from infra.dashboard import Dashboard
+from infra.executors import Executors
+from infra.function import Given
+from infra.lanes import LaneQueues
+from infra.outputs import Outputs
+from infra.parts import Parts
+from infra.relay import Relay
+from infra.scanner import Scanner
+from infra.stage import Stage
+from infra.table import TaskTable
+from lambdas.core.lanes import Lane
+from lambdas.settings import Settings
+
+
+class DuetimeStack(Stack):
+    def __init__(self, scope: Construct, *, stage: Stage, bundles: Bundles, **options: Any) -> None:
+        super().__init__(
+            scope,
+            f"duetime-{stage.name}",
+            description="Duetime: runs work when it is due",
+            termination_protection=stage.keep_data,
+            **options,
+        )
+        table = TaskTable(self, "Table", stage)
+        lanes = LaneQueues(self, "Lanes", stage)
+        given = Given(
+            stage=stage,
+            table=table,
+            lanes=lanes,
+            settings=_settings(stage, table, lanes),
+            bundle=bundles.roles,
+        )
+        self.parts = Parts(
+            table=table,
+            lanes=lanes,
+            api=Api(self, "Api", _with_handlers(given, bundles.api, HANDLER_NAMES)),
+            scanner=Scanner(self, "Scanner", given),
+            executors=Executors(
+                self,
+                "Executors",
+                _with_handlers(given, bundles.executor, HANDLERS if stage.handlers else ""),
+            ),
+            relay=Relay(self, "Relay", given),
+        )
+        dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
+        if stage.alarms:
+            Alarms(self, "Alarms", stage=stage, parts=self.parts)
+        Outputs(self, "Outputs", stage=stage, parts=self.parts, dashboard=dashboard.name)
+        Tags.of(self).add("duetime:stage", stage.name)
+
+
+def _with_handlers(given: Given, bundle: Path, handlers: str) -> Given:
+    return replace(given, bundle=bundle, settings=replace(given.settings, handlers=handlers))
+
+
+def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
+    urls = {f"queue_{lane}": lanes.queues[lane].queue_url for lane in Lane}
+    return Settings(
+        stage=stage.name,
+        table=table.name,
+        shards=stage.shards,
+        catch_up=stage.catch_up,
+        retention_days=stage.retention_days,
+        **urls,
+    )

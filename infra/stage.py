@@ -1,0 +1,230 @@
+"""The knobs of a deployment, read from the context in cdk.json and checked before anything is made.
+
+"stage": "dev"               which of the stages is meant; `-c stage=prod` says otherwise
+"stages": {"dev": {…}, …}    the knobs of each, as fields of Stage
+"handlers": {…}              the Python handlers, as fields of Handlers; a stage may add to it
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from lambdas.core.lanes import Lane
+
+FEWEST_AT_ONCE, MOST_AT_ONCE = 2, 1_000  # what an event source takes as its maximum concurrency
+# fmt: off
+LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
+            1096, 1827, 2192, 2557, 2922, 3288, 3653)
+# fmt: on
+
+
+class BadStage(Exception):
+    """Something in the context that cannot be deployed; its text is one sentence."""
+
+
+def _matching(pattern: str, what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text!r} is not {what}")
+        return text
+
+    return AfterValidator(check)
+
+
+Email = Annotated[str, _matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address")]
+Https = Annotated[str, _matching(r"https://[^\s/]+\S*", "an https address")]
+Origin = Annotated[str, _matching(r"https?://[^\s/]+|\*", "an origin such as https://example.com")]
+Host = Annotated[str, _matching(r"([a-z0-9-]+\.)+[a-z]{2,}", "a domain name")]
+Certificate = Annotated[
+    str, _matching(r"arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate/\S+", "the ARN of a certificate")
+]
+
+
+class _Knobs(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Jwt(_Knobs):
+    """Whose tokens the API takes: Cognito or any OIDC issuer."""
+
+    issuer: Https
+    audience: list[str] = Field(min_length=1)
+
+
+class Domain(_Knobs):
+    """A name of your own for the API."""
+
+    name: Host
+    certificate: Certificate  # of the deployment's own region
+
+
+class Vpc(_Knobs):
+    """Where executors reach private addresses."""
+
+    id: str = Field(pattern=r"^vpc-[0-9a-f]{8,17}$")
+    subnets: list[Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]] = Field(min_length=1)
+    security_groups: list[
+        Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
+    ] = []  # none: one is made
+
+
+class Handlers(_Knobs):
+    """Your own Python handlers, what they need and what they may do."""
+
+    folder: Path = Field(strict=False)
+    requirements: Path | None = Field(default=None, strict=False)  # beside them if there is one
+    environment: dict[str, str] = {}
+    statements: list[dict[str, Any]] = []  # of IAM, as in a policy document
+    vpc: Vpc | None = None
+
+    @field_validator("environment")
+    @classmethod
+    def _reserved(cls, environment: dict[str, str]) -> dict[str, str]:
+        for name in environment:
+            if name.startswith(("DUETIME_", "AWS_", "LAMBDA_")):
+                raise ValueError(f"{name} is reserved")
+        return environment
+
+    @field_validator("statements")
+    @classmethod
+    def _complete(cls, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for statement in statements:
+            if not statement.get("Action") or not statement.get("Resource"):
+                raise ValueError("each statement needs Action and Resource")
+        return statements
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        if not self.folder.is_dir():
+            raise ValueError(f"there is no folder {str(self.folder)!r}")
+        if self.requirements is not None and not self.requirements.is_file():
+            raise ValueError(f"there is no file {str(self.requirements)!r}")
+        return self
+
+    @property
+    def needs(self) -> Path | None:
+        beside = self.folder / "requirements.txt"
+        return self.requirements or (beside if beside.is_file() else None)
+
+
+class Weights(_Knobs):
+    """How the executors' concurrency is shared out, in percent."""
+
+    high: int = Field(default=60, ge=1)
+    medium: int = Field(default=30, ge=1)
+    low: int = Field(default=10, ge=1)
+
+    @model_validator(mode="after")
+    def _all_of_it(self) -> Self:
+        total = self.high + self.medium + self.low
+        if total != 100:
+            raise ValueError(f"high, medium and low must add up to 100, not {total}")
+        return self
+
+
+class Stage(_Knobs):
+    """One deployment. docs/deploy.md tells what each knob is for."""
+
+    name: str
+    shards: int = Field(default=16, ge=1, le=256)
+    slices: int = Field(default=1, ge=1, le=50)
+    catch_up: int = Field(default=100, ge=1, le=10_000)
+    concurrency: int = Field(default=100, ge=20, le=3 * MOST_AT_ONCE)
+    weights: Weights = Field(default_factory=Weights)
+    retention_days: int = Field(default=30, ge=1, le=3_650)
+    log_retention_days: int = 14
+    keep_data: bool = True
+    alarms: bool = True
+    alarm_email: Email | None = None
+    jwt: Jwt | None = None
+    cors_origins: list[Origin] = []
+    requests_per_second: int = Field(default=500, ge=1, le=10_000)
+    burst: int = Field(default=1_000, ge=1, le=5_000)
+    domain: Domain | None = None
+    api_memory: int = Field(default=512, ge=128, le=10_240)
+    scanner_memory: int = Field(default=1_024, ge=128, le=10_240)
+    executor_memory: int = Field(default=512, ge=128, le=10_240)
+    architecture: Literal["arm64", "x86_64"] = "arm64"
+    handlers: Handlers | None = None
+
+    @field_validator("log_retention_days")
+    @classmethod
+    def _known_to_cloudwatch(cls, days: int) -> int:
+        if days not in LOG_DAYS:
+            raise ValueError(
+                f"CloudWatch keeps logs for one of {', '.join(map(str, LOG_DAYS))} days"
+            )
+        return days
+
+    @model_validator(mode="after")
+    def _each_slice_has_a_shard(self) -> Self:
+        if self.slices > self.shards:
+            raise ValueError(f"slices: {self.slices} slices cannot share {self.shards} shards")
+        return self
+
+    def at_once(self, lane: Lane) -> int:
+        """How many executors of a lane may run at once."""
+        share: int = getattr(self.weights, lane)
+        return min(max(self.concurrency * share // 100, FEWEST_AT_ONCE), MOST_AT_ONCE)
+
+
+def read_stage(context: Callable[[str], Any]) -> Stage:
+    """The stage that the context asks for."""
+    stages, name = context("stages") or {}, context("stage")
+    if not isinstance(stages, Mapping) or not stages:
+        raise BadStage('cdk.json has no "stages" in its context.')
+    if name not in stages:
+        raise BadStage(f"There is no stage {name!r} in cdk.json; there are {', '.join(stages)}.")
+    given = dict(stages[name])
+    handlers = _handlers(context("handlers")) | _handlers(given.pop("handlers", None))
+    try:
+        return Stage.model_validate({**given, "name": name, "handlers": handlers or None})
+    except ValidationError as error:
+        raise BadStage(_sentence(name, error)) from None
+
+
+def _handlers(given: Any) -> dict[str, Any]:
+    """`-c handlers=folder` names just the folder."""
+    return {"folder": given} if isinstance(given, str) else dict(given or {})
+
+
+def _sentence(stage: str, error: ValidationError) -> str:
+    """The first thing that is wrong, and where it stands."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(_known(first["loc"]))
+        what = f"is not a knob; there are {known}"
+    else:
+        what = _WORDS.sub("must", first["msg"].removeprefix("Value error, "))
+        if first["type"] not in ("value_error", "missing"):
+            what = f"{what}, not {first['input']!r}"
+    return f"Stage {stage!r} in cdk.json: {f'{where}: ' if where else ''}{what}."
+
+
+def _known(where: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = Stage
+    for part in where[:-1]:
+        model = _PARTS[str(part)]
+    return [name for name in model.model_fields if name != "name" or model is not Stage]
+
+
+_WORDS = re.compile("(Input|String|List) should")
+_PARTS: Mapping[str, type[BaseModel]] = {
+    "weights": Weights,
+    "jwt": Jwt,
+    "domain": Domain,
+    "handlers": Handlers,
+    "vpc": Vpc,
+}

@@ -1,0 +1,79 @@
+"""Stages, and what is synthesized for them. Every test here needs Node, as the CDK does."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("aws_cdk")
+if shutil.which("node") is None:
+    pytest.skip("the CDK needs Node", allow_module_level=True)
+
+import aws_cdk as cdk
+
+from infra.bundle import Bundles
+from infra.stack import DuetimeStack
+from infra.stage import Stage, read_stage
+
+ROOT = Path(__file__).parents[2]
+CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]
+
+Synthesize = Callable[..., dict[str, Any]]
+
+
+def a_stage(name: str = "dev", **knobs: Any) -> Stage:
+    """One of the stages in cdk.json, with some knobs turned."""
+    stages = CONTEXT["stages"] | {name: CONTEXT["stages"].get(name, {}) | knobs}
+    return read_stage((CONTEXT | {"stage": name, "stages": stages}).get)
+
+
+@pytest.fixture(scope="session")
+def no_bundles(tmp_path_factory: pytest.TempPathFactory) -> Bundles:
+    """Where it does not matter what the functions run."""
+    folder = tmp_path_factory.mktemp("bundle")
+    (folder / "empty.py").touch()
+    return Bundles(api=folder, executor=folder, roles=folder)
+
+
+@pytest.fixture(scope="session")
+def synthesize(no_bundles: Bundles) -> Synthesize:
+    """The template of a stage; the same knobs are synthesized once."""
+    known: dict[str, dict[str, Any]] = {}
+
+    def synthesized(name: str = "dev", **knobs: Any) -> dict[str, Any]:
+        key = json.dumps([name, knobs], sort_keys=True)
+        if key not in known:
+            app = cdk.App(context=CONTEXT)
+            stack = DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
+            known[key] = app.synth().get_stack_by_name(stack.stack_name).template
+        return known[key]
+
+    return synthesized
+
+
+@pytest.fixture(scope="session")
+def dev(synthesize: Synthesize) -> dict[str, Any]:
+    return synthesize("dev")
+
+
+@pytest.fixture(scope="session")
+def prod(synthesize: Synthesize) -> dict[str, Any]:
+    return synthesize("prod", alarm_email="ops@example.com")
+
+
+def of_type(template: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
+    """The properties of every resource of a type, by logical id."""
+    return {
+        name: resource.get("Properties", {})
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+def one(template: dict[str, Any], kind: str, part: str = "") -> dict[str, Any]:
+    """The only resource of a type whose logical id contains `part`."""
+    [found] = [p for name, p in of_type(template, kind).items() if part in name]
+    return found

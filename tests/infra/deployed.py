@@ -1,0 +1,378 @@
+"""A synthesized stack, made in moto, with everything played that AWS would do to call it.
+
+moto makes tables, queues, roles and functions from a template, but it neither runs functions nor
+calls them. So the functions run here, from the assets that were synthesized and with the
+environment that moto resolved; routes, event sources and rules are read from the template.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from socket import create_server
+from time import monotonic
+from typing import Any
+from urllib.request import urlopen
+
+import boto3
+import botocore
+
+from lambdas.core.times import MINUTE, Millis
+
+ACCOUNT, REGION = "123456789012", "us-east-1"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": REGION,
+}
+BROUGHT_BY_LAMBDA = (
+    *("boto3", "botocore", "s3transfer", "jmespath", "urllib3"),
+    *("dateutil", "six.py"),
+)
+
+# What moto does not make (it says so in a warning), and event sources, which it would drain.
+LEFT_OUT = {
+    "AWS::ApiGatewayV2::Api",
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
+    "AWS::ApiGatewayV2::Stage",
+    "AWS::CDK::Metadata",
+    "AWS::CloudWatch::Alarm",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+}
+
+
+def transformed(template: dict[str, Any]) -> dict[str, Any]:
+    """The template without what is left out, and without what refers to that."""
+    kept = deepcopy(template)
+    for part in ("Outputs", "Rules", "Parameters"):
+        kept.pop(part, None)
+    resources = kept["Resources"]
+    gone = {name for name, made in resources.items() if made["Type"] in LEFT_OUT}
+    while gone:
+        for name in gone:
+            del resources[name]
+        gone = {name for name, made in resources.items() if _refers(made, resources)}
+    return kept
+
+
+def _refers(made: Any, resources: dict[str, Any]) -> bool:
+    """Whether it refers to a resource that is no longer there."""
+    match made:
+        case {"Ref": str(name)}:
+            return not name.startswith("AWS::") and name not in resources
+        case {"Fn::GetAtt": [str(name), _]}:
+            return name not in resources
+        case dict():
+            return any(_refers(value, resources) for value in made.values())
+        case list():
+            return any(_refers(value, resources) for value in made)
+    return False
+
+
+@dataclass
+class Reply:
+    answer: Any
+    printed: list[Any]
+
+
+@dataclass
+class Function:
+    """One function, in a process of its own from its first call on."""
+
+    name: str
+    arn: str
+    handler: str
+    bundle: Path
+    environment: dict[str, str]
+    libraries: Path
+    scratch: Path
+    calls: set[tuple[str, ...]] = field(default_factory=set)
+    process: subprocess.Popen[str] | None = None
+
+    def invoke(self, event: Any, ahead: Millis, milliseconds: int) -> Reply:
+        if self.process is None:
+            self.process = self._start()
+        order = {"name": self.name, "arn": self.arn, "event": event}
+        order |= {"ahead": ahead, "milliseconds": milliseconds}
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        reply = json.loads(self.process.stdout.readline())
+        assert "error" not in reply, f"{self.name}: {reply['error']}"
+        self.calls |= {tuple(call) for call in reply["calls"]}
+        return Reply(reply["answer"], [json.loads(line) for line in reply["printed"] if line])
+
+    def _start(self) -> subprocess.Popen[str]:
+        runtime = Path(__file__).with_name("runtime.py")
+        command = [sys.executable, "-I", "-S", str(runtime)]
+        command += [str(self.bundle), str(self.libraries), self.handler]
+        environment = self.environment | {"PRINTED": str(self.scratch / f"{self.name}.log")}
+        environment |= {"AWS_LAMBDA_FUNCTION_NAME": self.name, "PATH": os.environ["PATH"]}
+        return subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+
+class Deployed:
+    def __init__(self, assembly: Path, endpoint: str, scratch: Path) -> None:
+        [file] = assembly.glob("*.template.json")
+        self.template = json.loads(file.read_text())
+        self.stack = file.name.partition(".")[0]
+        self.ahead: Millis = 0  # how far the functions' clocks run ahead of moto's
+        self._assembly = assembly
+        self._endpoint = endpoint
+        self._scratch = scratch
+        self._upload_assets()
+        self.client("cloudformation").create_stack(
+            StackName=self.stack,
+            TemplateBody=json.dumps(transformed(self.template)),
+            Capabilities=["CAPABILITY_IAM"],
+        )
+        made = self.client("cloudformation").describe_stack_resources(StackName=self.stack)
+        self.ids = {r["LogicalResourceId"]: r for r in made["StackResources"]}
+        self.functions = {
+            logical: self._function(logical)
+            for logical, resource in self.template["Resources"].items()
+            if resource["Type"] == "AWS::Lambda::Function"
+        }
+
+    def client(self, service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=self._endpoint,
+            region_name=REGION,
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+
+    def close(self) -> None:
+        for function in self.functions.values():
+            if function.process is not None:
+                function.process.kill()
+                function.process.communicate()
+
+    # What AWS does.
+
+    def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """API Gateway: a request of the HTTP API, by its route."""
+        path, _, query = path.partition("?")
+        route = self._one("AWS::ApiGatewayV2::Route", lambda r: r["RouteKey"].startswith(method))
+        assert path.startswith("/v1/")
+        assert route["AuthorizationType"] == "AWS_IAM"
+        target = route["Target"]["Fn::Join"][1][-1]["Ref"]
+        integration = self.template["Resources"][target]["Properties"]
+        event = {
+            "version": "2.0",
+            "routeKey": route["RouteKey"],
+            "rawPath": path,
+            "rawQueryString": query,
+            "headers": {"content-type": "application/json"},
+            "requestContext": {"http": {"method": method, "path": path}},
+            "body": None if body is None else json.dumps(body),
+            "isBase64Encoded": False,
+        }
+        [function] = _attributes(integration["IntegrationUri"])
+        answer = self._invoke(function, event, 29_000).answer
+        return answer["statusCode"], json.loads(answer["body"])
+
+    def tick(self, milliseconds: int = 60_000) -> list[Reply]:
+        """EventBridge: every target of every rule."""
+        rules = self._all("AWS::Events::Rule")
+        targets = [target for rule in rules for target in rule["Targets"]]
+        return [
+            self._invoke(target["Arn"]["Fn::GetAtt"][0], json.loads(target["Input"]), milliseconds)
+            for target in targets
+        ]
+
+    def deliver(self, queue: str) -> int:
+        """Lambda's poller: one batch of a queue; how many messages came."""
+        sqs, url = self.client("sqs"), self.url(queue)
+        source = self._queue(queue)
+        mapping = self._mapping(source, "Arn")
+        received = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=mapping["BatchSize"], AttributeNames=["All"]
+        ).get("Messages", [])
+        if not received:
+            return 0
+        records = [self._record(message) for message in received]
+        answer = self._invoke(mapping["FunctionName"]["Ref"], {"Records": records}).answer
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        kept = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        for message in received:
+            if message["MessageId"] not in kept:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return len(received)
+
+    def redrive(self, queue: str) -> int:
+        """The console's redrive: the same bodies, under new ids, at a new time."""
+        sqs = self.client("sqs")
+        letters = sqs.receive_message(QueueUrl=self.url(f"{queue}-dlq"), MaxNumberOfMessages=10)
+        for letter in letters.get("Messages", []):
+            sqs.send_message(QueueUrl=self.url(queue), MessageBody=letter["Body"])
+            handle = letter["ReceiptHandle"]
+            sqs.delete_message(QueueUrl=self.url(f"{queue}-dlq"), ReceiptHandle=handle)
+        return len(letters.get("Messages", []))
+
+    def relay(self, records: list[Any] | None = None) -> Reply:
+        """Lambda's poller of the stream: all that was written so far, or what is given."""
+        [table] = [i for i, r in self.template["Resources"].items() if "TimeToLive" in str(r)]
+        mapping = self._mapping(table, "StreamArn")
+        event = {"Records": self.stream_records() if records is None else records}
+        reply = self._invoke(mapping["FunctionName"]["Ref"], event)
+        assert reply.answer == {"batchItemFailures": []}
+        return reply
+
+    def stream_records(self) -> list[Any]:
+        streams = self.client("dynamodbstreams")
+        arn = streams.list_streams()["Streams"][0]["StreamArn"]
+        [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+        iterator = streams.get_shard_iterator(
+            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        records = streams.get_records(ShardIterator=iterator)["Records"]
+        return json.loads(json.dumps(records, default=str))
+
+    def url(self, queue: str) -> str:
+        return self.client("sqs").get_queue_url(QueueName=queue)["QueueUrl"]
+
+    def waiting(self, queue: str) -> int:
+        name = "ApproximateNumberOfMessages"
+        answer = self.client("sqs").get_queue_attributes(
+            QueueUrl=self.url(queue), AttributeNames=[name]
+        )
+        return int(answer["Attributes"][name])
+
+    def _invoke(self, logical: str, event: Any, milliseconds: int = 15 * MINUTE) -> Reply:
+        return self.functions[logical].invoke(event, self.ahead, milliseconds)
+
+    def _record(self, message: Any) -> dict[str, Any]:
+        attributes = message["Attributes"]
+        sent_at = int(attributes["SentTimestamp"]) + self.ahead
+        return {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": attributes | {"SentTimestamp": str(sent_at)},
+            "eventSource": "aws:sqs",
+        }
+
+    # What stands in the template.
+
+    def _all(self, kind: str) -> list[dict[str, Any]]:
+        return [r["Properties"] for r in self.template["Resources"].values() if r["Type"] == kind]
+
+    def _one(self, kind: str, wanted: Any) -> dict[str, Any]:
+        [found] = [made for made in self._all(kind) if wanted(made)]
+        return found
+
+    def _queue(self, name: str) -> str:
+        [logical] = [
+            logical
+            for logical, made in self.template["Resources"].items()
+            if made["Type"] == "AWS::SQS::Queue" and made["Properties"].get("QueueName") == name
+        ]
+        return logical
+
+    def _mapping(self, source: str, attribute: str) -> dict[str, Any]:
+        return self._one(
+            "AWS::Lambda::EventSourceMapping",
+            lambda m: m["EventSourceArn"] == {"Fn::GetAtt": [source, attribute]},
+        )
+
+    def _function(self, logical: str) -> Function:
+        made = self.client("lambda").get_function_configuration(
+            FunctionName=self.ids[logical]["PhysicalResourceId"]
+        )
+        key = self.template["Resources"][logical]["Properties"]["Code"]["S3Key"]
+        environment = made["Environment"]["Variables"]
+        return Function(
+            name=made["FunctionName"],
+            arn=made["FunctionArn"],
+            handler=made["Handler"],
+            bundle=self._assembly / f"asset.{key.removesuffix('.zip')}",
+            environment=environment | CREDENTIALS | {"AWS_ENDPOINT_URL": self._endpoint},
+            libraries=_libraries(self._scratch),
+            scratch=self._scratch,
+        )
+
+    def _upload_assets(self) -> None:
+        """As `cdk deploy` does first."""
+        s3, bucket = self.client("s3"), f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
+        s3.create_bucket(Bucket=bucket)
+        for folder in self._assembly.glob("asset.*"):
+            key = f"{folder.name.removeprefix('asset.')}.zip"
+            s3.put_object(Bucket=bucket, Key=key, Body=_zipped(folder))
+
+
+def _attributes(value: Any) -> list[str]:
+    """The logical ids of all that a value takes attributes of."""
+    match value:
+        case {"Fn::GetAtt": [str(name), _]}:
+            return [name]
+        case dict():
+            return [name for part in value.values() for name in _attributes(part)]
+        case list():
+            return [name for part in value for name in _attributes(part)]
+    return []
+
+
+def _zipped(folder: Path) -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return buffer.getvalue()
+
+
+def _libraries(scratch: Path) -> Path:
+    """What Lambda's runtime brings along, and nothing else of what is installed here."""
+    folder, installed = scratch / "libraries", Path(botocore.__file__).parents[1]
+    if not folder.exists():
+        folder.mkdir()
+        for name in BROUGHT_BY_LAMBDA:
+            (folder / name).symlink_to(installed / name)
+    return folder
+
+
+@contextmanager
+def moto_server(scratch: Path) -> Iterator[str]:
+    """In a process of its own: the tests' own moto shares its state with nobody."""
+    with create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with (scratch / "moto.log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        endpoint = f"http://127.0.0.1:{port}"
+        _wait_for(endpoint, process)
+        yield endpoint
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(endpoint: str, process: subprocess.Popen[bytes]) -> None:
+    give_up = monotonic() + 60
+    while monotonic() < give_up and process.poll() is None:
+        try:
+            with urlopen(f"{endpoint}/moto-api/", timeout=5):
+                return
+        except OSError:
+            continue
+    raise TimeoutError("moto does not answer")

@@ -1,0 +1,51 @@
+"""What tools that others wrote say of the stack."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from cdk_nag import AwsSolutionsChecks
+from cfnlint import ManualArgs
+from cfnlint.api import lint
+
+from infra.bundle import Bundles
+from infra.stack import DuetimeStack
+from tests.infra.conftest import CONTEXT, Synthesize, a_stage
+
+NETWORK = {"vpc": {"id": "vpc-0a1b2c3d", "subnets": ["subnet-0a1b2c3d"]}}
+CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/abc"
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("dev", {}),
+    ("prod", {"alarm_email": "ops@example.com"}),
+    ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK}),
+    (
+        "prod",
+        {
+            "jwt": {"issuer": "https://login.example.com/", "audience": ["duetime"]},
+            "cors_origins": ["https://app.example.com"],
+            "domain": {"name": "tasks.example.com", "certificate": CERTIFICATE},
+        },
+    ),
+]
+
+every_variant = pytest.mark.parametrize(("name", "knobs"), VARIANTS)
+
+
+@every_variant
+def test_cdk_nag_finds_nothing_that_is_not_acknowledged(
+    name: str, knobs: dict[str, Any], no_bundles: Bundles, tmp_path: Path
+):
+    app = cdk.App(context=CONTEXT, outdir=str(tmp_path))
+    DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    app.synth()
+    assert json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"] == []
+
+
+@every_variant
+def test_cfn_lint_finds_nothing(name: str, knobs: dict[str, Any], synthesize: Synthesize):
+    """W3005: the CDK names dependencies that a reference already makes."""
+    found = lint(json.dumps(synthesize(name, **knobs)), config=ManualArgs(ignore_checks=["W3005"]))
+    assert [str(match) for match in found] == []

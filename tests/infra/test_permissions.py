@@ -1,0 +1,127 @@
+"""What each role may do, in full: whoever adds to it adds to this list."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lambdas.core.lanes import Lane
+from tests.infra.conftest import of_type
+
+Template = dict[str, Any]
+
+# Beside these, every role writes to its own log and to X-Ray.
+ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+GRANTED: dict[str, set[tuple[str, str]]] = {
+    "api": {
+        *((action, "table") for action in (*ROWS, "dynamodb:Query")),
+        ("dynamodb:Query", "table/index/listing"),
+        ("dynamodb:Query", "table/index/dead"),
+        *(("sqs:SendMessage", lane) for lane in Lane),
+    },
+    "scanner": {
+        *((action, "table") for action in ROWS),
+        ("dynamodb:Query", "table/index/wake"),
+        ("dynamodb:Scan", "table/index/wake"),
+        *(("sqs:SendMessage", lane) for lane in Lane),
+        *(("sqs:GetQueueAttributes", lane) for lane in Lane),
+        ("lambda:InvokeFunction", "scanner"),
+    },
+    "relay": {
+        ("dynamodb:DescribeStream", "table stream"),
+        ("dynamodb:GetRecords", "table stream"),
+        ("dynamodb:GetShardIterator", "table stream"),
+        ("dynamodb:ListStreams", "table/stream/*"),
+        ("dynamodb:Query", "table"),
+        ("dynamodb:BatchWriteItem", "table"),
+        ("sqs:SendMessage", "failed records"),
+    },
+    **{
+        f"executor-{lane}": {
+            *((action, "table") for action in ROWS),
+            ("sqs:SendMessage", lane),
+            ("sqs:ReceiveMessage", lane),
+            ("sqs:DeleteMessage", lane),
+            ("sqs:ChangeMessageVisibility", lane),
+            ("sqs:GetQueueAttributes", lane),
+        }
+        for lane in Lane
+    },
+}
+ALWAYS = {
+    ("logs:CreateLogStream", "its log"),
+    ("logs:PutLogEvents", "its log"),
+    ("xray:PutTraceSegments", "*"),
+    ("xray:PutTelemetryRecords", "*"),
+}
+
+
+def granted(template: Template) -> dict[str, set[tuple[str, str]]]:
+    """Every action and resource that a role is allowed, by the name of its function."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for policy in of_type(template, "AWS::IAM::Policy").values():
+        [role] = policy["Roles"]
+        allowed = found.setdefault(_role(template, role["Ref"]), set())
+        for statement in policy["PolicyDocument"]["Statement"]:
+            assert statement["Effect"] == "Allow"
+            for action in _list(statement["Action"]):
+                for resource in _list(statement["Resource"]):
+                    allowed.add((action, _resource(template, resource)))
+    return found
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _role(template: Template, role: str) -> str:
+    [name] = [
+        f["Description"].rpartition(": ")[2]
+        for f in of_type(template, "AWS::Lambda::Function").values()
+        if f["Role"]["Fn::GetAtt"][0] == role
+    ]
+    return name
+
+
+def _resource(template: Template, resource: Any) -> str:
+    """In words: which of our resources an ARN stands for."""
+    if isinstance(resource, str):
+        return resource
+    if "Fn::Join" in resource:
+        head, tail = resource["Fn::Join"][1]
+        return _resource(template, head) + tail
+    name, attribute = resource["Fn::GetAtt"]
+    made = template["Resources"][name]
+    match made["Type"]:
+        case "AWS::DynamoDB::Table":
+            return "table" if attribute == "Arn" else "table stream"
+        case "AWS::SQS::Queue" if "QueueName" in made["Properties"]:
+            return made["Properties"]["QueueName"].rpartition("-")[2]
+        case "AWS::SQS::Queue":
+            return "failed records" if "FailedRecords" in name else "failed ticks"
+        case "AWS::Lambda::Function":
+            return made["Properties"]["Description"].rpartition(": ")[2]
+        case "AWS::Logs::LogGroup":
+            return "its log"
+    return json.dumps(resource)
+
+
+def test_every_role_may_do_what_it_does_and_nothing_else(dev: Template):
+    assert granted(dev) == {name: allowed | ALWAYS for name, allowed in GRANTED.items()}
+
+
+def test_no_action_is_a_wildcard(prod: Template):
+    actions = {action for allowed in granted(prod).values() for action, _ in allowed}
+    assert [action for action in actions if "*" in action] == []
+
+
+def test_roles_have_no_managed_policies(prod: Template):
+    roles = of_type(prod, "AWS::IAM::Role").values()
+    assert len(roles) == 6
+    assert not any("ManagedPolicyArns" in role for role in roles)
+
+
+@pytest.mark.parametrize("lane", Lane)
+def test_an_executor_reaches_no_other_lane(dev: Template, lane: Lane):
+    reached = {resource for _, resource in granted(dev)[f"executor-{lane}"]}
+    assert reached & {str(other) for other in Lane} == {str(lane)}

@@ -1,0 +1,128 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.shards import keep_shards
+from infra.stage import BadStage, read_stage
+from lambdas.core.lanes import Lane
+from tests.infra.conftest import CONTEXT, ROOT, a_stage
+
+
+def refusal(context: dict[str, Any]) -> str:
+    with pytest.raises(BadStage) as refused:
+        read_stage((CONTEXT | context).get)
+    return str(refused.value)
+
+
+def refused(**knobs: Any) -> str:
+    return refusal({"stage": "x", "stages": {"x": knobs}})
+
+
+def test_the_stages_that_come_with_the_project():
+    dev, prod = a_stage("dev"), a_stage("prod")
+    assert (dev.keep_data, dev.shards, dev.slices, dev.jwt) == (False, 16, 1, None)
+    assert (prod.keep_data, prod.alarms, prod.cors_origins) == (True, True, [])
+    assert dev.handlers is not None
+    assert dev.handlers.folder == Path("examples/handlers")
+
+
+def test_concurrency_is_shared_out_by_weight():
+    stage = a_stage(concurrency=200, weights={"high": 50, "medium": 30, "low": 20})
+    assert [stage.at_once(lane) for lane in Lane] == [100, 60, 40]
+
+
+def test_no_lane_gets_less_or_more_than_an_event_source_takes():
+    few = a_stage(concurrency=20, weights={"high": 98, "medium": 1, "low": 1})
+    many = a_stage(concurrency=3_000, weights={"high": 98, "medium": 1, "low": 1})
+    assert [few.at_once(lane) for lane in Lane] == [19, 2, 2]
+    assert [many.at_once(lane) for lane in Lane] == [1_000, 30, 30]
+
+
+def test_a_stage_that_does_not_exist():
+    assert refusal({"stage": "prd"}) == "There is no stage 'prd' in cdk.json; there are dev, prod."
+    assert refusal({"stages": {}}) == 'cdk.json has no "stages" in its context.'
+
+
+@pytest.mark.parametrize(
+    ("knobs", "what"),
+    [
+        ({"shards": 0}, "shards: must be greater than or equal to 1, not 0"),
+        ({"shards": "16"}, "shards: must be a valid integer, not '16'"),
+        ({"slices": 17}, "slices: 17 slices cannot share 16 shards"),
+        (
+            {"weights": {"high": 60, "medium": 30, "low": 20}},
+            "weights: high, medium and low must add up to 100, not 110",
+        ),
+        ({"concurrency": 10}, "concurrency: must be greater than or equal to 20, not 10"),
+        ({"alarm_email": "ops"}, "alarm_email: 'ops' is not an e-mail address"),
+        ({"jwt": {"issuer": "http://x", "audience": ["a"]}}, "jwt.issuer: 'http://x' is not"),
+        ({"jwt": {"issuer": "https://x.example"}}, "jwt.audience: Field required"),
+        ({"cors_origins": ["example.com"]}, "cors_origins.0: 'example.com' is not an origin"),
+        ({"domain": {"name": "x.example", "certificate": "y"}}, "domain.certificate: 'y' is not"),
+        ({"log_retention_days": 8}, "log_retention_days: CloudWatch keeps logs for one of 1, 3,"),
+        ({"shard": 8}, "shard: is not a knob; there are shards, slices,"),
+        ({"weights": {"top": 1}}, "weights.top: is not a knob; there are high, medium, low"),
+        ({"handlers": "nowhere"}, "handlers: there is no folder 'nowhere'"),
+        (
+            {"handlers": {"requirements": "nowhere.txt"}},
+            "handlers: there is no file 'nowhere.txt'",
+        ),
+        ({"handlers": {"environment": {"AWS_X": "1"}}}, "handlers.environment: AWS_X is reserved"),
+        (
+            {"handlers": {"statements": [{"Action": "s3:GetObject"}]}},
+            "handlers.statements: each statement needs Action and Resource",
+        ),
+        ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
+    ],
+)
+def test_what_cannot_be_deployed_is_named_in_one_sentence(knobs: dict[str, Any], what: str):
+    sentence = refused(**knobs)
+    assert sentence.startswith(f"Stage 'x' in cdk.json: {what}")
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+def test_a_folder_of_handlers_can_be_named_alone(tmp_path: Path):
+    stage = read_stage((CONTEXT | {"handlers": str(tmp_path)}).get)
+    assert stage.handlers is not None
+    assert (stage.handlers.folder, stage.handlers.needs) == (tmp_path, None)
+
+
+def test_requirements_beside_the_handlers_are_found(tmp_path: Path):
+    (tmp_path / "requirements.txt").write_text("requests\n")
+    stage = read_stage((CONTEXT | {"handlers": str(tmp_path)}).get)
+    assert stage.handlers is not None
+    assert stage.handlers.needs == tmp_path / "requirements.txt"
+
+
+def test_a_stage_adds_to_the_handlers_of_all():
+    stage = a_stage(handlers={"environment": {"SHOP": "test"}})
+    assert stage.handlers is not None
+    assert stage.handlers.folder == Path("examples/handlers")
+    assert stage.handlers.environment == {"SHOP": "test"}
+
+
+def test_a_shard_count_only_grows(tmp_path: Path):
+    file = tmp_path / "cdk.context.json"
+    file.write_text('{"vpc-provider": 1}')
+    keep_shards(a_stage(shards=16), file)
+    keep_shards(a_stage("prod", shards=8), file)
+    keep_shards(a_stage(shards=32), file)
+    known = {"duetime:shards:dev": 32, "duetime:shards:prod": 8, "vpc-provider": 1}
+    assert json.loads(file.read_text()) == known
+
+    with pytest.raises(BadStage) as shrunk:
+        keep_shards(a_stage(shards=16), file)
+    assert str(shrunk.value) == (
+        "Stage 'dev' in cdk.json: shards: 16 is less than the 32 in cdk.context.json,"
+        " and a shard count only grows."
+    )
+    assert json.loads(file.read_text()) == known
+
+
+def test_every_knob_is_documented():
+    told = (ROOT / "docs" / "deploy.md").read_text()
+    knobs = [name for name in type(a_stage()).model_fields if name != "name"]
+    assert [name for name in knobs if f"`{name}`" not in told] == []

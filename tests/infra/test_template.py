@@ -1,0 +1,308 @@
+"""What the synthesized stack promises, resource by resource."""
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.bundle import HANDLER_NAMES, HANDLERS
+from lambdas.aws import schema
+from lambdas.core.lanes import Lane
+from lambdas.settings import Settings
+from tests.infra.conftest import Synthesize, of_type, one
+
+Template = dict[str, Any]
+
+FUNCTION = "AWS::Lambda::Function"
+MAPPING = "AWS::Lambda::EventSourceMapping"
+QUEUE = "AWS::SQS::Queue"
+RULE = "AWS::Events::Rule"
+
+
+def named(template: Template, name: str) -> dict[str, Any]:
+    """A function by the name of its role."""
+    [found] = [
+        p for p in of_type(template, FUNCTION).values() if p["Description"].endswith(f": {name}")
+    ]
+    return found
+
+
+def queues(template: Template) -> dict[str, dict[str, Any]]:
+    return {p.get("QueueName", id_): p for id_, p in of_type(template, QUEUE).items()}
+
+
+# The table
+
+
+def test_the_table_is_the_one_that_the_roles_know(dev: Template):
+    made, known = one(dev, "AWS::DynamoDB::Table"), schema.create_table("x")
+    for part in ("KeySchema", "BillingMode", "GlobalSecondaryIndexes"):
+        assert made[part] == known[part]
+    by_name = {a["AttributeName"]: a for a in known["AttributeDefinitions"]}
+    assert {a["AttributeName"]: a for a in made["AttributeDefinitions"]} == by_name
+    assert made["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    assert made["TimeToLiveSpecification"] == {
+        "AttributeName": schema.REMOVE_AFTER,
+        "Enabled": True,
+    }
+    assert made["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+@pytest.mark.parametrize(("stage", "kept"), [("dev", False), ("prod", True)])
+def test_data_outlives_a_stack_that_is_to_keep_it(
+    stage: str, kept: bool, request: pytest.FixtureRequest
+):
+    template = request.getfixturevalue(stage)
+    [table] = [r for r in template["Resources"].values() if r["Type"] == "AWS::DynamoDB::Table"]
+    assert table["Properties"]["DeletionProtectionEnabled"] is kept
+    assert table["DeletionPolicy"] == ("Retain" if kept else "Delete")
+
+
+# The lanes
+
+
+@pytest.mark.parametrize("lane", Lane)
+def test_a_lane_has_its_dead_letters(dev: Template, lane: Lane):
+    made = queues(dev)
+    queue, letters = made[f"duetime-dev-{lane}"], made[f"duetime-dev-{lane}-dlq"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 10
+    assert queue["VisibilityTimeout"] == 6 * named(dev, f"executor-{lane}")["Timeout"] == 5_400
+    assert "RedrivePolicy" not in letters
+    [source] = letters["RedriveAllowPolicy"]["sourceQueueArns"]
+    assert letters["RedriveAllowPolicy"]["redrivePermission"] == "byQueue"
+    assert json.dumps(source).endswith(f':duetime-dev-{lane}"]]}}')
+
+
+def test_every_queue_is_encrypted_and_speaks_tls_only(dev: Template):
+    refused = {
+        json.dumps(queue)
+        for policy in of_type(dev, "AWS::SQS::QueuePolicy").values()
+        for queue in policy["Queues"]
+        if any(
+            s["Effect"] == "Deny" and s["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+            for s in policy["PolicyDocument"]["Statement"]
+        )
+    }
+    for name, queue in of_type(dev, QUEUE).items():
+        assert queue["SqsManagedSseEnabled"], name
+        assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
+        assert json.dumps({"Ref": name}) in refused
+
+
+# The functions
+
+
+def test_every_function_is_small_traced_and_on_arm(dev: Template):
+    functions = of_type(dev, FUNCTION).values()
+    assert len(functions) == 6
+    for function in functions:
+        assert function["Runtime"] == "python3.13"
+        assert function["Architectures"] == ["arm64"]
+        assert function["TracingConfig"] == {"Mode": "Active"}
+        assert "LogGroup" in function["LoggingConfig"]
+        assert "ReservedConcurrentExecutions" not in function
+
+
+def test_every_log_is_kept_for_as_long_as_the_stage_says(synthesize: Synthesize):
+    logs = of_type(synthesize("dev", log_retention_days=90), "AWS::Logs::LogGroup")
+    assert len(logs) == 7
+    assert {log["RetentionInDays"] for log in logs.values()} == {90}
+
+
+def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
+    environment = {"SHOP": "test"}
+    knobs = {"shards": 32, "catch_up": 7, "retention_days": 3}
+    template = synthesize("dev", **knobs, handlers={"environment": environment})
+    for function in of_type(template, FUNCTION).values():
+        given = dict(function["Environment"]["Variables"])
+        name = function["Description"].rpartition(": ")[2]
+        if name.startswith("executor"):
+            assert given.pop("SHOP") == "test"
+        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in given.items()}
+        settings = Settings.read(texts)
+        assert settings.environment() == texts  # nothing that Settings does not know
+        assert (settings.stage, settings.shards) == ("dev", 32)
+        assert (settings.catch_up, settings.retention_days) == (7, 3)
+        expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}
+        assert settings.handlers == expected.get(name, HANDLERS)
+
+
+def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):
+    """A retry goes back to its own queue, and Lambda stops what goes round sixteen times."""
+    allowed = {
+        f["Description"].rpartition(": ")[2]
+        for f in of_type(dev, FUNCTION).values()
+        if f.get("RecursiveLoop") == "Allow"
+    }
+    assert allowed == {"scanner", *(f"executor-{lane}" for lane in Lane)}
+
+
+# The event sources
+
+
+def test_the_shards_are_divided_over_the_targets_of_the_rules(synthesize: Synthesize):
+    rules = of_type(synthesize("dev", shards=32, slices=7), RULE).values()
+    assert {rule["ScheduleExpression"] for rule in rules} == {"rate(1 minute)"}
+    assert sorted(len(rule["Targets"]) for rule in rules) == [2, 5]
+    targets = [target for rule in rules for target in rule["Targets"]]
+    inputs = [json.loads(target["Input"]) for target in targets]
+    assert sorted(i["slice"] for i in inputs) == list(range(7))
+    assert {i["slices"] for i in inputs} == {7}
+    for target in targets:
+        assert target["RetryPolicy"]["MaximumRetryAttempts"] == 2
+        assert "Arn" in target["DeadLetterConfig"]
+
+
+def test_each_lane_calls_its_own_executor(synthesize: Synthesize):
+    template = synthesize("dev", concurrency=50)
+    by_queue = {
+        m["EventSourceArn"]["Fn::GetAtt"][0]: m
+        for m in of_type(template, MAPPING).values()
+        if m["EventSourceArn"]["Fn::GetAtt"][1] == "Arn"
+    }
+    for lane, most in zip(Lane, (30, 15, 5), strict=True):
+        [queue] = [
+            id_
+            for id_, q in of_type(template, QUEUE).items()
+            if q.get("QueueName") == f"duetime-dev-{lane}"
+        ]
+        mapping = by_queue[queue]
+        assert mapping["BatchSize"] == 10
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert mapping["ScalingConfig"] == {"MaximumConcurrency": most}
+        function = template["Resources"][mapping["FunctionName"]["Ref"]]["Properties"]
+        assert function["Description"].endswith(f": executor-{lane}")
+
+
+def test_one_bad_record_does_not_stop_the_relay(dev: Template):
+    [mapping] = [
+        m
+        for m in of_type(dev, MAPPING).values()
+        if m["EventSourceArn"]["Fn::GetAtt"][1] == "StreamArn"
+    ]
+    assert mapping["BisectBatchOnFunctionError"] is True
+    assert mapping["MaximumRetryAttempts"] == 5
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert "Destination" in mapping["DestinationConfig"]["OnFailure"]
+
+
+# The API
+
+
+def test_the_api_is_signed_throttled_logged_and_closed_to_other_sites(dev: Template):
+    routes = of_type(dev, "AWS::ApiGatewayV2::Route").values()
+    assert {r["RouteKey"] for r in routes} == {
+        f"{method} /v1/{{proxy+}}" for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+    }
+    assert {r["AuthorizationType"] for r in routes} == {"AWS_IAM"}
+    stage = one(dev, "AWS::ApiGatewayV2::Stage")
+    limits = stage["DefaultRouteSettings"]
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (500, 1_000)
+    assert "$context.requestId" in stage["AccessLogSettings"]["Format"]
+    assert "CorsConfiguration" not in one(dev, "AWS::ApiGatewayV2::Api")
+
+
+def test_tokens_of_an_issuer_instead_of_signatures(synthesize: Synthesize):
+    jwt = {"issuer": "https://login.example.com/", "audience": ["duetime"]}
+    template = synthesize("dev", jwt=jwt, cors_origins=["https://app.example.com"])
+    routes = of_type(template, "AWS::ApiGatewayV2::Route").values()
+    assert {r["AuthorizationType"] for r in routes} == {"JWT"}
+    assert one(template, "AWS::ApiGatewayV2::Authorizer")["JwtConfiguration"] == {
+        "Audience": ["duetime"],
+        "Issuer": "https://login.example.com/",
+    }
+    cors = one(template, "AWS::ApiGatewayV2::Api")["CorsConfiguration"]
+    assert cors["AllowOrigins"] == ["https://app.example.com"]
+    assert "authorization" in cors["AllowHeaders"]
+    assert "--token" in json.dumps(template["Outputs"]["TryIt"])
+
+
+def test_a_domain_of_your_own(synthesize: Synthesize):
+    certificate = "arn:aws:acm:eu-central-1:123456789012:certificate/abc"
+    domain = {"name": "tasks.example.com", "certificate": certificate}
+    template = synthesize("dev", domain=domain)
+    assert one(template, "AWS::ApiGatewayV2::DomainName")["DomainName"] == "tasks.example.com"
+    assert one(template, "AWS::ApiGatewayV2::Api")["DisableExecuteApiEndpoint"] is True
+    assert template["Outputs"]["ApiUrl"]["Value"] == "https://tasks.example.com"
+    assert "DomainTarget" in template["Outputs"]
+
+
+# Handlers
+
+
+def test_executors_reach_a_vpc_and_what_their_statements_allow(synthesize: Synthesize):
+    handlers = {
+        "statements": [
+            {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::x/*"}
+        ],
+        "vpc": {"id": "vpc-0a1b2c3d", "subnets": ["subnet-0a1b2c3d", "subnet-0a1b2c3e"]},
+    }
+    template = synthesize("dev", handlers=handlers)
+    for name in ("executor-high", "executor-low"):
+        network = named(template, name)["VpcConfig"]
+        assert network["SubnetIds"] == ["subnet-0a1b2c3d", "subnet-0a1b2c3e"]
+        assert len(network["SecurityGroupIds"]) == 1
+    assert "VpcConfig" not in named(template, "api")
+    granted = json.dumps(of_type(template, "AWS::IAM::Policy"))
+    assert granted.count("s3:GetObject") == len(Lane)
+
+
+# Alarms, dashboard, outputs
+
+
+def test_the_alarms(prod: Template):
+    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
+    names = {alarm["AlarmName"].removeprefix("duetime-prod: ") for alarm in alarms}
+    lanes = [str(lane) for lane in Lane]
+    functions = ["api", "scanner", "relay", *(f"executor-{lane}" for lane in lanes)]
+    assert names == {
+        "no tick for 3 minutes",
+        "failed ticks",
+        "failed records",
+        "the relay is behind",
+        "functions are throttled",
+        "the table is throttled",
+        *(f"dead letters, {lane}" for lane in lanes),
+        *(f"tasks start late, {lane}" for lane in lanes),
+        *(f"messages wait, {lane}" for lane in lanes),
+        *(f"errors, {function}" for function in functions),
+    }
+    topic = {"Ref": next(iter(of_type(prod, "AWS::SNS::Topic")))}
+    assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
+    assert one(prod, "AWS::SNS::Subscription")["Endpoint"] == "ops@example.com"
+
+
+def test_a_missing_tick_is_an_alarm_and_other_silence_is_none(prod: Template):
+    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
+    silent = {a["AlarmName"]: a for a in alarms if a["TreatMissingData"] == "breaching"}
+    [(name, tick)] = silent.items()
+    assert name == "duetime-prod: no tick for 3 minutes"
+    assert (tick["EvaluationPeriods"], tick["Threshold"]) == (3, 1)
+    [ticks] = tick["Metrics"]
+    assert ticks["MetricStat"]["Period"] == 60
+    assert ticks["MetricStat"]["Metric"]["Namespace"] == "Duetime/prod"
+    late = next(a for a in alarms if a["AlarmName"].endswith("tasks start late, high"))
+    [drift] = late["Metrics"]
+    assert (drift["MetricStat"]["Stat"], late["Threshold"]) == ("p99", 10_000)
+
+
+def test_alarms_can_be_left_out(synthesize: Synthesize):
+    template = synthesize("dev", alarms=False)
+    assert of_type(template, "AWS::CloudWatch::Alarm") == {}
+    assert of_type(template, "AWS::SNS::Topic") == {}
+
+
+def test_the_dashboard_answers_four_questions(dev: Template):
+    body = json.dumps(one(dev, "AWS::CloudWatch::Dashboard"))
+    for words in ("Is it on time?", "Is anything stuck?", "What fails?", "Drift", "TickAge", "Lag"):
+        assert words in body
+
+
+def test_the_outputs_say_where_to_go_next(dev: Template):
+    outputs = {name: json.dumps(o["Value"]) for name, o in dev["Outputs"].items()}
+    assert set(outputs) == {
+        *("ApiUrl", "TryIt", "TryItWithCurl", "Table", "Dashboard"),
+        *(f"{what}{lane.title()}" for what in ("Lane", "DeadLetters") for lane in Lane),
+    }
+    assert "duetime health --url" in outputs["TryIt"]
+    assert "awscurl --service execute-api" in outputs["TryItWithCurl"]
