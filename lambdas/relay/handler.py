@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from lambdas.aws.events import change_of_record
+from lambdas.aws.events import change_of_record, left_behind_by_record
 from lambdas.core.events import StatusChange
 from lambdas.core.lanes import Lane
 from lambdas.relay.measures import measures_of
@@ -54,15 +54,30 @@ def published() -> Iterator[None]:
 @logger.inject_lambda_context
 @published()
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
-    """A record that cannot be read is named, so that the event source tries it again from
-    there, and in the end sets it aside; those before it are done."""
+    """A record that cannot be read, or whose leftovers cannot be deleted, is named, so that the
+    event source tries it again from there, and in the end sets it aside; those before it are
+    done."""
     for record in event["Records"]:
         try:
-            change = change_of_record(record)
+            _relay(record)
         except Exception:
             number = record["dynamodb"]["SequenceNumber"]
             logger.exception("a record cannot be relayed", sequence_number=number)
             return {"batchItemFailures": [{"itemIdentifier": number}]}
-        if change is not None:
-            relay.relay([change])
     return {"batchItemFailures": []}
+
+
+def _relay(record: Mapping[str, Any]) -> None:
+    change = change_of_record(record)
+    if change is not None:
+        relay.relay([change])
+    task_id = left_behind_by_record(record)
+    if task_id is not None:
+        _forget(task_id)
+
+
+def _forget(task_id: str) -> None:
+    """Seldom needed, so wired only then: a relay that forgets nothing starts without boto3."""
+    from lambdas import wiring
+
+    wiring.rows_beside().forget(task_id)
