@@ -21,7 +21,7 @@ class Settings:
     slices: int = 1
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
     retention_days: int = RETENTION // DAY
-    handlers: str = ""  # the module or folder of Python handlers
+    handlers: str = ""  # the module or folder of Python handlers; for the API a file of names
     endpoint_url: str = ""  # another DynamoDB and SQS, for trials
 
     def __post_init__(self) -> None:
