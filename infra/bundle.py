@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 from infra.stage import BadStage, Handlers
 from lambdas.handler_names import names_in
+from lambdas.registry import BadHandlers, HandlersNotFound
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "bundles"
@@ -90,7 +91,7 @@ def _names(handlers: Handlers | None) -> tuple[str, ...]:
         return ()
     try:
         return tuple(names_in(handlers.folder))
-    except ValueError as error:
+    except (HandlersNotFound, BadHandlers) as error:
         raise BadStage(f"{error}.") from error
 
 

@@ -10,6 +10,7 @@
    not before, one conditional write takes the lease; the target runs; one conditional write of
    the same holder records how it ended. A failure writes a new token and goes back to 1 or 2.
 4. relay (`relay`). What was written flows through the table's stream to whoever wants to know.
+   When the table has removed a task at the end of its retention, the rows beside it go, too.
 
 The watch is what makes every step safe to cut off: whatever was sent, leased or left behind has
 a moment at which the scanner looks at it again and does what the table calls for. The steps are

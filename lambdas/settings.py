@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from lambdas.core.lanes import Lane
+from lambdas.core.retention import RETENTION
+from lambdas.core.times import DAY, Millis
 
 PREFIX = "DUETIME_"
+LONGEST_RETENTION = 3650
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,13 +20,19 @@ class Settings:
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
-    retention_days: int = 30
-    handlers: str = ""  # the module or folder of Python handlers
+    retention_days: int = RETENTION // DAY
+    handlers: str = ""  # the module or folder of Python handlers; for the API a file of names
     endpoint_url: str = ""  # another DynamoDB and SQS, for trials
 
     def __post_init__(self) -> None:
         if self.catch_up < 1:
             raise ValueError(f"{_variable('catch_up')} must be at least 1, not {self.catch_up}")
+        # A task outlives its idempotency key, or a replay within that day would run it again.
+        if not 1 <= self.retention_days <= LONGEST_RETENTION:
+            raise ValueError(
+                f"{_variable('retention_days')} must be from 1 to {LONGEST_RETENTION},"
+                f" not {self.retention_days}"
+            )
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -40,7 +49,11 @@ class Settings:
     def environment(self) -> dict[str, str]:
         """What `read` makes these settings of; defaults are left out."""
         given = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {_variable(name): str(value) for name, (value, default) in given.items() if value != default}
+        return {
+            _variable(name): str(value)
+            for name, (value, default) in given.items()
+            if value != default
+        }
 
     @property
     def queues(self) -> dict[Lane, str]:
@@ -49,6 +62,10 @@ class Settings:
             Lane.MEDIUM: self.queue_medium,
             Lane.LOW: self.queue_low,
         }
+
+    @property
+    def retention(self) -> Millis:
+        return self.retention_days * DAY
 
 
 def _variable(name: str) -> str:

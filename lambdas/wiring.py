@@ -9,10 +9,12 @@ from lambdas.aws import clients
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.invoke import invoke_later
 from lambdas.aws.lane_queue import SqsLanes
+from lambdas.aws.retention import RowsBeside
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
+from lambdas.core.times import Millis
 from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
@@ -27,13 +29,18 @@ class Adapters:
 
 
 def aws_adapters(
-    *, table: str, queues: Mapping[Lane, str], shards: int, endpoint_url: str | None
+    *,
+    table: str,
+    queues: Mapping[Lane, str],
+    shards: int,
+    retention: Millis,
+    endpoint_url: str | None,
 ) -> Adapters:
     clock = SystemClock()
     dynamodb = clients.dynamodb(endpoint_url)
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
     known = cursors.shards(clock.now())
-    store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock)
+    store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock, retention=retention)
     lanes = SqsLanes(clients.sqs(endpoint_url), queues)
     ports = Ports(
         store=store,
@@ -62,8 +69,15 @@ def adapters() -> Adapters:
         table=given.table,
         queues=given.queues,
         shards=given.shards,
+        retention=given.retention,
         endpoint_url=given.endpoint_url or None,
     )
+
+
+@cache
+def rows_beside() -> RowsBeside:
+    given = settings()
+    return RowsBeside(clients.dynamodb(given.endpoint_url or None), given.table)
 
 
 def invoke_again(function_arn: str, event: object) -> None:

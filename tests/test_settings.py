@@ -1,5 +1,7 @@
 import pytest
 
+from lambdas.api.submission import KEY_LIFE
+from lambdas.core.times import DAY
 from lambdas.settings import Settings
 
 REQUIRED = {
@@ -13,6 +15,7 @@ REQUIRED = {
 def test_what_is_not_given_has_a_default():
     settings = Settings.read(REQUIRED)
     assert (settings.table, settings.shards, settings.catch_up) == ("tasks", 16, 100)
+    assert settings.retention == 30 * DAY
 
 
 def test_numbers_are_read():
@@ -20,17 +23,32 @@ def test_numbers_are_read():
     assert (settings.catch_up, settings.slices) == (7, 4)
 
 
+@pytest.mark.parametrize("days", [1, 3650])
+def test_a_retention_is_given_in_days(days: int):
+    settings = Settings.read(REQUIRED | {"DUETIME_RETENTION_DAYS": str(days)})
+    assert settings.retention == days * DAY
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
         ({"DUETIME_CATCH_UP": "0"}, "DUETIME_CATCH_UP must be at least 1, not 0"),
         ({"DUETIME_CATCH_UP": "fast"}, "DUETIME_CATCH_UP must be a whole number, not 'fast'"),
+        ({"DUETIME_RETENTION_DAYS": "0"}, "DUETIME_RETENTION_DAYS must be from 1 to 3650, not 0"),
+        (
+            {"DUETIME_RETENTION_DAYS": "3651"},
+            "DUETIME_RETENTION_DAYS must be from 1 to 3650, not 3651",
+        ),
         ({"DUETIME_SHARDS": ""}, "DUETIME_SHARDS must be a whole number, not ''"),
     ],
 )
 def test_what_makes_no_sense_is_named(given: dict[str, str], reason: str):
     with pytest.raises(ValueError, match=f"^{reason}$"):
         Settings.read(REQUIRED | given)
+
+
+def test_a_task_outlives_its_idempotency_key():
+    assert Settings.read(REQUIRED | {"DUETIME_RETENTION_DAYS": "1"}).retention >= KEY_LIFE
 
 
 def test_what_is_missing_is_named():

@@ -73,6 +73,7 @@ def _aws(options: LocalOptions, on_changes: OnChanges) -> Backend:
         table=settings.table,
         queues=settings.queues,
         shards=settings.shards,
+        retention=settings.retention,
         endpoint_url=options.endpoint_url,
     )
     closing.callback(adapters.close)

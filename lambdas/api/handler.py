@@ -3,6 +3,7 @@
 from base64 import b64decode
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,6 +13,8 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 from lambdas import registry, wiring
 from lambdas.api.app import Api
 from lambdas.api.http import Request
+from lambdas.api.tasks import HandlerNames
+from lambdas.handler_names import read_names
 from lambdas.version import VERSION
 
 logger = Logger(service="api")
@@ -20,9 +23,18 @@ copy_config_to_registered_loggers(logger, include={"lambdas"})
 
 @cache
 def api() -> Api:
-    if wiring.settings().handlers:
-        registry.load(wiring.settings().handlers)
-    return Api(wiring.adapters().ports, handlers=registry.names, version=VERSION)
+    handlers = _handlers(wiring.settings().handlers)
+    return Api(wiring.adapters().ports, handlers=handlers, version=VERSION)
+
+
+def _handlers(source: str) -> HandlerNames:
+    """A deployed API only knows their names: see lambdas.handler_names."""
+    if source.endswith(".json"):
+        names = read_names(Path(source))
+        return lambda: names
+    if source:
+        registry.load(source)
+    return registry.names
 
 
 @logger.inject_lambda_context

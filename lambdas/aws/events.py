@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lambdas.aws.items import decode_task, is_task
+from lambdas.aws import schema
+from lambdas.aws.items import decode_task, is_task, task_references
 from lambdas.aws.messages import read_message
 from lambdas.core.delivery import Message
 from lambdas.core.events import StatusChange, status_change
+
+_BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
 def message_of_record(record: Mapping[str, Any]) -> Message:
@@ -26,3 +29,17 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
         return None
     before = decode_task(old, texts=None) if old else None
     return status_change(before, decode_task(new, texts=None))
+
+
+def left_behind_by_record(record: Mapping[str, Any]) -> str | None:
+    """The id of a task that DynamoDB removed when its retention was over, if it had rows beside
+    it: long texts, or earlier attempts, each of which got a row when the next began. Most tasks
+    have neither, and cost nothing more."""
+    by = record.get("userIdentity") or {}
+    if record["eventName"] != "REMOVE" or not _BY_EXPIRY.items() <= by.items():
+        return None
+    old = record["dynamodb"]["OldImage"]
+    if not is_task(old):
+        return None
+    beside = task_references(old) or int(old[schema.ATTEMPT]["N"]) > 1
+    return schema.task_id_of(old[schema.PK]["S"]) if beside else None

@@ -6,8 +6,10 @@ from typing import Any
 from lambdas.aws import schema
 from lambdas.aws.attributes import Attributes, encode_fields
 from lambdas.aws.dead import death_attributes
+from lambdas.aws.retention import removal_attributes
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step
+from lambdas.core.times import Millis
 
 NO_STATUS = "NONE"  # stands in no item
 
@@ -18,9 +20,9 @@ class Update:
     beside: dict[str, str]  # the long texts, to be stored first
 
 
-def update(change: Change, shards: int) -> Update:
+def update(change: Change, shards: int, retention: Millis) -> Update:
     attributes, beside = encode_fields(change.sets)
-    attributes |= _death(change, shards)
+    attributes |= _death(change, shards) | _removal(change, retention)
     condition, values = _condition(change.expect)
     sets = [f"{name} = :{name}" for name, value in attributes.items() if value is not None]
     removes = [name for name, value in attributes.items() if value is None]
@@ -44,6 +46,14 @@ def _death(change: Change, shards: int) -> Attributes:
         case Step.REVIVE:
             return {schema.DEAD_BUCKET: None, schema.DEATH: None}
     return {}
+
+
+def _removal(change: Change, retention: Millis) -> Attributes:
+    """In the very write that ends a task: later it would be a write of its own."""
+    status = change.sets.get("status")
+    if status is None or not status.final:
+        return {}
+    return {**removal_attributes(status, change.sets["updated_at"], retention)}
 
 
 def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from lambdas.aws import schema
 from lambdas.aws.clients import reached
 from lambdas.aws.items import Item, decode_task, task_references
-from lambdas.core.errors import Corrupt, Unavailable
+from lambdas.aws.unprocessed import pause
+from lambdas.core.errors import Corrupt
 from lambdas.core.task import Task
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ Key = tuple[str, str]
 
 KEYS_PER_CALL = 100
 TEXTS_KEPT = 64  # at most 256 KB each
-EMPTY_ANSWERS = 4
-FIRST_PAUSE = 0.05
 
 
 class TaskReader:
@@ -83,8 +81,7 @@ class TaskReader:
             yield from self._batch(wanted, consistent=consistent)
 
     def _batch(self, wanted: Any, *, consistent: bool) -> Iterator[Item]:
-        """An answer holds up to 16 MB; what it leaves out is asked for again. An answer that
-        leaves out everything means that the table is throttled."""
+        """An answer holds up to 16 MB; what it leaves out is asked for again."""
         empty = 0
         while wanted:
             asked: Any = {self._table: {"Keys": wanted, "ConsistentRead": consistent}}
@@ -96,13 +93,7 @@ class TaskReader:
             wanted = left.get("Keys")
             empty = 0 if items else empty + 1
             if wanted and empty:
-                _pause(empty)
-
-
-def _pause(empty_answers: int) -> None:
-    if empty_answers > EMPTY_ANSWERS:
-        raise Unavailable("BatchGetItem: every key stays unprocessed")
-    time.sleep(FIRST_PAUSE * 2**empty_answers)
+                pause("BatchGetItem", empty)
 
 
 def _pk(item: Item) -> str:

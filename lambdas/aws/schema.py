@@ -52,7 +52,7 @@ BODY_HASH = "bh"
 FENCE = "fe"
 SHARDS = "sh"
 SINCE = "si"
-REMOVE_AFTER = "tl"  # seconds, for DynamoDB's own expiry
+REMOVE_AFTER = "tl"  # seconds, for DynamoDB's own expiry; of a task that is over, too
 
 TASK = "task"
 ATTEMPT_PREFIX = "attempt#"

@@ -1,6 +1,6 @@
-"""One table: conditional writes that tell what stood in their way, and paged queries."""
+"""One table: conditional writes that tell what stood in their way, paged queries, deletions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -8,9 +8,12 @@ from botocore.exceptions import ClientError
 from lambdas.aws import schema
 from lambdas.aws.clients import reached, standing_item
 from lambdas.aws.items import Item
+from lambdas.aws.unprocessed import pause
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+DELETES_PER_CALL = 25
 
 
 class Table:
@@ -79,6 +82,23 @@ class Table:
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def delete(self, keys: Sequence[Item]) -> None:
+        """Whatever stands there; a key of nothing is none the worse."""
+        for start in range(0, len(keys), DELETES_PER_CALL):
+            few = keys[start : start + DELETES_PER_CALL]
+            self._delete([{"DeleteRequest": {"Key": key}} for key in few])
+
+    def _delete(self, asked: Sequence[Any]) -> None:
+        empty = 0
+        while asked:
+            with reached():
+                answer = self.client.batch_write_item(RequestItems={self.name: asked})
+            left = answer["UnprocessedItems"].get(self.name, [])
+            empty = 0 if len(left) < len(asked) else empty + 1
+            if empty:
+                pause("BatchWriteItem", empty)
+            asked = left
 
     def _standing(self, error: ClientError, key: Item) -> Item | None:
         return standing_item(error) or self.get(key[schema.PK]["S"], key[schema.SK]["S"])

@@ -17,6 +17,7 @@ from lambdas.aws.fan_out import FanOut
 from lambdas.aws.items import encode_task
 from lambdas.aws.listing import Lister, listing_bucket
 from lambdas.aws.reader import TaskReader
+from lambdas.aws.retention import removal_attributes
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
 from lambdas.aws.table import Table
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
@@ -24,6 +25,7 @@ from lambdas.core.dead import dead_page
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation, Shards
+from lambdas.core.retention import RETENTION
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
@@ -47,12 +49,14 @@ class DynamoTaskStore:
         *,
         shards: Callable[[], Shards],
         clock: Clock,
+        retention: Millis = RETENTION,
         fan_out: FanOut | None = None,
         wakes_per_query: int = WAKES_PER_QUERY,
     ) -> None:
         self._table = Table(client, table)
         self._shards = shards
         self._clock = clock
+        self._retention = retention
         self._fan_out = fan_out or FanOut()
         self._wakes_per_query = wakes_per_query
         self._reader = TaskReader(client, table)
@@ -72,7 +76,7 @@ class DynamoTaskStore:
         return self._fan_out.each(_answered(self._apply), changes)
 
     def set_aside(self, change: Change) -> None:
-        self._table.update_if(update(change, self._shards().count).parameters)
+        self._table.update_if(update(change, self._shards().count, self._retention).parameters)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         bucket = bucket_of(minute, shard)
@@ -119,6 +123,7 @@ class DynamoTaskStore:
         item, beside = encode_task(task, listing_bucket(task, shards))
         if task.status is Status.DEAD:
             item |= death_attributes(task.id, task.updated_at, shards)
+        item |= removal_attributes(task.status, task.updated_at, self._retention)
         self._put_texts(task.id, beside)
         standing, made = self._table.put_if(item, IS_FREE, {})
         if made:
@@ -129,7 +134,7 @@ class DynamoTaskStore:
         return Applied(there) if there.token == task.token else Refused(there)
 
     def _apply(self, change: Change) -> Answer:
-        wanted = update(change, self._shards().count)
+        wanted = update(change, self._shards().count, self._retention)
         self._put_texts(change.task_id, wanted.beside)
         item, made = self._table.update_if(wanted.parameters)
         if item is None:

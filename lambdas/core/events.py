@@ -1,6 +1,7 @@
 """What a listener learns of a task: that its status changed, and what came with it."""
 
-from lambdas.core.lifecycle import Status
+from lambdas.core.lanes import Lane
+from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.task import Task, TaskError
 from lambdas.core.times import Millis
 from lambdas.core.values import value
@@ -12,12 +13,14 @@ class StatusChange:
     namespace: str
     name: str | None
     target: str | None  # the handler or URL
+    lane: Lane
     before: Status | None  # None: the task has just come into being
     after: Status
     attempt: int
     at: Millis
-    drift_ms: Millis | None  # of the attempt that runs or ran last
-    error: TaskError | None  # of the same attempt
+    drift_ms: Millis | None  # of the attempt that runs or ran last, as are these two
+    outcome: Outcome | None
+    error: TaskError | None
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -30,10 +33,12 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         namespace=after.spec.namespace,
         name=after.spec.name,
         target=after.spec.target.get("handler") or after.spec.target.get("url"),
+        lane=after.lane,
         before=before.status if before else None,
         after=after.status,
         attempt=after.attempt,
         at=after.updated_at,
         drift_ms=current.drift_ms if current else None,
+        outcome=current.outcome if current else None,
         error=current.error if current else None,
     )

@@ -5,6 +5,7 @@ from enum import StrEnum
 MAX_RECEIVES = 10  # of one message, before its queue moves it to the dead letters
 KEPT_FOR = 14 * 24 * 3600  # seconds, in a queue or among the dead letters: the longest of SQS
 
+
 class Lane(StrEnum):
     HIGH = "high"
     MEDIUM = "medium"

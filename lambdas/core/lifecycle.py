@@ -19,8 +19,14 @@ class Status(StrEnum):
     def finished(self) -> bool:
         return self in FINISHED
 
+    @property
+    def final(self) -> bool:
+        """Nothing leads out of it; a dead task can be revived."""
+        return self in FINAL
 
-FINISHED = frozenset({Status.SUCCEEDED, Status.DEAD, Status.CANCELLED, Status.EXPIRED})
+
+FINAL = frozenset({Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED})
+FINISHED = FINAL | {Status.DEAD}
 
 
 class Outcome(StrEnum):

@@ -1,47 +1,83 @@
 """The `relay` Lambda: the table's stream calls it with what was written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from lambdas.aws.events import change_of_record
+from lambdas.aws.events import change_of_record, left_behind_by_record
 from lambdas.core.events import StatusChange
-from lambdas.core.lifecycle import Status
+from lambdas.core.lanes import Lane
+from lambdas.relay.measures import measures_of
 from lambdas.relay.relay import Relay
 
 logger = Logger(service="relay")
-metrics = Metrics(namespace="Duetime", service="relay")
 copy_config_to_registered_loggers(logger, include={"lambdas"})
 
 
-class Measure:
-    """Counts the ends of tasks by status, and how late their attempts started."""
+def _metrics_of(lane: Lane) -> EphemeralMetrics:
+    """Without a service: whoever asks for a metric must name all its dimensions."""
+    dimensions = {"lane": lane.value}
+    return EphemeralMetrics(namespace="Duetime", service="", default_dimensions=dimensions)
+
+
+# What is published together shares its dimensions, so each lane is published alone.
+METRICS = {lane: _metrics_of(lane) for lane in Lane}
+
+
+class Measuring:
+    """Powertools keeps every value, and publishes by itself when it holds a hundred of one
+    name, which is as many as CloudWatch takes at once."""
 
     def notify(self, change: StatusChange) -> None:
-        if change.after is Status.RUNNING and change.drift_ms is not None:
-            metrics.add_metric("Drift", MetricUnit.Milliseconds, change.drift_ms)
-        elif change.after.finished:
-            metrics.add_metric(change.after.title(), MetricUnit.Count, 1)
+        for measure in measures_of(change):
+            METRICS[change.lane].add_metric(measure.name, measure.unit, measure.amount)
 
 
-relay = Relay([Measure()])
+relay = Relay([Measuring()])
+
+
+@contextmanager
+def published() -> Iterator[None]:
+    """Whatever becomes of an invocation, what it has measured is published."""
+    try:
+        yield
+    finally:
+        for metrics in METRICS.values():
+            if metrics.metric_set:
+                metrics.flush_metrics()
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics(raise_on_empty_metrics=False)
+@published()
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
-    """A record that cannot be read is named, so that the event source tries it again from
-    there, and in the end sets it aside; those before it are done."""
+    """A record that cannot be read, or whose leftovers cannot be deleted, is named, so that the
+    event source tries it again from there, and in the end sets it aside; those before it are
+    done."""
     for record in event["Records"]:
         try:
-            change = change_of_record(record)
+            _relay(record)
         except Exception:
             number = record["dynamodb"]["SequenceNumber"]
             logger.exception("a record cannot be relayed", sequence_number=number)
             return {"batchItemFailures": [{"itemIdentifier": number}]}
-        if change is not None:
-            relay.relay([change])
     return {"batchItemFailures": []}
+
+
+def _relay(record: Mapping[str, Any]) -> None:
+    change = change_of_record(record)
+    if change is not None:
+        relay.relay([change])
+    task_id = left_behind_by_record(record)
+    if task_id is not None:
+        _forget(task_id)
+
+
+def _forget(task_id: str) -> None:
+    """Seldom needed, so wired only then: a relay that forgets nothing starts without boto3."""
+    from lambdas import wiring
+
+    wiring.rows_beside().forget(task_id)

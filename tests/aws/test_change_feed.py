@@ -6,6 +6,7 @@ from lambdas.aws import clients
 from lambdas.aws.change_feed import StreamFeed, stream_of
 from lambdas.core.delivery import delivery_of
 from lambdas.core.events import StatusChange, status_change
+from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.ports import Reservation, TaskStore
 from lambdas.core.steps.lease import lease, renew
@@ -85,11 +86,13 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
             namespace="growth",
             name="n" * 64,
             target=None,
+            lane=Lane.MEDIUM,
             before=Status.RUNNING,
             after=Status.DEAD,
             attempt=1,
             at=NOW + SECOND,
             drift_ms=task.current.drift_ms,
+            outcome=Outcome.FAILED,
             error=TaskError(type="ValueError", message="m" * 64),
         )
     ]

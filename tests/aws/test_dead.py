@@ -12,6 +12,7 @@ from lambdas.core import dead as core
 from lambdas.core.change import Change
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.ports import DeadListing, TaskStore
+from lambdas.core.retention import RETENTION
 from lambdas.core.steps.record import Failure, fail
 from lambdas.core.steps.revive import revive
 from lambdas.core.task import Task, TaskError
@@ -83,7 +84,8 @@ def test_nobody_else_is_stored_with_them(dynamodb: Any, table: str, status: Stat
 @pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
 def test_no_other_step_names_them(made: Callable[[], Made]):
     _, change = made()
-    written = update(change, RULES.shards).parameters["UpdateExpression"].replace(",", " ").split()
+    parameters = update(change, RULES.shards, RETENTION).parameters
+    written = parameters["UpdateExpression"].replace(",", " ").split()
 
     both = change.step in (Step.BURY, Step.REVIVE)
     assert OF_THE_DEAD & set(written) == (OF_THE_DEAD if both else set())

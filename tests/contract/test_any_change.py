@@ -97,8 +97,9 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
 
 
 def _always_written(step: Step) -> set[str]:
-    """Two steps lead into the list of the dead and out of it, and say when."""
-    return {"status", "updated_at"} if step in (Step.BURY, Step.REVIVE) else set()
+    """The steps that end a task, and the one that revives it, say so and when."""
+    ends = all(after.finished for after in TRANSITIONS[step].values())
+    return {"status", "updated_at"} if ends or step is Step.REVIVE else set()
 
 
 def _fitting(status: Status) -> list[Step]:

@@ -38,5 +38,7 @@ def test_an_event_tells_of_the_task_as_it_stands_now(before, after):
         )
         assert (event.before, event.after) == (before.status, after.status)
         assert (event.attempt, event.at) == (after.attempt, after.updated_at)
+        assert event.lane is after.spec.priority
+        assert event.outcome == (after.current and after.current.outcome)
         assert event.error == (after.current and after.current.error)
         assert event.drift_ms == (after.current and after.current.drift_ms)

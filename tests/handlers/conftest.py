@@ -13,7 +13,7 @@ import pytest
 from duetime.local.moto_backend import fair_moto
 from lambdas import registry, wiring
 from lambdas.api import handler as api
-from lambdas.aws import clients
+from lambdas.aws import clients, schema
 from lambdas.aws.change_feed import stream_of
 from lambdas.aws.resources import ensure_resources
 from lambdas.core.lanes import Lane
@@ -27,7 +27,7 @@ from tests.factories import SteppedClock
 
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
-    *(wiring.settings, wiring.adapters),
+    *(wiring.settings, wiring.adapters, wiring.rows_beside),
     *(api.api, scanner.scanner, executor.targets),
 )
 
@@ -64,6 +64,8 @@ class Deployment:
     def __init__(self, aws: Aws, table: str, urls: dict[Lane, str], clock: SteppedClock) -> None:
         self.clock = clock
         self.urls = urls
+        self.table = table
+        self._dynamodb = aws.dynamodb
         self._sqs = aws.sqs
         self._streams = aws.streams
         self._stream = stream_of(aws.dynamodb, table)
@@ -122,6 +124,25 @@ class Deployment:
         for record in records:
             record["attributes"]["SentTimestamp"] = str(self.clock.now() + after)
         return records
+
+    def rows(self, task_id: str) -> dict[str, Any]:
+        """All that the table holds of a task, by sort key."""
+        answer = self._dynamodb.query(
+            TableName=self.table,
+            KeyConditionExpression=f"{schema.PK} = :task",
+            ExpressionAttributeValues={":task": {"S": schema.task_pk(task_id)}},
+        )
+        return {item[schema.SK]["S"]: item for item in answer["Items"]}
+
+    def expire(self, task_id: str) -> Any:
+        """The record of the removal that DynamoDB makes when a task's retention is over."""
+        item = self.rows(task_id)[schema.TASK]
+        key = {name: item[name] for name in (schema.PK, schema.SK)}
+        self._dynamodb.delete_item(TableName=self.table, Key=key)
+        record = self.stream_records()[-1]
+        return record | {
+            "userIdentity": recorded("dynamodb_removals")["Records"][0]["userIdentity"]
+        }
 
     def stream_records(self) -> list[Any]:
         description = self._streams.describe_stream(StreamArn=self._stream)["StreamDescription"]

@@ -1,3 +1,10 @@
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from tests.handlers.conftest import Deployment, recorded
 
 
@@ -35,3 +42,36 @@ def test_a_body_that_is_not_json_is_a_problem(deployment: Deployment):
 
     status, problem = deployment.ask(recorded("http_api_delete"))
     assert status == 405
+
+
+def test_a_file_tells_the_names_of_handlers_that_are_not_here(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    names = tmp_path / "handlers.json"
+    names.write_text('["reports.daily"]')
+    monkeypatch.setenv("DUETIME_HANDLERS", str(names))
+    event = recorded("http_api_post")
+
+    def submit(handler: str) -> tuple[int, Any]:
+        body = {"target": {"type": "python", "handler": handler}}
+        return deployment.ask(event | {"body": json.dumps(body)})
+
+    assert submit("reports.daily")[0] == 201
+    status, problem = submit("handlers.echo")
+    assert status == 422
+    assert "reports.daily" in json.dumps(problem)
+
+
+def test_handlers_of_a_folder_are_imported(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    (tmp_path / "of_the_api.py").write_text(
+        "from duetime import task\n@task('imported')\ndef f(p, c): ..."
+    )
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("DUETIME_HANDLERS", str(tmp_path))
+    body = {"target": {"type": "python", "handler": "imported"}}
+
+    status, _ = deployment.ask(recorded("http_api_post") | {"body": json.dumps(body)})
+
+    assert status == 201

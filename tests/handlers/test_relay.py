@@ -8,8 +8,6 @@ from lambdas.relay import handler
 from lambdas.relay.relay import Relay
 from tests.handlers.conftest import LambdaContext, recorded
 
-pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
-
 
 class Heard:
     def __init__(self) -> None:

@@ -37,7 +37,11 @@ def test_submit_scan_execute_relay(deployment: Deployment, capsys: pytest.Captur
 
     capsys.readouterr()
     assert deployment.relay(deployment.stream_records()) == []
-    assert metrics(capsys.readouterr().out) == {"Drift": [0.0], "Succeeded": [1.0]}
+    assert metrics(capsys.readouterr().out) == {
+        "FastPath": [0.0],
+        "Drift": [0.0],
+        "Succeeded": [1.0],
+    }
 
 
 def dies(deployment: Deployment) -> str:

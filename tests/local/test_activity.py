@@ -6,6 +6,7 @@ from rich.console import Console
 
 from duetime.local.activity import LINES_A_SECOND, Activity
 from lambdas.core.events import StatusChange
+from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import TaskError
 
@@ -16,11 +17,13 @@ def a_change(**fields: Any) -> StatusChange:
         "namespace": "default",
         "name": None,
         "target": "shop.restock",
+        "lane": Lane.MEDIUM,
         "before": Status.RUNNING,
         "after": Status.SUCCEEDED,
         "attempt": 1,
         "at": 1_000,
         "drift_ms": None,
+        "outcome": None,
         "error": None,
     }
     return StatusChange(**{**given, **fields})

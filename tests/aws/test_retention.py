@@ -1,0 +1,183 @@
+"""When DynamoDB may remove a task, and what goes after it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lambdas.aws import schema, unprocessed
+from lambdas.aws.expressions import update
+from lambdas.aws.retention import RowsBeside
+from lambdas.core.errors import Unavailable
+from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.retention import RETENTION
+from lambdas.core.steps.record import Failure, fail, succeed
+from lambdas.core.steps.revive import revive
+from lambdas.core.task import Attempt, Task, TaskError
+from lambdas.core.times import DAY, SECOND
+from tests.aws.stored import a_store, asked_of, items_in
+from tests.contract.test_steps import STEPS, Made
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_spec, a_task
+
+LONG = "p" * 1_000
+IN_TIME = {"N": str((NOW + RETENTION) // SECOND + 1)}
+
+
+def an_attempt(number: int) -> Attempt:
+    return Attempt(number=number, started_at=NOW, drift_ms=0)
+
+
+def with_rows(client: Any, table: str, *, attempts: int) -> Task:
+    task, store = a_task(spec=a_spec(payload=LONG)), a_store(client, table)
+    store.put([task])
+    for number in range(1, attempts + 1):
+        store.keep_attempt(task.id, an_attempt(number))
+    return task
+
+
+def remove(client: Any, table: str, task: Task) -> None:
+    key = {schema.PK: {"S": schema.task_pk(task.id)}, schema.SK: {"S": schema.TASK}}
+    client.delete_item(TableName=table, Key=key)
+
+
+class Throttled:
+    """Does only the first few of each batch."""
+
+    def __init__(self, client: Any, few: int) -> None:
+        self._client = client
+        self._few = few
+        self.asked: list[int] = []
+
+    def query(self, **parameters: Any) -> Any:
+        return self._client.query(**parameters)
+
+    def batch_write_item(self, RequestItems: Any) -> Any:
+        [(table, requests)] = RequestItems.items()
+        self.asked.append(len(requests))
+        done, left = requests[: self._few], requests[self._few :]
+        if done:
+            self._client.batch_write_item(RequestItems={table: done})
+        return {"UnprocessedItems": {table: left} if left else {}}
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    pauses: list[float] = []
+    monkeypatch.setattr(unprocessed.time, "sleep", pauses.append)
+    return pauses
+
+
+@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+def test_a_step_that_ends_a_task_for_good_says_when_it_may_go(made: Callable[[], Made]):
+    task, change = made()
+    after = change.applied_to(task)
+    written = update(change, RULES.shards, 2 * DAY).parameters
+    value = written["ExpressionAttributeValues"].get(f":{schema.REMOVE_AFTER}")
+
+    if after.status in (Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED):
+        assert value == {"N": str((after.updated_at + 2 * DAY) // SECOND + 1)}
+        assert f"{schema.REMOVE_AFTER} = :{schema.REMOVE_AFTER}" in written["UpdateExpression"]
+    else:
+        assert schema.REMOVE_AFTER not in written["UpdateExpression"]
+
+
+def test_it_is_written_with_the_outcome(dynamodb: Any, table: str):
+    task, store = a_running_task(), a_store(dynamodb, table)
+    store.put([task])
+    assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
+
+    with asked_of(dynamodb) as asked:
+        [done] = store.apply([succeed(task, result=1, now=NOW)])
+
+    assert asked == ["UpdateItem"]
+    assert items_in(dynamodb, table)[schema.TASK][schema.REMOVE_AFTER] == IN_TIME
+    assert store.get([task.id]) == {task.id: done.task}
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_task_that_is_stored_finished_may_go_too(dynamodb: Any, table: str, status: Status):
+    a_store(dynamodb, table).put([a_task(status=status, updated_at=NOW)])
+
+    item = items_in(dynamodb, table)[schema.TASK]
+    assert item.get(schema.REMOVE_AFTER) == (IN_TIME if status.final else None)
+
+
+def test_the_dead_and_the_revived_are_kept(dynamodb: Any, table: str):
+    task, store = a_running_task(), a_store(dynamodb, table)
+    store.put([task])
+    error = TaskError(type="Bad", message="no")
+    failure = Failure(outcome=Outcome.FAILED, error=error, permanent=True)
+
+    [dead] = store.apply([fail(RULES, task, failure, now=NOW, draw=a_draw())])
+    assert dead.task.status is Status.DEAD
+    assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
+
+    store.apply([revive(RULES, dead.task, now=NOW, draw=a_draw())])
+    assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
+
+
+def test_the_rows_beside_a_removed_task_are_deleted(dynamodb: Any, table: str):
+    gone, other = (with_rows(dynamodb, table, attempts=2) for _ in range(2))
+    remove(dynamodb, table, gone)
+
+    with asked_of(dynamodb) as asked:
+        RowsBeside(dynamodb, table).forget(gone.id)
+
+    assert asked == ["Query consistent", "BatchWriteItem"]
+    left = dynamodb.scan(TableName=table)["Items"]
+    assert {item[schema.PK]["S"] for item in left} == {schema.task_pk(other.id)}
+    assert a_store(dynamodb, table).get([other.id]) == {other.id: other}
+
+
+def test_more_rows_than_one_call_takes(dynamodb: Any, table: str):
+    task = with_rows(dynamodb, table, attempts=59)
+    remove(dynamodb, table, task)
+
+    with asked_of(dynamodb) as asked:
+        RowsBeside(dynamodb, table).forget(task.id)
+
+    assert asked == ["Query consistent", *["BatchWriteItem"] * 3]
+    assert items_in(dynamodb, table) == {}
+
+
+def test_to_forget_again_changes_nothing(dynamodb: Any, table: str):
+    with asked_of(dynamodb) as asked:
+        RowsBeside(dynamodb, table).forget(a_task().id)
+
+    assert asked == ["Query consistent"]
+
+
+def test_a_task_that_stands_there_keeps_its_rows(dynamodb: Any, table: str):
+    task = with_rows(dynamodb, table, attempts=1)
+    before = items_in(dynamodb, table)
+
+    RowsBeside(dynamodb, table).forget(task.id)
+
+    assert items_in(dynamodb, table) == before
+
+
+def test_what_a_batch_leaves_undone_is_asked_for_again(
+    dynamodb: Any, table: str, pauses: list[float]
+):
+    task = with_rows(dynamodb, table, attempts=29)
+    remove(dynamodb, table, task)
+    throttled = Throttled(dynamodb, few=10)
+
+    RowsBeside(throttled, table).forget(task.id)
+
+    assert throttled.asked == [25, 15, 5, 5]
+    assert (pauses, items_in(dynamodb, table)) == ([], {})
+
+
+def test_a_table_that_does_nothing_for_long_is_unavailable(
+    dynamodb: Any, table: str, pauses: list[float]
+):
+    task = with_rows(dynamodb, table, attempts=1)
+    remove(dynamodb, table, task)
+    throttled = Throttled(dynamodb, few=0)
+
+    with pytest.raises(Unavailable, match="BatchWriteItem: every key stays unprocessed"):
+        RowsBeside(throttled, table).forget(task.id)
+
+    assert throttled.asked == [2] * 5
+    assert pauses == [0.1, 0.2, 0.4, 0.8]

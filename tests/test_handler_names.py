@@ -1,0 +1,210 @@
+"""Which handlers there are, told by their source alone."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lambdas import registry
+from lambdas.handler_names import names_in, read_names
+from lambdas.registry import BadHandlers, HandlersNotFound
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "handlers"
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from duetime import task\n@task('a')\ndef f(p, c): ...",
+        "from duetime import Context, task\n@task('a', isolated=True)\nasync def f(p, c): ...",
+        "from duetime import task as t\n@t('a')\ndef f(p, c): ...",
+        "from duetime import *\n@task('a')\ndef f(p, c): ...",
+        "import duetime\n@duetime.task('a')\ndef f(p, c): ...",
+        "import duetime as d\n@d.task(name='a')\ndef f(p, c): ...",
+        "import duetime.client\n@duetime.task('a')\ndef f(p, c): ...",
+        "from duetime import task\ntask('a')(lambda p, c: None)",
+        "from duetime import task\n@other\n@task(isolated=True, name='a')\ndef f(p, c): ...",
+        "if True:\n    from duetime import task\n    @task('a')\n    def f(p, c): ...",
+        "from duetime import task\nraise RuntimeError\n@task('a')\ndef f(p, c): ...",
+        "import duetime\nimport no_such_library\n@duetime.task(('a'))\ndef f(p, c): ...",
+        "from duetime import task\n@task('' 'a')\ndef f(p, c): ...",
+        "# -*- coding: latin-1 -*-\nfrom duetime import task\n@task('a')\ndef f(p, c): ...",
+    ],
+)
+def test_a_name_is_found_however_it_is_registered(write: Write, source: str):
+    folder = write("handlers/shop.py", source).parent
+
+    assert names_in(folder) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from elsewhere import task\ntask(1)",
+        "from .duetime import task\ntask(1)",
+        "import invoke as duetime\nduetime.task(1)",
+        "import duetime.client as client\nclient.task(1)",
+        "from duetime import Context\nContext.task(1)",
+        "import duetime\nduetime.tasks(1)\nother.duetime.task(1)",
+        "# from duetime import task\n'@task(\"b\")'",
+    ],
+)
+def test_what_is_not_ours_is_left_alone(write: Write, source: str):
+    write("handlers/ours.py", "from duetime import task\ntask('a')(print)")
+    folder = write("handlers/theirs.py", source).parent
+
+    assert names_in(folder) == ["a"]
+
+
+def test_names_of_all_files_come_sorted(write: Write):
+    for name, file in {"b": "a.py", "c": "deep/er/x.py", "a": "deep/__init__.py"}.items():
+        write(f"handlers/{file}", f"from duetime import task\n@task({name!r})\ndef f(p, c): ...")
+    for never_imported in ("__init__.py", "__main__.py"):
+        write(f"handlers/{never_imported}", "from duetime import task\ntask('no')(print)")
+    folder = write("handlers/notes.txt", "task('no')").parent
+
+    assert names_in(folder) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(
+            "task(NAME)",
+            "task(name=NAME)",
+            "task(f'a')",
+            "task('a' + 'b')",
+            "task(7)",
+            "task(b'a')",
+        ),
+        *("task()", "task(isolated=True)", "task(*names)", "task(**given)", "task('a', name=NAME)"),
+    ],
+)
+def test_a_name_must_be_a_plain_string(write: Write, call: str):
+    file = write("handlers/shop.py", f"from duetime import task\n\n@{call}\ndef f(p, c): ...")
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(file.parent)
+    assert str(caught.value) == (
+        f"handlers: {file}:3: the name of a handler must be a plain string,"
+        " so that the API can know it"
+    )
+
+
+@pytest.mark.parametrize("made", ["def f(p, c): ...", "async def f(p, c): ...", "class F: ..."])
+def test_a_decorator_without_a_name(write: Write, made: str):
+    file = write("handlers/shop.py", f"import duetime\n@duetime.task\n{made}")
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(file.parent)
+    assert str(caught.value) == f'handlers: {file}:2: a handler needs a name: @task("…")'
+
+
+def test_a_name_given_twice_in_a_file(write: Write):
+    source = "from duetime import task\n@task('a')\ndef f(p, c): ...\n@task('a')\ndef g(p, c): ..."
+    file = write("handlers/shop.py", source)
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(file.parent)
+    assert str(caught.value) == (
+        f"handlers: {file}:4: handler 'a' is registered at {file}:2 already"
+    )
+
+
+def test_a_name_given_twice_in_a_folder(write: Write):
+    source = "from duetime import task\n@task('a')\ndef f(p, c): ..."
+    first, second = (write(f"handlers/{name}.py", source) for name in ("one", "two"))
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(first.parent)
+    assert str(caught.value) == (
+        f"handlers: {second}:2: handler 'a' is registered at {first}:2 already"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        (b"x = 1\ndef f(:\n", 2, "SyntaxError: invalid syntax"),
+        (b"# -*- coding: nonsense -*-", 1, "SyntaxError: unknown encoding: nonsense"),
+    ],
+)
+def test_a_file_that_is_not_python(write: Write, source: bytes, line: int, words: str):
+    file = write("handlers/shop.py", "")
+    file.write_bytes(source)
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(file.parent)
+    assert str(caught.value).startswith(f"handlers: {file}:{line}: {words}")
+
+
+def test_a_folder_without_a_handler(write: Write, tmp_path: Path):
+    folder = write("handlers/shop.py", "from duetime import task").parent
+
+    with pytest.raises(BadHandlers) as caught:
+        names_in(folder)
+    assert str(caught.value) == f"handlers: {folder} registers no handler"
+
+    with pytest.raises(HandlersNotFound) as missing:
+        names_in(tmp_path / "nowhere")
+    assert str(missing.value) == f"handlers: there is no folder '{tmp_path / 'nowhere'}'"
+
+
+def test_the_source_tells_what_an_import_would_register(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(registry, "_handlers", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    registry.load(str(EXAMPLES))
+    loaded = registry.names()
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+    assert len(loaded) > 5
+    assert names_in(EXAMPLES) == sorted(loaded)
+
+
+def test_names_are_read_from_a_file(write: Write):
+    assert read_names(write("handlers.json", '["a", "größe"]')) == {"a", "größe"}
+    assert read_names(write("handlers.json", "[]")) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", ": Expecting value: line 1 column 1 (char 0)"),
+        ('{"a": 1}', " is not a list of names"),
+        ('["a", 1]', " is not a list of names"),
+        ('"a"', " is not a list of names"),
+    ],
+)
+def test_a_file_that_holds_no_names(write: Write, text: str, reason: str):
+    file = write("handlers.json", text)
+
+    with pytest.raises(BadHandlers) as caught:
+        read_names(file)
+    assert str(caught.value) == f"handlers: {file}{reason}"
+
+
+def test_a_file_of_names_that_is_not_there(tmp_path: Path):
+    with pytest.raises(HandlersNotFound, match=r"^handlers: there is no file '.*handlers\.json'$"):
+        read_names(tmp_path / "handlers.json")
+
+
+def test_whoever_bundles_needs_no_boto3():
+    code = "import sys, lambdas.handler_names; sys.exit('boto3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
