@@ -15,7 +15,6 @@ class Settings:
     queue_medium: str
     queue_low: str
     shards: int = 16
-    slices: int = 1
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
     handlers: str = ""  # the module or folder of Python handlers
     endpoint_url: str = ""  # another DynamoDB and SQS, for trials

@@ -30,17 +30,27 @@ def scanner() -> Scanner:
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """A scheduled event as EventBridge makes it stands for slice 0; a rule with a constant
-    input names its slice: `{"slice": 3}`."""
-    slice_number = int(event.get("slice", 0))
+    slice_number, slices = slice_of(event)
     now = wiring.adapters().ports.clock.now()
     left = context.get_remaining_time_in_millis()
     until = now + max(left - RESERVE, left // 2)
-    report = scanner().tick(slice_number, wiring.settings().slices, until)
+    report = scanner().tick(slice_number, slices, until)
     _publish(slice_number, report)
     if report.unfinished and report.saved:  # else another tick of this slice is at it
-        wiring.invoke_again(context.invoked_function_arn, {"slice": slice_number})
+        again = {"slice": slice_number, "slices": slices}
+        wiring.invoke_again(context.invoked_function_arn, again)
     return asdict(report)
+
+
+def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
+    """A rule with a constant input names its slice, and of how many: `{"slice": 3, "slices": 4}`.
+    Both stand in the event, so that they change together. An event as EventBridge makes it has
+    neither, and means all shards."""
+    number, slices = event.get("slice", 0), event.get("slices", 1)
+    whole = type(number) is int and type(slices) is int
+    if not whole or not 0 <= number < slices:
+        raise ValueError(f"no such slice: {number!r} of {slices!r}, counted from 0")
+    return number, slices
 
 
 def _publish(slice_number: int, report: TickReport) -> None:
