@@ -1,6 +1,6 @@
 """One table: conditional writes that tell what stood in their way, and paged queries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -79,6 +79,12 @@ class Table:
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def scan(self, index: str, limit: int) -> tuple[Sequence[Item], bool]:
+        """The first rows of an index, in no order, and whether there may be more."""
+        with reached():
+            answer = self.client.scan(TableName=self.name, IndexName=index, Limit=limit)
+        return answer["Items"], "LastEvaluatedKey" in answer
 
     def _standing(self, error: ClientError, key: Item) -> Item | None:
         return standing_item(error) or self.get(key[schema.PK]["S"], key[schema.SK]["S"])

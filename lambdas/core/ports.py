@@ -115,6 +115,11 @@ class TaskStore(Protocol):
         """One bucket of the wake index, or one kind in it, in key order. It may lag behind."""
         ...
 
+    def few_wakes(self, limit: int) -> list[Wake] | None:
+        """Every wake there is, bucket by bucket in key order, if they are few: None if there are
+        more than `limit`. However many there are, it costs no more than reading that many."""
+        ...
+
     def page(self, listing: Listing) -> Page: ...
 
     def dead(self, listing: DeadListing) -> Page:

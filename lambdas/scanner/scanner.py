@@ -13,6 +13,7 @@ from lambdas.core.ports import CursorStore, Ports, Shards, SliceState
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind
 from lambdas.scanner.dispatch import Dispatched, Dispatcher
+from lambdas.scanner.index import WakeIndex, read_index
 from lambdas.scanner.near import read_near
 from lambdas.scanner.pace import CATCH_UP, Pacer
 from lambdas.scanner.window import Window, sweep, window
@@ -63,8 +64,9 @@ class Scanner:
             for shard in range(slice_number, shards.count, slices)
         ]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
-        tick = _Tick(Dispatcher(self._ports, pacer), now=now, until=until)
-        near = read_near(self._ports.store, windows, pacer, now=now, horizon=horizon)
+        index = read_index(self._ports.store)
+        tick = _Tick(Dispatcher(self._ports, pacer), index, now=now, until=until)
+        near = read_near(index, windows, pacer, now=now, horizon=horizon)
         tick.take(near.fresh)
         tick.take(near.watches)
         tick.report.unfinished |= near.more
@@ -79,9 +81,11 @@ class Scanner:
 
 
 class _Tick:
-    def __init__(self, dispatcher: Dispatcher, *, now: Millis, until: Millis | None) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, index: WakeIndex, *, now: Millis, until: Millis | None
+    ) -> None:
         self._dispatcher = dispatcher
-        self._store = dispatcher.ports.store
+        self._index = index
         self._now = now
         self._until = until
         self.more_behind = False  # and it may be taken at once
@@ -110,7 +114,7 @@ class _Tick:
         while reached < end and not self.out_of_time():
             wakes = []
             for w in windows:
-                if reached in w.behind and (some := list(self._store.wakes(reached, w.shard))):
+                if reached in w.behind and (some := list(self._index.wakes(reached, w.shard))):
                     found_in.setdefault(w.shard, reached)
                     wakes += some
             self.take(wakes)
@@ -130,7 +134,7 @@ class _Tick:
             held_back = self.report.held_back
             for w in windows:
                 if minute not in w.behind:
-                    self.take(self._store.wakes(minute, w.shard))
+                    self.take(self._index.wakes(minute, w.shard))
             if self.out_of_time() or self.report.held_back > held_back:
                 break
             swept = minute
