@@ -39,7 +39,8 @@ from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Admitted, Ended, Run
-from lambdas.scanner.scanner import Scanner, TickReport
+from lambdas.scanner.report import TickReport
+from lambdas.scanner.scanner import Scanner
 from tests.backends import a_table
 from tests.factories import SteppedClock, a_spec
 

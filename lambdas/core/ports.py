@@ -155,6 +155,7 @@ class SliceState:
     cursors: Mapping[int, int] = field(default_factory=dict)  # shard → oldest minute not empty
     swept: int = 0  # the older minute that was read last
     paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → where its slots end
+    ticked_at: Millis | None = None  # when the tick that saved it began
 
 
 class CursorStore(Protocol):

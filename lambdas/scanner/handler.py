@@ -1,22 +1,25 @@
 """The `scanner` Lambda: an EventBridge rule calls it every minute, with the slice to scan."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from lambdas import wiring
+from lambdas.core.lanes import Lane
 from lambdas.core.times import SECOND
-from lambdas.scanner.scanner import Scanner, TickReport
+from lambdas.scanner.report import TickReport
+from lambdas.scanner.scanner import Scanner
 
 RESERVE = 10 * SECOND  # of the function's time, for a batch under way and the cursor
 
-logger = Logger(service="scanner")
-metrics = Metrics(namespace="Duetime", service="scanner")
+NAMESPACE, SERVICE = "Duetime", "scanner"
+
+logger = Logger(service=SERVICE)
+metrics = Metrics(namespace=NAMESPACE, service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"lambdas"})
 
 
@@ -39,7 +42,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     if report.unfinished and report.saved:  # else another tick of this slice is at it
         again = {"slice": slice_number, "slices": slices}
         wiring.invoke_again(context.invoked_function_arn, again)
-    return asdict(report)
+    return report.told()
 
 
 def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
@@ -54,8 +57,28 @@ def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _publish(slice_number: int, report: TickReport) -> None:
-    logger.info("tick", step="scan", slice=slice_number, **asdict(report))
+    """A metric costs money in every hour in which it is sent: what is zero is left out, so that
+    an idle deployment pays for three."""
+    logger.info("tick", step="scan", slice=slice_number, **report.told())
     metrics.add_metric("Ticks", MetricUnit.Count, 1)
-    metrics.add_metric("Claims", MetricUnit.Count, report.claimed)
-    metrics.add_metric("LostClaims", MetricUnit.Count, report.lost)
-    metrics.add_metric("HeldBack", MetricUnit.Count, report.held_back)
+    metrics.add_metric("Lag", MetricUnit.Seconds, report.lag / SECOND)
+    if report.age is not None:
+        metrics.add_metric("TickAge", MetricUnit.Seconds, report.age / SECOND)
+    _count(metrics, {"HeldBack": report.held_back, "SetAside": report.set_aside})
+    for lane in Lane:
+        _publish_lane(lane, report.claims[lane], report.lost_claims[lane])
+
+
+def _publish_lane(lane: Lane, claims: int, lost_claims: int) -> None:
+    """By itself: what stands in one object shares its dimensions."""
+    if claims or lost_claims:
+        of_lane = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
+        of_lane.add_dimension("lane", lane)
+        _count(of_lane, {"Claims": claims, "LostClaims": lost_claims})
+        of_lane.flush_metrics()
+
+
+def _count(metrics: Metrics | EphemeralMetrics, counts: Mapping[str, int]) -> None:
+    for name, count in counts.items():
+        if count:
+            metrics.add_metric(name, MetricUnit.Count, count)
