@@ -1,5 +1,6 @@
 """The environment of a function, read once into one frozen value."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -85,3 +86,7 @@ _REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
 def metrics_namespace(stage: str) -> str:
     """Two stages in one account must not add up."""
     return f"Duetime/{stage}" if stage else "Duetime"
+
+
+# Read before any Settings are: a role makes its metrics when it is imported.
+METRICS_NAMESPACE = metrics_namespace(os.environ.get(_variable("stage"), ""))

@@ -19,8 +19,8 @@ def test_what_is_not_given_has_a_default():
 
 
 def test_numbers_are_read():
-    settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SLICES": "4"})
-    assert (settings.catch_up, settings.slices) == (7, 4)
+    settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SHARDS": "4"})
+    assert (settings.catch_up, settings.shards) == (7, 4)
 
 
 @pytest.mark.parametrize("days", [1, 3650])

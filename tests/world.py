@@ -5,7 +5,7 @@ break things: a send that is refused, a message that is lost, a writer that is i
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from moto.sqs import models as sqs_models
 
+from duetime.embedded.cursors import _set
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from lambdas.aws import schema
@@ -23,11 +24,12 @@ from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import ensure_lanes
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.change import Answer, Change, Unknown
+from lambdas.core.codec import to_json
 from lambdas.core.delivery import Delivery, Message
 from lambdas.core.ids import new_id
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
-from lambdas.core.ports import CursorStore, Depth, LaneQueue, Ports, Shards, TaskStore
+from lambdas.core.ports import CursorStore, Depth, LaneQueue, Ports, TaskStore
 from lambdas.core.rules import Draw, Rules
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Attempt, Task
@@ -37,9 +39,10 @@ from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Admitted, Ended, Run
-from lambdas.scanner.scanner import Scanner, TickReport
+from lambdas.scanner.report import TickReport
+from lambdas.scanner.scanner import Scanner
 from tests.backends import a_table
-from tests.factories import NOW, SteppedClock, a_spec
+from tests.factories import SteppedClock, a_spec
 
 RULES = Rules(shards=1)
 AT_ONCE = 100
@@ -156,6 +159,8 @@ class World:
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
     corrupt: Callable[[str], None]  # makes a task unreadable
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
+    set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # for so many shards
+    rules: Rules = RULES
     chance: Dice = field(default_factory=Dice)
     script: Script = lambda task, ctx: "done"
     starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
@@ -164,7 +169,7 @@ class World:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
             lanes=self.lanes,
-            rules=RULES,
+            rules=self.rules,
             clock=self.clock,
             chance=self.chance,
         )
@@ -172,13 +177,19 @@ class World:
         self.executor = Executor(self.ports, {"python": self._run})
         self._waiting: list[Admitted] = []
 
+    def knowing(self, shards: int) -> "World":
+        """The same world, as functions see it that are set up for so many shards."""
+        store, cursors = self.set_up(shards)
+        rules = Rules(shards=cursors.shards(self.clock.now()).count)
+        return replace(self, store=Interruptible(store), cursors=cursors, rules=rules)
+
     # what a user does
 
     def submit(self, due_in: Millis = 0, **fields: Any) -> str:
         """As the API does it: durable first, then sent if it is due soon."""
         now = self.clock.now()
         spec = a_spec(**({"run_at": now + due_in} | fields))
-        task = submit(RULES, self.chance.new_id(now), spec, now=now, draw=self.chance.draw())
+        task = submit(self.rules, self.chance.new_id(now), spec, now=now, draw=self.chance.draw())
         self.store.put([task])
         if task.wake and task.wake.kind is WakeKind.WATCH:
             enqueue(self.ports, [task])
@@ -206,8 +217,10 @@ class World:
     def advance_to(self, at: Millis) -> None:
         self.clock.advance(max(at - self.clock.now(), 0))
 
-    def tick(self, until: Millis | None = None) -> TickReport:
-        return self.scanner.tick(until=until)
+    def tick(
+        self, until: Millis | None = None, slice_number: int = 0, slices: int = 1
+    ) -> TickReport:
+        return self.scanner.tick(slice_number, slices, until)
 
     def live(self, span: Millis, step: Millis = MINUTE) -> None:
         """Let time pass, with a tick and a delivery at every step."""
@@ -279,6 +292,13 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
             rows = connection.execute("SELECT id FROM tasks WHERE wake_bucket IS NOT NULL")
             return [task_id for (task_id,) in rows]
 
+    def set_up(shards: int) -> tuple[EmbeddedStore, EmbeddedStore]:
+        """This backend has one shard for now. Here its row says more, and only ever more."""
+        known = store.shards(clock.now())
+        grown = to_json({"count": max(known.count, shards), "since": known.since})
+        store._database.write(lambda c: _set(c, "shards", grown))
+        return store, store
+
     yield World(
         clock=clock,
         store=Interruptible(store),
@@ -287,6 +307,7 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
         empty_lanes=lambda: MemoryLanes(clock),
         corrupt=corrupt,
         awake=awake,
+        set_up=set_up,
     )
     store.close()
 
@@ -299,10 +320,16 @@ def moto_world(
     clock = SteppedClock()
     own_table = a_table(dynamodb) if table is None else nullcontext(table)
     with own_table as table, stepped_sqs(clock):
-        cursors = DynamoCursorStore(dynamodb, table, shards=RULES.shards)
-        shards = Shards(count=RULES.shards, since=NOW)
-        cursors.shards(NOW)
-        store = DynamoTaskStore(dynamodb, table, shards=lambda: shards, clock=clock)
+        closing = ExitStack()
+
+        def set_up(shards: int) -> tuple[DynamoTaskStore, DynamoCursorStore]:
+            cursors = DynamoCursorStore(dynamodb, table, shards=shards)
+            known = cursors.shards(clock.now())
+            store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock)
+            closing.callback(store.close)
+            return store, cursors
+
+        store, cursors = set_up(RULES.shards)
 
         def lanes() -> SqsLanes:
             return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
@@ -327,8 +354,9 @@ def moto_world(
             empty_lanes=lanes,
             corrupt=corrupt,
             awake=awake,
+            set_up=set_up,
         )
-        store.close()
+        closing.close()
 
 
 def late(task: Task, by: Millis) -> Task:

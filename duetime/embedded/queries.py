@@ -11,7 +11,7 @@ from lambdas.core.errors import Corrupt
 from lambdas.core.ports import Listing, Reservation
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, parse_wake
+from lambdas.core.wakes import Wake, WakeKind, parse_wake
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +33,27 @@ def try_reading(connection: sqlite3.Connection, row: Row) -> Task | Corrupt:
         return error
 
 
-def parse_wakes(bucket: str, keys: Iterable[str]) -> Iterator[Wake]:
-    for key in keys:
+def wakes_in(connection: sqlite3.Connection, bucket: str, kind: WakeKind | None) -> Iterator[Wake]:
+    prefix = kind or ""
+    rows = connection.execute(
+        "SELECT wake_bucket, wake_key FROM tasks WHERE wake_bucket = ?"
+        " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
+        (bucket, prefix, f"{prefix}~"),
+    ).fetchall()
+    return _readable(rows)
+
+
+def few_wakes(connection: sqlite3.Connection, limit: int) -> list[Wake] | None:
+    rows = connection.execute(
+        "SELECT wake_bucket, wake_key FROM tasks WHERE wake_bucket IS NOT NULL"
+        " ORDER BY wake_bucket, wake_key LIMIT ?",
+        (limit + 1,),
+    ).fetchall()
+    return None if len(rows) > limit else list(_readable(rows))
+
+
+def _readable(rows: Iterable[tuple[str, str]]) -> Iterator[Wake]:
+    for bucket, key in rows:
         try:
             yield parse_wake(bucket, key)
         except (ValueError, IndexError):  # it must not hold up the rest of its bucket

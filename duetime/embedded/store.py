@@ -15,13 +15,14 @@ from duetime.embedded.cursors import CursorRows
 from duetime.embedded.database import Action, Database
 from duetime.embedded.queries import (
     deaths,
+    few_wakes,
     load,
     load_each,
     page_ids,
-    parse_wakes,
     reserve,
     rows_of,
     try_reading,
+    wakes_in,
 )
 from duetime.embedded.rows import Row, hot_row, new_row, spilled
 from lambdas.core import codec
@@ -75,15 +76,12 @@ class EmbeddedStore(CursorRows):
         self._database.write(lambda c: self._set_aside(c, change))
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
-        bucket = bucket_of(minute, shard)
-        prefix = kind or ""
         with self._database.read() as connection:
-            keys = connection.execute(
-                "SELECT wake_key FROM tasks WHERE wake_bucket = ?"
-                " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
-                (bucket, prefix, f"{prefix}~"),
-            ).fetchall()
-        return parse_wakes(bucket, [key for (key,) in keys])
+            return wakes_in(connection, bucket_of(minute, shard), kind)
+
+    def few_wakes(self, limit: int) -> list[Wake] | None:
+        with self._database.read() as connection:
+            return few_wakes(connection, limit)
 
     def page(self, listing: Listing) -> Page:
         if listing.cursor is not None and not is_id(listing.cursor):

@@ -71,7 +71,12 @@ class DynamoCursorStore:
 
 
 def _row(slice_number: int, state: SliceState) -> Item:
-    body = {"cursors": state.cursors, "swept": state.swept, "paced": state.paced}
+    body = {
+        "cursors": state.cursors,
+        "swept": state.swept,
+        "paced": state.paced,
+        "ticked_at": state.ticked_at,
+    }
     return {
         schema.PK: {"S": schema.slice_pk(slice_number)},
         schema.SK: {"S": schema.CURSOR},
@@ -86,5 +91,6 @@ def _read(row: Item) -> SliceState:
         fence=int(row[schema.FENCE]["N"]),
         cursors={int(shard): minute for shard, minute in body["cursors"].items()},
         swept=body["swept"],
-        paced=body.get("paced", {}),  # rows of earlier versions have none
+        paced=body.get("paced", {}),  # rows of earlier versions have none, nor what follows
+        ticked_at=body.get("ticked_at"),
     )

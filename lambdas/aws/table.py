@@ -83,6 +83,12 @@ class Table:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
+    def scan(self, index: str, limit: int) -> tuple[Sequence[Item], bool]:
+        """The first rows of an index, in no order, and whether there may be more."""
+        with reached():
+            answer = self.client.scan(TableName=self.name, IndexName=index, Limit=limit)
+        return answer["Items"], "LastEvaluatedKey" in answer
+
     def delete(self, keys: Sequence[Item]) -> None:
         """Whatever stands there; a key of nothing is none the worse."""
         for start in range(0, len(keys), DELETES_PER_CALL):

@@ -20,6 +20,7 @@ from lambdas.aws.reader import TaskReader
 from lambdas.aws.retention import removal_attributes
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
 from lambdas.aws.table import Table
+from lambdas.aws.wake_index import read_bucket, read_few
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.dead import dead_page
 from lambdas.core.errors import Corrupt, Unavailable
@@ -28,7 +29,7 @@ from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation, S
 from lambdas.core.retention import RETENTION
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind, bucket_of, parse_wake
+from lambdas.core.wakes import Wake, WakeKind, bucket_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -79,23 +80,10 @@ class DynamoTaskStore:
         self._table.update_if(update(change, self._shards().count, self._retention).parameters)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
-        bucket = bucket_of(minute, shard)
-        condition, values = f"{schema.WAKE_BUCKET} = :bucket", {":bucket": bucket}
-        if kind is not None:
-            condition += f" AND begins_with({schema.WAKE_KEY}, :kind)"
-            values[":kind"] = f"{kind}#"
-        rows = self._table.query(
-            condition,
-            values,
-            IndexName=schema.WAKE_INDEX,
-            Limit=self._wakes_per_query,
-        )
-        for row in rows:
-            key = row[schema.WAKE_KEY]["S"]
-            try:
-                yield parse_wake(bucket, key)
-            except (ValueError, IndexError):  # it must not hold up the rest of its bucket
-                log.exception("unreadable wake", extra={"wake_bucket": bucket, "wake_key": key})
+        return read_bucket(self._table, bucket_of(minute, shard), kind, self._wakes_per_query)
+
+    def few_wakes(self, limit: int) -> list[Wake] | None:
+        return read_few(self._table, limit)
 
     def page(self, listing: Listing) -> Page:
         return self._lister.page(listing, shards=self._shards(), now=self._clock.now())

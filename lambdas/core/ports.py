@@ -115,6 +115,11 @@ class TaskStore(Protocol):
         """One bucket of the wake index, or one kind in it, in key order. It may lag behind."""
         ...
 
+    def few_wakes(self, limit: int) -> list[Wake] | None:
+        """Every wake there is, bucket by bucket in key order, if they are few: None if there are
+        more than `limit`. However many there are, it costs no more than reading that many."""
+        ...
+
     def page(self, listing: Listing) -> Page: ...
 
     def dead(self, listing: DeadListing) -> Page:
@@ -150,6 +155,7 @@ class SliceState:
     cursors: Mapping[int, int] = field(default_factory=dict)  # shard → oldest minute not empty
     swept: int = 0  # the older minute that was read last
     paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → where its slots end
+    ticked_at: Millis | None = None  # when the tick that saved it began
 
 
 class CursorStore(Protocol):

@@ -13,15 +13,19 @@ from lambdas.core.events import StatusChange
 from lambdas.core.lanes import Lane
 from lambdas.relay.measures import measures_of
 from lambdas.relay.relay import Relay
+from lambdas.settings import METRICS_NAMESPACE
 
-logger = Logger(service="relay")
+SERVICE = "relay"
+
+logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"lambdas"})
 
 
 def _metrics_of(lane: Lane) -> EphemeralMetrics:
-    """Without a service: whoever asks for a metric must name all its dimensions."""
     dimensions = {"lane": lane.value}
-    return EphemeralMetrics(namespace="Duetime", service="", default_dimensions=dimensions)
+    return EphemeralMetrics(
+        namespace=METRICS_NAMESPACE, service=SERVICE, default_dimensions=dimensions
+    )
 
 
 # What is published together shares its dimensions, so each lane is published alone.

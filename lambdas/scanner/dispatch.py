@@ -1,6 +1,7 @@
 """claim and enqueue: take a batch of wakes whose time has come, and do what each calls for."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -25,8 +26,8 @@ AT_ONCE: Millis = 0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dispatched:
-    claimed: int = 0
-    lost: int = 0
+    claims: Counter[Lane] = field(default_factory=Counter)
+    lost_claims: Counter[Lane] = field(default_factory=Counter)
     unknown: int = 0
     watched: int = 0
     sent: int = 0
@@ -65,6 +66,7 @@ class Dispatcher:
         changes = [self._claim(w, now, slots[w.task_id]) for w in wakes]
         claimed: list[Task] = []
         stuck: list[Task] = []
+        lost: Counter[Lane] = Counter()
         unknown = unreadable = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
@@ -76,11 +78,13 @@ class Dispatcher:
                 unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
             elif answer.task is not None and answer.task.wake == found:
                 stuck.append(answer.task)  # not PENDING: a retry, or leased from a lost message
+            else:
+                lost[found.lane] += 1
         sent = enqueue(self.ports, claimed, slots)
         looked = self._look(stuck, now)
         return Dispatched(
-            claimed=len(claimed),
-            lost=len(wakes) - len(claimed) - len(stuck) - unknown - unreadable,
+            claims=Counter(task.lane for task in claimed),
+            lost_claims=lost,
             unknown=unknown,
             watched=looked.watched,
             sent=sent + looked.sent,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lambdas.core.ports import TaskStore
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind, minute_of
+from lambdas.scanner.index import WakeIndex
 from lambdas.scanner.pace import Pacer
 from lambdas.scanner.window import Window
 
@@ -31,10 +31,10 @@ class Near:
 
 
 def read_near(
-    store: TaskStore, windows: Sequence[Window], pacer: Pacer, *, now: Millis, horizon: Millis
+    index: WakeIndex, windows: Sequence[Window], pacer: Pacer, *, now: Millis, horizon: Millis
 ) -> Near:
     near = Near()
-    for found in _wakes(store, windows, now):
+    for found in _wakes(index, windows, now):
         if pacer.overdue(found.at):
             near.add(found, near.overdue)
         elif found.kind is WakeKind.WATCH:
@@ -48,9 +48,9 @@ def read_near(
     return near
 
 
-def _wakes(store: TaskStore, windows: Sequence[Window], now: Millis) -> Iterator[Wake]:
+def _wakes(index: WakeIndex, windows: Sequence[Window], now: Millis) -> Iterator[Wake]:
     """Minute by minute. Watches are not read ahead of time."""
     for minute in sorted({minute for w in windows for minute in w.near}):
         kind = WakeKind.DISPATCH if minute > minute_of(now) else None
         for w in windows:
-            yield from store.wakes(minute, w.shard, kind)
+            yield from index.wakes(minute, w.shard, kind)

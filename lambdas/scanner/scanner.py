@@ -6,40 +6,22 @@ a claim is the only arbiter, and what a tick leaves behind the next one finds.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from lambdas.core.errors import Unavailable
 from lambdas.core.ports import CursorStore, Ports, Shards, SliceState
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind
 from lambdas.scanner.dispatch import Dispatched, Dispatcher
+from lambdas.scanner.index import WakeIndex, read_index
 from lambdas.scanner.near import read_near
 from lambdas.scanner.pace import CATCH_UP, Pacer
-from lambdas.scanner.window import Window, sweep, window
+from lambdas.scanner.report import TickReport
+from lambdas.scanner.window import Window, lag, sweep, window
 
 BATCH = 100  # wakes that are taken together
 TRIES = 3  # before a row that fails is set aside
 
 Take = Callable[[Sequence[Wake]], Dispatched]
-
-
-@dataclass(kw_only=True, slots=True)
-class TickReport:
-    """What a tick did; its log line and the metrics are made of this."""
-
-    claimed: int = 0
-    lost: int = 0  # claims that somebody else had made, or that a change overtook
-    unknown: int = 0  # claims for which the store did not answer
-    sent: int = 0
-    watched: int = 0
-    set_aside: int = 0
-    held_back: int = 0  # overdue work that waits for a slot, or for room in its lane
-    unfinished: bool = False  # time ran out, or there was too much: tick again at once
-    saved: bool = False
-
-    @property
-    def taken(self) -> int:
-        return self.claimed + self.watched
 
 
 class Scanner:
@@ -63,25 +45,36 @@ class Scanner:
             for shard in range(slice_number, shards.count, slices)
         ]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
-        tick = _Tick(Dispatcher(self._ports, pacer), now=now, until=until)
-        near = read_near(self._ports.store, windows, pacer, now=now, horizon=horizon)
+        index = read_index(self._ports.store)
+        tick = _Tick(Dispatcher(self._ports, pacer), index, now=now, until=until)
+        tick.report.age = None if state.ticked_at is None else max(now - state.ticked_at, 0)
+        near = read_near(index, windows, pacer, now=now, horizon=horizon)
         tick.take(near.fresh)
         tick.take(near.watches)
         tick.report.unfinished |= near.more
         cursors = tick.catch_up(windows)
+        tick.report.lag = lag(windows, cursors)
         tick.take(near.overdue)
         tick.report.held_back += near.left
         swept = tick.sweep(state.swept, windows, shards)
         tick.report.unfinished |= tick.more_behind
-        after = SliceState(fence=state.fence + 1, cursors=cursors, swept=swept, paced=pacer.ends())
+        after = SliceState(
+            fence=state.fence + 1,
+            cursors=cursors,
+            swept=swept,
+            paced=pacer.ends(),
+            ticked_at=now,
+        )
         tick.report.saved = self._cursors.save(slice_number, after)
         return tick.report
 
 
 class _Tick:
-    def __init__(self, dispatcher: Dispatcher, *, now: Millis, until: Millis | None) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, index: WakeIndex, *, now: Millis, until: Millis | None
+    ) -> None:
         self._dispatcher = dispatcher
-        self._store = dispatcher.ports.store
+        self._index = index
         self._now = now
         self._until = until
         self.more_behind = False  # and it may be taken at once
@@ -110,7 +103,7 @@ class _Tick:
         while reached < end and not self.out_of_time():
             wakes = []
             for w in windows:
-                if reached in w.behind and (some := list(self._store.wakes(reached, w.shard))):
+                if reached in w.behind and (some := list(self._index.wakes(reached, w.shard))):
                     found_in.setdefault(w.shard, reached)
                     wakes += some
             self.take(wakes)
@@ -130,7 +123,7 @@ class _Tick:
             held_back = self.report.held_back
             for w in windows:
                 if minute not in w.behind:
-                    self.take(self._store.wakes(minute, w.shard))
+                    self.take(self._index.wakes(minute, w.shard))
             if self.out_of_time() or self.report.held_back > held_back:
                 break
             swept = minute
@@ -178,8 +171,8 @@ class _Tick:
         self.report.set_aside += 1
 
     def _add(self, done: Dispatched) -> None:
-        self.report.claimed += done.claimed
-        self.report.lost += done.lost
+        self.report.claims += done.claims
+        self.report.lost_claims += done.lost_claims
         self.report.unknown += done.unknown
         self.report.watched += done.watched
         self.report.sent += done.sent

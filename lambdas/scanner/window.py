@@ -1,6 +1,6 @@
 """Which buckets a tick reads: the window around now, the minutes behind it, a few older ones."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lambdas.core.ports import Shards, SliceState
@@ -41,6 +41,11 @@ def window(
         behind=range(cursor, fresh),
         near=range(fresh, minute_of(now + horizon) + 1),
     )
+
+
+def lag(windows: Iterable[Window], cursors: Mapping[int, int]) -> Millis:
+    """How far the oldest cursor stands behind the look-back, where all would stand."""
+    return MINUTE * max((w.look_back - cursors[w.shard] for w in windows), default=0)
 
 
 def sweep(swept: int, shards: Shards, *, now: Millis) -> Iterator[int]:

@@ -266,6 +266,7 @@ def test_an_unreadable_wake_does_not_hold_up_its_bucket(dynamodb: Any, table: st
     wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, RULES.shards))
 
     assert list(wakes) == [task.wake]
+    assert store.few_wakes(2) == [task.wake]
 
 
 def test_a_put_that_lost_leaves_the_winner_its_text(dynamodb: Any, table: str):

@@ -12,6 +12,7 @@ FIRST = SliceState(
     cursors={0: 29_913_660, 3: 29_913_000},
     swept=29_912_000,
     paced={"high": NOW, "low": NOW + 10},
+    ticked_at=NOW + 20,
 )
 
 
@@ -63,7 +64,7 @@ def test_a_save_made_again_is_our_own(cursors: CursorStore):
     assert cursors.save(0, FIRST)
 
 
-def test_a_state_from_before_there_was_a_pace_is_read():
+def test_a_state_of_an_earlier_version_is_read():
     text = '{"fence": 1, "cursors": {"0": 29913660}, "swept": 5}'
     row = {schema.FENCE: {"N": "1"}, schema.TEXT: {"S": text}}
 

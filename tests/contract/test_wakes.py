@@ -105,3 +105,46 @@ def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):
     store.apply([cancel(task.id, now=NOW)])
 
     assert list(store.wakes(minute_of(DUE), 0)) == []
+
+
+def test_a_small_index_is_read_at_one_go_in_the_order_of_its_buckets(store: TaskStore):
+    two_shards = Rules(shards=2)
+    minutes = range(minute_of(DUE), minute_of(DUE) + 3)
+    tasks = [
+        replace(task, wake=two_shards.wake(kind, task.id, task.lane, task.due_at, now=NOW))
+        for at in (DUE + 2 * MINUTE, DUE, DUE + 30 * SECOND, DUE + MINUTE)
+        for lane in (Lane.LOW, Lane.HIGH)
+        for kind in (WakeKind.WATCH, WakeKind.DISPATCH)
+        for task in [a_wakeful_task(at, lane)]
+    ]
+    store.put(tasks)
+
+    bucket_by_bucket = [
+        found for minute in minutes for shard in (0, 1) for found in store.wakes(minute, shard)
+    ]
+    assert len(bucket_by_bucket) == len(tasks)
+    assert store.few_wakes(100) == bucket_by_bucket
+
+
+def test_a_small_index_has_at_most_so_many_wakes(store: TaskStore):
+    assert store.few_wakes(0) == []
+    tasks = [a_wakeful_task(DUE + number * MINUTE) for number in range(12)]
+    store.put(tasks)
+
+    assert store.few_wakes(13) == [task.wake for task in tasks]
+    assert store.few_wakes(12) == [task.wake for task in tasks]
+    assert store.few_wakes(11) is None
+    assert store.few_wakes(0) is None
+
+
+def test_what_has_no_wake_does_not_make_an_index_big(store: TaskStore):
+    task = a_wakeful_task()
+    store.put([task, *(a_task(id=an_id(), status=Status.DEAD, wake=None) for _ in range(20))])
+    assert store.few_wakes(1) == [task.wake]
+
+    change = claim(ONE_SHARD, task.wake, now=NOW, draw=a_draw())
+    store.apply([change])
+    assert store.few_wakes(1) == [change.sets["wake"]]
+
+    store.apply([cancel(task.id, now=NOW)])
+    assert store.few_wakes(0) == []

@@ -7,11 +7,13 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple
 
-STORE = "put get apply set_aside wakes page dead keep_attempt attempts reserve"
+STORE = "put get apply set_aside wakes few_wakes page dead keep_attempt attempts reserve"
 CURSORS = "shards load save"
 LANES = "send receive delete hand_back hold bury depth"
 VERBS = frozenset(f"{STORE} {CURSORS} {LANES}".split())
-READS = frozenset({"get", "wakes", "page", "dead", "attempts", "shards", "load", "depth"})
+READS = frozenset(
+    {"get", "wakes", "few_wakes", "page", "dead", "attempts", "shards", "load", "depth"}
+)
 SEVERAL = frozenset({"put", "apply", "reserve", "send", "delete"})  # many requests in one call
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from duetime.embedded import store as module
-from duetime.embedded.queries import deaths
+from duetime.embedded.queries import deaths, few_wakes
 from duetime.embedded.store import EmbeddedStore
 from lambdas.core.change import Applied, Unknown
 from lambdas.core.dead import Death
@@ -18,6 +18,7 @@ from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.claim import claim
 from lambdas.core.steps.record import Failure, fail, succeed
 from lambdas.core.task import Task, TaskError
+from lambdas.core.wakes import minute_of, shard_of
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_task
 
 
@@ -140,3 +141,27 @@ def test_a_span_of_deaths_is_found_by_their_index_alone(tmp_path: Path):
 
     assert plan[3].startswith("SEARCH")
     assert "INDEX dead (updated_at>? AND (updated_at,id)<" in plan[3], "and sorted by it"
+
+
+def test_an_unreadable_wake_does_not_hold_up_the_others(store: EmbeddedStore):
+    tasks = [a_running_task() for _ in range(2)]
+    store.put(tasks)
+    store._database.write(
+        lambda c: c.execute("UPDATE tasks SET wake_key = '?' WHERE id = ?", (tasks[0].id,))
+    )
+    wake = tasks[1].wake
+
+    assert store.few_wakes(2) == [wake]
+    assert list(store.wakes(minute_of(wake.at), shard_of(wake.task_id, RULES.shards))) == [wake]
+
+
+def test_a_small_index_is_told_from_a_big_one_without_reading_tasks(store: EmbeddedStore):
+    def asked(connection: sqlite3.Connection) -> list[str]:
+        statements: list[str] = []
+        connection.set_trace_callback(statements.append)
+        few_wakes(connection, 500)
+        connection.set_trace_callback(None)
+        return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statements[0]}")]
+
+    [step] = store._database.write(asked)
+    assert "USING COVERING INDEX wakes" in step

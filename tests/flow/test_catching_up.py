@@ -92,6 +92,18 @@ def test_the_cursor_waits_for_a_minute_that_was_not_empty(world: World):
     assert cursor(world) == now_minute(world) - LOOK_BACK
 
 
+def test_a_tick_tells_how_old_the_last_one_is_and_how_far_the_cursor_lags(world: World):
+    told = [world.tick()]
+    for minutes in (3, 20, 1, 1):
+        world.advance(minutes * MINUTE)
+        if minutes == 3:
+            world.submit(due_in=10 * MINUTE)
+        told.append(world.tick())
+
+    assert [report.age for report in told] == [None, *(n * MINUTE for n in (3, 20, 1, 1))]
+    assert [report.lag for report in told] == [0, 0, (20 - 10 - LOOK_BACK) * MINUTE, 0, 0]
+
+
 def test_a_row_written_late_into_an_old_minute_is_found_by_the_sweep(world: World):
     world.tick()
     world.advance(40 * MINUTE)
@@ -121,6 +133,7 @@ def test_a_tick_that_runs_out_of_time_goes_on_where_it_stopped():
         world.advance(DAY)
         until = world.clock.now() + SECOND
         read = world.store.wakes
+        world.store.few_wakes = lambda limit: None
         world.store.wakes = lambda *args: (world.advance(10), read(*args))[1]
 
         ticks = 0

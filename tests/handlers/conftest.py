@@ -63,6 +63,7 @@ class Deployment:
 
     def __init__(self, aws: Aws, table: str, urls: dict[Lane, str], clock: SteppedClock) -> None:
         self.clock = clock
+        self.table = table
         self.urls = urls
         self.table = table
         self._dynamodb = aws.dynamodb

@@ -4,6 +4,7 @@ from lambdas import wiring
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.core.times import HOUR, MINUTE
 from lambdas.core.wakes import shard_of
+from lambdas.scanner.handler import slice_of
 from tests.handlers.conftest import Deployment, LambdaContext, recorded
 
 SHARDS = 2
@@ -16,10 +17,7 @@ def invoked(monkeypatch: pytest.MonkeyPatch) -> list:
     return calls
 
 
-def test_a_slice_is_scanned_alone(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, invoked: list
-):
-    monkeypatch.setenv("DUETIME_SLICES", str(SHARDS))
+def test_a_slice_is_scanned_alone(deployment: Deployment, invoked: list):
     of_shard: dict[int, list[str]] = {0: [], 1: []}
     while not all(of_shard.values()):
         _, task = deployment.ask(recorded("http_api_post"))
@@ -31,9 +29,36 @@ def test_a_slice_is_scanned_alone(
     assert {deployment.read(i)["status"] for i in of_shard[1]} == {"ENQUEUED"}
     assert {deployment.read(i)["status"] for i in of_shard[0]} == {"PENDING"}
 
-    report = deployment.scan(recorded("eventbridge_scheduled"))
+    report = deployment.scan({"slice": 0, "slices": 2})
     assert report["claimed"] == len(of_shard[0])
     assert invoked == []
+
+
+def test_an_event_that_names_no_slice_means_all_shards(deployment: Deployment):
+    for _ in range(8):
+        deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(5 * MINUTE)
+
+    assert deployment.scan(recorded("eventbridge_scheduled"))["claimed"] == 8
+
+
+@pytest.mark.parametrize(
+    ("event", "named"),
+    [
+        ({"slice": 4, "slices": 4}, "4 of 4"),
+        ({"slice": 1}, "1 of 1"),
+        ({"slice": -1, "slices": 2}, "-1 of 2"),
+        ({"slice": 0, "slices": 0}, "0 of 0"),
+        ({"slice": 0, "slices": -2}, "0 of -2"),
+        ({"slice": 0.5, "slices": 2}, "0.5 of 2"),
+        ({"slice": "0", "slices": "2"}, "'0' of '2'"),
+        ({"slice": None, "slices": 2}, "None of 2"),
+        ({"slice": True, "slices": 2}, "True of 2"),
+    ],
+)
+def test_a_slice_that_cannot_be_is_named(event: dict, named: str):
+    with pytest.raises(ValueError, match=f"no such slice: {named}"):
+        slice_of(event)
 
 
 def test_a_tick_that_cannot_finish_starts_the_next_one(deployment: Deployment, invoked: list):
@@ -44,7 +69,7 @@ def test_a_tick_that_cannot_finish_starts_the_next_one(deployment: Deployment, i
 
     assert report["unfinished"]
     assert deployment.read(task["id"])["status"] == "PENDING"
-    assert invoked == [(LambdaContext.invoked_function_arn, {"slice": 1})]
+    assert invoked == [(LambdaContext.invoked_function_arn, {"slice": 1, "slices": 2})]
 
 
 def test_a_tick_that_was_overtaken_leaves_the_rest_to_the_other(
@@ -62,7 +87,7 @@ def test_a_function_with_little_time_still_gets_something_done(deployment: Deplo
     deployment.ask(recorded("http_api_post"))
     deployment.clock.advance(5 * MINUTE)
 
-    slices = [recorded("eventbridge_scheduled"), recorded("eventbridge_slice")]
+    slices = [{"slice": number, "slices": 2} for number in (0, 1)]
     reports = [deployment.scan(event, remaining=9_000) for event in slices]
     assert sum(report["claimed"] for report in reports) == 1
     assert not any(report["unfinished"] for report in reports)
@@ -72,7 +97,7 @@ def test_overdue_tasks_go_out_at_the_pace_that_was_set(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("DUETIME_CATCH_UP", "1")
-    monkeypatch.setenv("DUETIME_SLICES", "60")  # each of which lets one in a minute
+    one_of_sixty = {"slice": 0, "slices": 60}  # lets one in a minute
     of_slice: list[str] = []
     while len(of_slice) < 3:
         _, task = deployment.ask(recorded("http_api_post"))
@@ -82,7 +107,7 @@ def test_overdue_tasks_go_out_at_the_pace_that_was_set(
 
     claimed_and_held = []
     for _ in range(3):
-        report = deployment.scan(recorded("eventbridge_scheduled"))
+        report = deployment.scan(one_of_sixty)
         claimed_and_held.append((report["claimed"], report["held_back"]))
         deployment.clock.advance(MINUTE)
     assert claimed_and_held == [(1, 2), (1, 1), (1, 0)]

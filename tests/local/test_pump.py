@@ -9,7 +9,7 @@ import pytest
 from duetime.local.pump import Pump
 from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
-from lambdas.scanner.scanner import TickReport
+from lambdas.scanner.report import TickReport
 
 PATIENCE = 10  # seconds: a test that waits so long has failed
 

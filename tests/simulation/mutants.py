@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
+from duetime.embedded.store import EmbeddedStore
 from lambdas.core.change import Change, Expect
 from lambdas.core.delivery import new_token
 from lambdas.core.lifecycle import Step
@@ -24,6 +25,7 @@ from lambdas.executor.messages import Messages
 from lambdas.scanner import near, scanner
 
 ANYTHING = Expect(statuses=None)
+EVERYTHING = 10_000
 
 Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
@@ -49,11 +51,11 @@ def no_condition_on_the_claim():
 def watches_claimed_ahead_of_time() -> Iterator[None]:
     take = scanner._Tick.take
 
-    def eager(store, windows, pacer, *, now, horizon):
-        found = near.read_near(store, windows, pacer, now=now, horizon=horizon)
+    def eager(index, windows, pacer, *, now, horizon):
+        found = near.read_near(index, windows, pacer, now=now, horizon=horizon)
         for w in windows:
             for minute in w.near:
-                found.watches += store.wakes(minute, w.shard, WakeKind.WATCH)
+                found.watches += index.wakes(minute, w.shard, WakeKind.WATCH)
         return found
 
     def take_all(tick, wakes):
@@ -139,6 +141,16 @@ def release_without_a_condition():
 def cursor_past_the_look_back():
     """It takes the present minute for done as soon as it was read once."""
     return patch.multiple("lambdas.scanner.window", LOOK_BACK=-1, FRESH=-1)
+
+
+@mutant
+def part_of_the_index_taken_for_all():
+    few_wakes = EmbeddedStore.few_wakes
+
+    def newest(store, limit):
+        return few_wakes(store, EVERYTHING)[-limit:]
+
+    return patch.object(EmbeddedStore, "few_wakes", newest)
 
 
 @mutant

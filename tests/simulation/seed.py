@@ -34,7 +34,9 @@ def simulate(seed: int, tasks: int = 50) -> Report:
     violation, about = None, None
     try:
         crowd = world.engine.random.choice([1_000, 3])
-        with _quietly(), _crowded_at(crowd), patch("lambdas.api.sending.log", world.monitor):
+        few = world.engine.random.choice([500, 12, 0])
+        told = patch("lambdas.api.sending.log", world.monitor)
+        with _quietly(), _crowded_at(crowd), _small_up_to(few), told:
             Trial(world, tasks).run()
     except Violation as error:
         violation, about = str(error), error.task_id
@@ -134,3 +136,8 @@ def _quietly() -> Iterator[None]:
 def _crowded_at(ready: int):
     """A lane of few messages counts as backed up, so that few tasks make a backlog."""
     return patch("lambdas.scanner.dispatch.BACKED_UP", ready)
+
+
+def _small_up_to(wakes: int):
+    """Few tasks make a big index, so that ticks read it both ways."""
+    return patch("lambdas.scanner.index.FEW", wakes)

@@ -6,7 +6,7 @@ from duetime.embedded.store import EmbeddedStore
 from lambdas.core.change import Answer, Change, Unknown
 from lambdas.core.ports import DeadListing, Listing, Page, Reservation, Shards, SliceState
 from lambdas.core.task import Attempt, Task
-from lambdas.core.times import DAY, Millis
+from lambdas.core.times import DAY, SECOND, Millis
 from lambdas.core.wakes import Wake, WakeKind, bucket_of
 from tests.factories import NOW
 from tests.simulation.calls import answered, called
@@ -15,6 +15,7 @@ from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
 
 SINCE = NOW - DAY
+LONGEST_LAG = 60  # seconds
 
 
 class SimulatedStore:
@@ -64,6 +65,9 @@ class SimulatedStore:
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         return self._call(lambda: self._wakes(minute, shard, kind))
+
+    def few_wakes(self, limit: int) -> list[Wake] | None:
+        return self._call(lambda: self._few_wakes(limit))
 
     def page(self, listing: Listing) -> Page:
         return self._call(lambda: self._rows.page(listing))
@@ -120,12 +124,27 @@ class SimulatedStore:
         return answer
 
     def _wakes(self, minute: int, shard: int, kind: WakeKind | None) -> list[Wake]:
-        found = list(self._rows.wakes(minute, shard, kind))
+        return self._shown(bucket_of(minute, shard), self._rows.wakes(minute, shard, kind), kind)
+
+    def _few_wakes(self, limit: int) -> list[Wake] | None:
+        """Every bucket lags by itself: they lie in different parts of the index."""
+        found = self._rows.few_wakes(limit)
+        if found is None:
+            return None
+        moved = self._monitor.moves_since(self._process.engine.now - LONGEST_LAG * SECOND)
+        buckets = {wake.bucket: [] for wake in [*found, *(m.before for m in moved if m.before)]}
+        for wake in found:
+            buckets[wake.bucket].append(wake)
+        return [wake for bucket in sorted(buckets) for wake in self._shown(bucket, buckets[bucket])]
+
+    def _shown(
+        self, bucket: str, found: Iterable[Wake], kind: WakeKind | None = None
+    ) -> list[Wake]:
         engine = self._process.engine
         if not engine.chance(self._faults.index_lags):
-            return found
-        bucket, seen = bucket_of(minute, shard), set(found)
-        lag = engine.between(0, 60 if engine.chance(0.2) else 5)
+            return list(found)
+        seen = set(found)
+        lag = engine.between(0, LONGEST_LAG if engine.chance(0.2) else 5)
         for moved in self._monitor.moves_since(engine.now - lag):
             seen.discard(moved.after)
             if moved.before and moved.before.bucket == bucket and kind in (None, moved.before.kind):

@@ -1,11 +1,15 @@
 """A few seeds with every run of the tests; `make simulate` plays a thousand."""
 
+from collections import Counter
+
 import pytest
 
 from lambdas.core.times import MINUTE, SECOND
+from lambdas.scanner.index import SmallIndex, WakeIndex, read_index
 from tests.simulation import faults
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.seed import Trial, simulate
+from tests.simulation.store import SimulatedStore
 from tests.simulation.world import World
 
 SEEDS = range(20)
@@ -28,6 +32,21 @@ def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
 
     assert len(drifts) > 40
     assert max(drifts) <= SECOND  # an executor that is handed a message early waits out the rest
+
+
+def test_ticks_read_the_index_both_ways(monkeypatch: pytest.MonkeyPatch):
+    ways: Counter[type] = Counter()
+
+    def noted(store: SimulatedStore) -> WakeIndex:
+        index = read_index(store)
+        ways[type(index)] += 1
+        return index
+
+    monkeypatch.setattr("lambdas.scanner.scanner.read_index", noted)
+    for seed in SEEDS:
+        simulate(seed)
+
+    assert min(ways[SmallIndex], ways[SimulatedStore]) > 100
 
 
 def test_a_seed_decides_everything():
