@@ -52,7 +52,8 @@ def figures(printed: Printed) -> Figures:
     found: Figures = {}
     for body in objects(printed):
         [directive] = body["_aws"]["CloudWatchMetrics"]
-        assert (directive["Namespace"], directive["Dimensions"]) == ("Duetime", [["lane"]])
+        assert (directive["Namespace"], body["service"]) == ("Duetime", "relay")
+        assert [set(names) for names in directive["Dimensions"]] == [{"service", "lane"}]
         for metric in directive["Metrics"]:
             key = body["lane"], metric["Name"], metric["Unit"]
             found.setdefault(key, []).extend(body[metric["Name"]])
@@ -93,9 +94,9 @@ def test_each_lane_has_its_own_figures(capsys: Printed):
     }
 
 
-def test_the_lane_is_the_only_dimension(capsys: Printed, monkeypatch: pytest.MonkeyPatch):
+def test_role_and_lane_are_the_only_dimensions(capsys: Printed, monkeypatch: pytest.MonkeyPatch):
     """An alarm names every dimension, so none may come in from the environment."""
-    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "relay")
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "other")
     monkeypatch.setitem(handler.METRICS, Lane.LOW, handler._metrics_of(Lane.LOW))
 
     relayed(started(Lane.LOW, 1))

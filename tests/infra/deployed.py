@@ -106,7 +106,8 @@ class Function:
             self.process = self._start()
         order = {"name": self.name, "arn": self.arn, "event": event}
         order |= {"ahead": ahead, "milliseconds": milliseconds}
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         reply = json.loads(self.process.stdout.readline())

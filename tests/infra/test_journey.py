@@ -1,0 +1,300 @@
+"""Tasks travel through the deployed stack: submit, store, scan, lane, execute, record, relay."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from infra.bundle import Machine, make_bundles
+from infra.stack import DuetimeStack
+from lambdas.aws import schema
+from lambdas.core.lanes import MAX_RECEIVES, Lane
+from lambdas.core.times import MINUTE, SECOND
+from tests.infra.conftest import CONTEXT, a_stage
+from tests.infra.deployed import LEFT_OUT, Deployed, Reply, moto_server, transformed
+from tests.infra.test_permissions import GRANTED
+
+HIGH, MEDIUM, LOW = (f"duetime-dev-{lane}" for lane in Lane)
+
+Flow = Callable[[Deployed], None]
+played: set[Flow] = set()
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    assembly, scratch = (tmp_path_factory.mktemp(name) for name in ("assembly", "scratch"))
+    stage = a_stage("dev", slices=2)
+    app = cdk.App(context=CONTEXT, outdir=str(assembly))
+    DuetimeStack(app, stage=stage, bundles=make_bundles(stage.handlers, Machine.this()))
+    app.synth()
+    with moto_server(scratch) as endpoint:
+        made = Deployed(assembly, endpoint, scratch)
+        yield made
+        made.close()
+
+
+def submit(deployed: Deployed, handler: str = "demo.hello", **fields: Any) -> str:
+    target = {"type": "python", "handler": handler}
+    status, task = deployed.call("POST", "/v1/tasks", {"target": target, **fields})
+    assert status == 201, task
+    return task["id"]
+
+
+def read(deployed: Deployed, task_id: str) -> dict[str, Any]:
+    status, task = deployed.call("GET", f"/v1/tasks/{task_id}")
+    assert status == 200
+    return task
+
+
+def figures(reply: Reply) -> dict[str, list[float]]:
+    """What was published as metrics, by name."""
+    return {
+        metric["Name"]: body[metric["Name"]]
+        for body in reply.printed
+        for directive in body.get("_aws", {}).get("CloudWatchMetrics", [])
+        for metric in directive["Metrics"]
+    }
+
+
+# Each of these is one way through the system.
+
+
+def at_once(deployed: Deployed) -> None:
+    task_id = submit(deployed, payload={"name": "Ada"}, priority="high")
+    assert deployed.deliver(HIGH) == 1
+    task = read(deployed, task_id)
+    assert (task["status"], task["result"]["greeting"]) == ("SUCCEEDED", "Hello, Ada!")
+    assert deployed.waiting(HIGH) == 0
+    told = figures(deployed.relay())
+    assert (told["FastPath"][-1], told["Succeeded"][-1]) == (1, 1)
+    assert told["Drift"][-1] == task["drift_ms"]
+
+
+def later(deployed: Deployed) -> None:
+    task_id = submit(deployed, payload={"name": "Zoë"}, delay=600, priority="low")
+    assert deployed.deliver(LOW) == 0
+    deployed.ahead += 599 * SECOND
+    ticks = deployed.tick()
+    assert sum(tick.answer["claimed"] for tick in ticks) == 1
+    assert {"Claims": [1]}.items() <= {
+        k: v for tick in ticks for k, v in figures(tick).items()
+    }.items()
+    assert read(deployed, task_id)["status"] == "ENQUEUED"
+    assert deployed.deliver(LOW) == 1
+    task = read(deployed, task_id)
+    assert (task["status"], task["result"]["greeting"]) == ("SUCCEEDED", "Hello, Zoë!")
+    assert task["drift_ms"] >= 0
+
+
+def in_a_child_process(deployed: Deployed) -> None:
+    task_id = submit(deployed, "video.encode", payload={"rounds": 1_000})
+    assert deployed.deliver(MEDIUM) == 1
+    assert read(deployed, task_id)["status"] == "SUCCEEDED"
+
+
+def twice(deployed: Deployed) -> None:
+    """A long payload, a failure, and the attempt that mends it."""
+    payload = {"failures": 1, "text": "x" * 20_000}
+    retry = {"base_delay": 0, "jitter": 0}
+    task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry)
+    assert [deployed.deliver(MEDIUM) for _ in range(2)] == [1, 1]
+    task = read(deployed, task_id)
+    assert (task["status"], task["attempt"], task["payload"]) == ("SUCCEEDED", 2, payload)
+    _, attempts = deployed.call("GET", f"/v1/tasks/{task_id}/attempts")
+    assert [a["outcome"] for a in attempts["items"]] == ["failed", "succeeded"]
+    assert figures(deployed.relay())["Retries"] == [1]
+    removed(deployed, task_id)
+
+
+def removed(deployed: Deployed, task_id: str) -> None:
+    """Its time of retention is over: DynamoDB removes the task, the relay what stood beside it."""
+    dynamodb, pk = deployed.client("dynamodb"), {"S": schema.task_pk(task_id)}
+    [table] = dynamodb.list_tables()["TableNames"]
+    key = {schema.PK: pk, schema.SK: {"S": schema.TASK}}
+    item = dynamodb.get_item(TableName=table, Key=key)["Item"]
+    assert schema.REMOVE_AFTER in item
+    dynamodb.delete_item(TableName=table, Key=key)
+    deployed.relay(
+        [
+            {
+                "eventName": "REMOVE",
+                "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
+                "dynamodb": {"Keys": key, "OldImage": item, "SequenceNumber": "1"},
+            }
+        ]
+    )
+    condition = {"KeyConditionExpression": f"{schema.PK} = :pk"}
+    left = dynamodb.query(TableName=table, ExpressionAttributeValues={":pk": pk}, **condition)
+    assert left["Items"] == []
+
+
+def to_the_dead_and_back(deployed: Deployed) -> None:
+    """SQS moves the last message to the dead letters; the console moves it back."""
+    task_id = submit(deployed, "demo.flaky", payload={"failures": "many"})
+    receives = 0
+    while deployed.deliver(MEDIUM):
+        receives += 1
+    assert receives == MAX_RECEIVES
+    assert read(deployed, task_id)["status"] == "DEAD"
+    assert (deployed.waiting(MEDIUM), deployed.waiting(f"{MEDIUM}-dlq")) == (0, 1)
+    _, dead = deployed.call("GET", "/v1/dead-letters")
+    assert [task["id"] for task in dead["items"]] == [task_id]
+
+    deployed.ahead += 2 * MINUTE
+    assert deployed.redrive(MEDIUM) == 1
+    assert deployed.deliver(MEDIUM) == 1  # it is revived, and has a message of its own
+    assert read(deployed, task_id)["status"] == "RETRYING"
+    while deployed.deliver(MEDIUM):
+        pass
+    task = read(deployed, task_id)
+    assert (task["status"], task["attempt"]) == ("DEAD", 2)
+    assert deployed.waiting(f"{MEDIUM}-dlq") == 1
+
+
+def from_a_lost_message(deployed: Deployed) -> None:
+    task_id = submit(deployed)
+    deployed.client("sqs").purge_queue(QueueUrl=deployed.url(MEDIUM))
+    deployed.ahead += 5 * MINUTE
+    assert sum(tick.answer["sent"] for tick in deployed.tick()) == 1
+    assert deployed.deliver(MEDIUM) == 1
+    assert read(deployed, task_id)["status"] == "SUCCEEDED"
+
+
+def to_its_cancellation(deployed: Deployed) -> None:
+    task_id = submit(deployed, delay=3_600)
+    status, task = deployed.call("DELETE", f"/v1/tasks/{task_id}")
+    assert (status, task["status"]) == (200, "CANCELLED")
+    _, page = deployed.call("GET", "/v1/tasks?status=CANCELLED")
+    assert [listed["id"] for listed in page["items"]] == [task_id]
+
+
+def out_of_a_crowd(deployed: Deployed) -> None:
+    """More wakes than are read at one go, and a tick that does not get to its end."""
+    wanted = {"target": {"type": "python", "handler": "demo.hello"}, "delay": 3_600}
+    for _ in range(6):
+        status, _ = deployed.call("POST", "/v1/tasks/batch", {"tasks": [wanted] * 100})
+        assert status == 200
+    task_id = submit(deployed, delay=600)
+    deployed.ahead += 599 * SECOND
+    cut_off = deployed.tick(milliseconds=0)
+    assert any(tick.answer["unfinished"] for tick in cut_off)
+    deployed.tick()
+    assert deployed.deliver(MEDIUM) == 1
+    assert read(deployed, task_id)["status"] == "SUCCEEDED"
+
+
+FLOWS: list[Flow] = [
+    at_once,
+    later,
+    in_a_child_process,
+    twice,
+    to_the_dead_and_back,
+    from_a_lost_message,
+    to_its_cancellation,
+    out_of_a_crowd,
+]
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
+def test_a_task_travels(deployed: Deployed, flow: Flow):
+    flow(deployed)
+    played.add(flow)
+
+
+# What the functions really asked of AWS, against what their roles are granted.
+
+ACTIONS = {
+    "SendMessageBatch": "SendMessage",
+    "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
+    "Invoke": "InvokeFunction",
+}
+# Lambda's pollers act in the role of the function that they call.
+BY_POLLERS = {
+    *(f"sqs:{action}" for action in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")),
+    *(f"dynamodb:{a}" for a in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")),
+}
+
+
+def used(deployed: Deployed) -> dict[str, set[tuple[str, str]]]:
+    by_role: dict[str, set[tuple[str, str]]] = {}
+    for logical, function in deployed.functions.items():
+        made = deployed.template["Resources"][logical]["Properties"]
+        name = made["Description"].rpartition(": ")[2]
+        by_role[name] = {_asked(call, name) for call in function.calls}
+    return by_role
+
+
+def _asked(call: tuple[str, ...], function: str) -> tuple[str, str]:
+    service, operation, *on = call
+    action = f"{service}:{ACTIONS.get(operation, operation)}"
+    match service:
+        case "dynamodb":
+            return action, "/index/".join(["table", *on[1:]])
+        case "sqs":
+            return action, on[0].rpartition("-")[2]
+    return action, function
+
+
+def test_a_role_is_granted_what_it_uses_and_nothing_else(deployed: Deployed):
+    for flow in FLOWS:
+        if flow not in played:
+            flow(deployed)
+            played.add(flow)
+    asked = used(deployed)
+    for name, granted in GRANTED.items():
+        assert asked[name] <= granted, name
+    for name in ("api", "scanner", "relay", "executor-medium"):
+        unused = {
+            (action, resource)
+            for action, resource in GRANTED[name] - asked[name]
+            if not (name in ("relay", "executor-medium") and action in BY_POLLERS)
+        }
+        lanes = {("sqs:SendMessage", lane) for lane in Lane}
+        lanes |= {("sqs:GetQueueAttributes", lane) for lane in Lane}  # of which some are used
+        assert unused - lanes - {("sqs:SendMessage", "failed records")} == set(), name
+
+
+def test_what_is_left_out_of_the_template_is_known(prod: dict[str, Any]):
+    before, after = prod["Resources"], transformed(prod)["Resources"]
+    gone = {before[name]["Type"] for name in before.keys() - after.keys()}
+    referring = {"AWS::Lambda::Permission"}  # to the API, which is not there
+    assert gone <= LEFT_OUT | referring
+    assert {r["Type"] for r in after.values()} >= {
+        "AWS::DynamoDB::Table",
+        "AWS::SQS::Queue",
+        "AWS::Lambda::Function",
+        "AWS::Events::Rule",
+        "AWS::IAM::Policy",
+        "AWS::CloudWatch::Dashboard",
+    }
+
+
+def test_moto_made_what_the_template_says(deployed: Deployed):
+    sqs, dynamodb = deployed.client("sqs"), deployed.client("dynamodb")
+    for lane in Lane:
+        url = deployed.url(f"duetime-dev-{lane}")
+        attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        redrive = json.loads(attributes["RedrivePolicy"])
+        assert redrive["deadLetterTargetArn"].endswith(f":duetime-dev-{lane}-dlq")
+        assert attributes["VisibilityTimeout"] == "5400"
+    [table] = dynamodb.list_tables()["TableNames"]
+    made = dynamodb.describe_table(TableName=table)["Table"]
+    assert {index["IndexName"] for index in made["GlobalSecondaryIndexes"]} == {
+        schema.WAKE_INDEX,
+        schema.LISTING_INDEX,
+        schema.DEAD_INDEX,
+    }
+
+
+def test_a_bundle_that_lacks_something_is_found_out(deployed: Deployed, tmp_path: Path):
+    """The functions see their bundle and what Lambda brings, not what is installed here."""
+    [function] = [f for f in deployed.functions.values() if "Scanner" in f.name]
+    lacking = function.__class__(**{**vars(function), "bundle": tmp_path, "process": None})
+    with pytest.raises(AssertionError, match="No module named 'lambdas'"):
+        lacking.invoke({}, 0, 1_000)
+    assert lacking.process
+    lacking.process.kill()
+    lacking.process.communicate()
