@@ -7,7 +7,11 @@ STAMP := $(VENV)/.installed
 INFRA_STAMP := $(VENV)/.installed-infra
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode
 
-.PHONY: help setup run test test-dynamodb-local simulate check lint types format bench lock clean
+STAGE ?= dev
+CDK := npx --yes aws-cdk@2.1147.0
+
+.PHONY: help setup setup-infra run test test-dynamodb-local simulate check lint types format \
+  bootstrap synth diff deploy destroy has-node bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
@@ -34,7 +38,7 @@ $(INFRA_STAMP): $(STAMP) requirements-infra.lock
 run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for options)
 	@$(BIN)/duetime local --handlers examples/handlers $(ARGS)
 
-test: setup ## Run all tests (ARGS="-k races ..." for pytest)
+test: setup-infra ## Run all tests (ARGS="-k races ..." for pytest)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
@@ -46,22 +50,43 @@ simulate: setup ## Try to break the protocol in a simulated world (SEEDS=1000, o
 
 check: lint types test ## Lint, types, tests
 
-lint: setup
+lint: setup-infra
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: setup
+types: setup-infra
 	@$(BIN)/mypy
 
 format: setup ## Put the code in order
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: setup ## Make the README's figures again (some minutes)
-	@for script in drift throughput scale; do $(BIN)/python bench/$$script.py || exit 1; done
+bootstrap: setup-infra has-node ## Prepare an AWS account and region for the CDK, once
+	@$(CDK) bootstrap -c stage=$(STAGE) $(ARGS)
 
-lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra moto pyproject.toml -o requirements.lock
+synth: setup-infra has-node ## Make the stack's template in cdk.out (STAGE=dev, or prod); asks AWS nothing
+	@$(CDK) synth --quiet -c stage=$(STAGE) $(ARGS)
+	@echo "cdk.out/duetime-$(STAGE).template.json"
+
+diff: setup-infra has-node ## What a deployment would change
+	@$(CDK) diff -c stage=$(STAGE) $(ARGS)
+
+deploy: setup-infra has-node ## Put Duetime into your AWS account (STAGE=dev, or prod)
+	@$(CDK) deploy -c stage=$(STAGE) $(ARGS)
+
+destroy: setup-infra has-node ## Take it out again; a stage that keeps its data keeps the table
+	@$(CDK) destroy -c stage=$(STAGE) $(ARGS)
+
+has-node:
+	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
+
+bench: setup-infra ## Make the README's figures again (some minutes)
+	@for script in drift throughput scale cost coldstart cpu; do $(BIN)/python bench/$$script.py || exit 1; done
+
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra moto
+lock: setup ## Pin the newest versions that pyproject.toml allows
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) --extra infra pyproject.toml -c requirements.lock -o requirements-infra.lock
 
 clean: ## Remove what setup and tests made; keeps .duetime/
-	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/results
+	rm -rf $(VENV) .cache cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/results

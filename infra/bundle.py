@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,6 +74,11 @@ class _Contents:
 
 
 def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
+    if _interpreter(machine.python) is None:
+        note = (
+            f"Python {machine.python} is not here to compile the bundles: cold starts take longer."
+        )
+        print(note, file=sys.stderr)
     names = _names(handlers)
     api = _Contents(name="api", needs=(*NEEDED_BY_ALL, *NEEDED_BY_API), handler_names=names)
     executor = _Contents(
@@ -146,15 +152,13 @@ def _compile(folder: Path, machine: Machine) -> None:
     """A function cannot keep what it compiles, so without this each cold start does it again."""
     python = _interpreter(machine.python)
     if python is None:
-        print(
-            f"Python {machine.python} is not here to compile the bundles: cold starts take longer"
-        )
         return
     command = [python, "-m", "compileall", "-q", "-s", str(folder), "-p", WHERE_IT_RUNS]
     command += ["--invalidation-mode", "unchecked-hash", str(folder)]
     subprocess.run(command, check=True)
 
 
+@cache
 def _interpreter(version: str) -> str | None:
     """A name on the path may be a shim that leads nowhere."""
     for candidate in (sys.executable, shutil.which(f"python{version}")):
@@ -172,18 +176,19 @@ def _version_of(python: str) -> str:
 def _digest(contents: _Contents, machine: Machine) -> str:
     """Of everything that goes into a bundle, and of how it is made."""
     digest = blake2b(digest_size=10)
-    digest.update(repr((contents, machine, _interpreter(machine.python))).encode())
-    for path in _inputs(contents):
+    how = (contents.needs, contents.handler_names, machine, _interpreter(machine.python) is None)
+    digest.update(repr(how).encode())
+    for name, path in _inputs(contents):
         content = path.read_bytes()
-        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
-def _inputs(contents: _Contents) -> Iterator[Path]:
-    yield from (VERSIONS, Path(__file__))
-    if contents.requirements is not None:
-        yield contents.requirements
-    for source in (*_sources(), *((contents.handlers,) if contents.handlers else ())):
-        yield from sorted(
-            path for path in (source.rglob("*") if source.is_dir() else [source]) if path.is_file()
-        )
+def _inputs(contents: _Contents) -> Iterator[tuple[str, Path]]:
+    for file in (VERSIONS, Path(__file__), contents.requirements):
+        if file is not None:
+            yield file.name, file
+    for source in (*_sources(), contents.handlers):
+        if source is not None:
+            paths = sorted(source.rglob("*")) if source.is_dir() else [source]
+            yield from ((str(p.relative_to(source.parent)), p) for p in paths if p.is_file())

@@ -20,7 +20,8 @@ def keep_shards(stage: Stage, file: Path = FILE) -> None:
     if stage.shards < before:
         raise BadStage(
             f"Stage {stage.name!r} in cdk.json: shards: {stage.shards} is less than the {before}"
-            f" in {file.name}, and a shard count only grows."
+            f" in {file.name}, and a shard count only grows (if {before} was never deployed,"
+            f" `cdk context --reset {key}` forgets it)."
         )
     if stage.shards > before:
         file.write_text(json.dumps(known | {key: stage.shards}, indent=2, sort_keys=True) + "\n")

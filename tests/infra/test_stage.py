@@ -117,7 +117,8 @@ def test_a_shard_count_only_grows(tmp_path: Path):
         keep_shards(a_stage(shards=16), file)
     assert str(shrunk.value) == (
         "Stage 'dev' in cdk.json: shards: 16 is less than the 32 in cdk.context.json,"
-        " and a shard count only grows."
+        " and a shard count only grows (if 32 was never deployed,"
+        " `cdk context --reset duetime:shards:dev` forgets it)."
     )
     assert json.loads(file.read_text()) == known
 

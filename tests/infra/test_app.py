@@ -1,0 +1,64 @@
+"""app.py as the CDK's command line starts it: a template, or one sentence."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.infra.conftest import CONTEXT, ROOT
+
+
+def run(folder: Path, context: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    (folder / "cdk.json").write_text(json.dumps({"context": CONTEXT | context}))
+    environment = os.environ | {"CDK_OUTDIR": str(folder / "cdk.out"), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "app.py")],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def handlers(**knobs: Any) -> dict[str, Any]:
+    return {"folder": str(ROOT / "examples" / "handlers"), **knobs}
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_each_stage_is_synthesized(tmp_path: Path, stage: str):
+    done = run(tmp_path, {"stage": stage, "handlers": handlers()})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "cdk.out" / f"duetime-{stage}.template.json").is_file()
+    known = json.loads((tmp_path / "cdk.context.json").read_text())
+    assert known == {f"duetime:shards:{stage}": 16}
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence"),
+    [
+        ({"stage": "prd"}, "There is no stage 'prd' in cdk.json; there are dev, prod."),
+        (
+            {"handlers": "nowhere"},
+            "Stage 'dev' in cdk.json: handlers: there is no folder 'nowhere'.",
+        ),
+        (
+            {"stages": {"dev": {"shards": 8}}, "handlers": handlers()},
+            "Stage 'dev' in cdk.json: shards: 8 is less than the 16 in cdk.context.json",
+        ),
+    ],
+)
+def test_bad_context_stops_with_one_sentence(
+    tmp_path: Path, context: dict[str, Any], sentence: str
+):
+    (tmp_path / "cdk.context.json").write_text('{"duetime:shards:dev": 16}')
+    done = run(tmp_path, context)
+    assert done.returncode == 1
+    said = [line for line in done.stderr.splitlines() if line and not line.startswith("b'")]
+    assert len(said) == 1, "a banner about Node, and the sentence"
+    assert said[0].startswith(sentence)
+    assert not list(tmp_path.glob("cdk.out/*.template.json"))

@@ -1,0 +1,133 @@
+"""What is in the bundles, and what they are made for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from infra import bundle
+from infra.bundle import HANDLER_NAMES, Bundles, Machine, make_bundles
+from infra.stage import BadStage, Handlers
+from tests.infra.conftest import a_stage
+
+AARCH64 = 183  # e_machine of an ELF file
+
+
+@pytest.fixture(scope="module")
+def arm() -> Bundles:
+    return make_bundles(a_stage().handlers, Machine.function("arm64"))
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made of passing handlers is not kept."""
+    monkeypatch.setattr(bundle, "CACHE", tmp_path / "bundles")
+
+
+@pytest.fixture(scope="module")
+def here() -> Bundles:
+    """The ones that the journey tries."""
+    return make_bundles(a_stage().handlers, Machine.this())
+
+
+def _made(folder: Path) -> Path:
+    shop = folder / "shop"
+    shop.mkdir()
+    return shop
+
+
+def files(bundle: Path) -> dict[str, Path]:
+    return {str(path.relative_to(bundle)): path for path in bundle.rglob("*") if path.is_file()}
+
+
+def plain(bundle: Path) -> set[str]:
+    """But for what is compiled, and the records of who installed it."""
+    return {
+        name
+        for name in files(bundle)
+        if not name.endswith((".so", ".pyc", "/RECORD", "/WHEEL", "/uv_cache.json"))
+    }
+
+
+def test_native_code_is_for_the_functions_own_machine(arm: Bundles):
+    native = [path for name, path in files(arm.api).items() if name.endswith(".so")]
+    assert native
+    for path in native:
+        assert int.from_bytes(path.read_bytes()[18:20], "little") == AARCH64
+        assert "cpython-313-aarch64" in path.name
+
+
+@pytest.mark.parametrize("name", ["api", "executor", "roles"])
+def test_what_is_tried_here_is_what_is_deployed(arm: Bundles, here: Bundles, name: str):
+    assert plain(getattr(arm, name)) == plain(getattr(here, name))
+
+
+def test_only_the_api_has_pydantic_and_nobody_brings_boto3(arm: Bundles):
+    packages = {
+        name: {path.name for path in getattr(arm, name).iterdir() if path.is_dir()}
+        for name in ("api", "executor", "roles")
+    }
+    assert "pydantic" in packages["api"]
+    for name in ("executor", "roles"):
+        assert not packages[name] & {"pydantic", "pydantic_core"}
+    for names in packages.values():
+        assert not names & {"boto3", "botocore", "moto", "httpx", "tests", "infra", "bin"}
+        assert names >= {"lambdas", "duetime", "aws_lambda_powertools"}
+
+
+def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):
+    names = json.loads((arm.api / HANDLER_NAMES).read_text())
+    assert {"demo.hello", "video.encode"} <= set(names)
+    assert (arm.executor / "handlers" / "hello.py").is_file()
+    assert not (arm.api / "handlers").exists()
+    assert not (arm.roles / "handlers").exists()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: Bundles):
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "shop.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
+    handlers, machine = Handlers(folder=folder), Machine.function("arm64")
+    first = make_bundles(handlers, machine)
+    assert first.roles.name == arm.roles.name
+    assert first.executor.name != arm.executor.name
+    assert make_bundles(handlers, machine) == first
+
+    (folder / "shop.py").write_text("from duetime import task\n@task('b')\ndef b(p, c): ...\n")
+    second = make_bundles(handlers, machine)
+    assert second.executor != first.executor
+    assert json.loads((second.api / HANDLER_NAMES).read_text()) == ["b"]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_requirements_of_the_handlers_come_along(tmp_path: Path):
+    (_made(tmp_path) / "shop.py").write_text(
+        "from duetime import task\n@task('a')\ndef a(p, c): ...\n"
+    )
+    (tmp_path / "shop" / "requirements.txt").write_text("idna\n")
+    bundles = make_bundles(Handlers(folder=tmp_path / "shop"), Machine.function("arm64"))
+    assert (bundles.executor / "idna").is_dir()
+    assert not (bundles.api / "idna").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "needs", "said"),
+    [
+        ("x = 1\n", "", "handlers: "),
+        ("from duetime import task\n@task(NAME)\ndef a(p, c): ...\n", "", "shop.py:2"),
+        (
+            "from duetime import task\n@task('a')\ndef a(p, c): ...\n",
+            "no-such-package-of-anybody==99\n",
+            "The executor bundle cannot be made for aarch64",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("elsewhere")
+def test_handlers_that_cannot_be_bundled(tmp_path: Path, source: str, needs: str, said: str):
+    (_made(tmp_path) / "shop.py").write_text(source)
+    (tmp_path / "shop" / "requirements.txt").write_text(needs)
+    with pytest.raises(BadStage) as refused:
+        make_bundles(Handlers(folder=tmp_path / "shop"), Machine.function("arm64"))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
