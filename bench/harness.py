@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent))  # infra and tests are not installed
 RESULTS = HERE / "results"
 
 

@@ -9,6 +9,7 @@ from lambdas.aws import clients
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.invoke import invoke_later
 from lambdas.aws.lane_queue import SqsLanes
+from lambdas.aws.later import later
 from lambdas.aws.retention import RowsBeside
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.lanes import Lane
@@ -41,7 +42,7 @@ def aws_adapters(
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
     known = cursors.shards(clock.now())
     store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock, retention=retention)
-    lanes = SqsLanes(clients.sqs(endpoint_url), queues)
+    lanes = SqsLanes(later(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
         lanes=lanes,

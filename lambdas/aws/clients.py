@@ -1,10 +1,13 @@
-"""boto3 clients with stated limits, and what their errors mean to us."""
+"""Clients with stated limits, and what their errors mean to us.
+
+They are botocore's own, which is what boto3 hands out: to import boto3 as well, with its resources
+and its transfers to S3, would be a quarter of a function's cold start.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from boto3.session import Session
 from botocore.config import Config
 from botocore.exceptions import (
     ClientError,
@@ -13,6 +16,8 @@ from botocore.exceptions import (
     NoCredentialsError,
     NoRegionError,
 )
+from botocore.loaders import Loader
+from botocore.session import get_session
 
 from lambdas.core.errors import NotConfigured, Unavailable
 
@@ -30,6 +35,7 @@ TABLE_READ_TIMEOUT = 2.0
 POLL_READ_TIMEOUT = 30.0  # a long poll of SQS stays silent for up to 20 s
 ATTEMPTS = 3
 POOL_SIZE = 32
+SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
 
 _FAILED_CONDITION = "ConditionalCheckFailedException"
 _WORTH_TRYING_AGAIN = {
@@ -53,25 +59,19 @@ _WORTH_TRYING_AGAIN = {
 
 
 def dynamodb(endpoint_url: str | None = None) -> "DynamoDBClient":
-    config = _config(TABLE_READ_TIMEOUT)
-    with reached():
-        return Session().client("dynamodb", endpoint_url=endpoint_url, config=config)
+    return cast("DynamoDBClient", _client("dynamodb", TABLE_READ_TIMEOUT, endpoint_url))
 
 
 def streams(endpoint_url: str | None = None) -> "DynamoDBStreamsClient":
-    config = _config(READ_TIMEOUT)
-    with reached():
-        return Session().client("dynamodbstreams", endpoint_url=endpoint_url, config=config)
+    return cast("DynamoDBStreamsClient", _client("dynamodbstreams", READ_TIMEOUT, endpoint_url))
 
 
 def sqs(endpoint_url: str | None = None) -> "SQSClient":
-    config = _config(POLL_READ_TIMEOUT)
-    with reached():
-        return Session().client("sqs", endpoint_url=endpoint_url, config=config)
+    return cast("SQSClient", _client("sqs", POLL_READ_TIMEOUT, endpoint_url))
 
 
 def functions() -> "LambdaClient":
-    return Session().client("lambda", config=_config(READ_TIMEOUT))
+    return cast("LambdaClient", _client("lambda", READ_TIMEOUT, None))
 
 
 @contextmanager
@@ -109,11 +109,23 @@ def _worth_trying_again(error: ClientError) -> bool:
     return status >= 500 or code_of(error) in _WORTH_TRYING_AGAIN
 
 
-def _config(read_timeout: float) -> Config:
-    return Config(
+def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
+    config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=POOL_SIZE,
         parameter_validation=False,  # types are checked before; this is a fifth of a call's CPU
     )
+    session = get_session()
+    session.register_component("data_loader", _OurServices())
+    with reached():
+        return session.create_client(service, endpoint_url=endpoint_url, config=config)
+
+
+class _OurServices(Loader):
+    """botocore would look through the folders of all of AWS's services, some thousand files, only
+    to learn that ours is among them."""
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002
+        return list(SERVICES)

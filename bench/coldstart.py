@@ -1,0 +1,182 @@
+"""Import and first call of each bundled function, as a ratio to `boto3.client("dynamodb")` alone.
+
+Each start is a fresh interpreter that sees the bundle and what Lambda's own runtime brings, nothing
+else; the network is left out. CPU time, the starts of all functions in turn, so that a busy
+neighbour slows them all. The bundles are those for this machine and this Python.
+
+    python bench/coldstart.py [--rounds 15]
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import botocore
+from harness import report
+
+from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles, Machine, make_bundles
+from infra.stage import Handlers
+from lambdas.aws import schema
+from lambdas.aws.items import encode_task
+from lambdas.aws.listing import listing_bucket
+from lambdas.aws.messages import body_of
+from lambdas.core.delivery import delivery_of
+from lambdas.core.rules import Rules
+from lambdas.core.steps.lease import lease
+from lambdas.core.steps.submit import submit
+from lambdas.core.task import Spec
+from lambdas.system import SystemChance, SystemClock
+
+ROOT = Path(__file__).parents[1]
+MOST = {"scanner": 1.2, "executor": 1.2, "api": 1.8}
+BROUGHT_BY_LAMBDA = ("boto3", "botocore", "s3transfer", "jmespath", "urllib3", "dateutil", "six.py")
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "example",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "DUETIME_TABLE": "duetime",
+    **{
+        f"DUETIME_QUEUE_{lane}": f"https://sqs.eu-central-1.amazonaws.com/123456789012/{lane}"
+        for lane in ("HIGH", "MEDIUM", "LOW")
+    },
+}
+SPEC = {"target": {"type": "python", "handler": "demo.hello"}, "payload": {"name": "Ada"}}
+
+Order = dict[str, Any]
+
+
+def main() -> int:
+    options = _options()
+    with tempfile.TemporaryDirectory() as scratch:
+        bundles = make_bundles(_handlers(Path(scratch)), Machine.this())
+        libraries = _libraries(Path(scratch, "libraries"))
+        took: dict[str, list[float]] = {}
+        for number in range(options.rounds + 1):
+            for name, order in _orders(bundles, libraries).items():
+                seconds = _start(order)
+                if number:  # the first round warms the page cache
+                    took.setdefault(name, []).append(seconds)
+    bare = median(took.pop("boto3"))
+    rows = [
+        {
+            "what": f"{name}: import and first call",
+            "CPU ms": 1_000 * median(times),
+            "× boto3.client": f"{median(times) / bare:.2f}",
+            "at most": MOST.get(name, ""),
+        }
+        for name, times in took.items()
+    ]
+    bare_row = {"what": 'boto3.client("dynamodb") alone', "CPU ms": 1_000 * bare}
+    report(
+        "coldstart", "Cold starts", [bare_row | {"× boto3.client": "1.00", "at most": ""}, *rows]
+    )
+    return int(any(median(took[name]) / bare > most for name, most in MOST.items()))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=15, help="starts of each (default: 15)")
+    return parser.parse_args()
+
+
+def _orders(bundles: Bundles, libraries: Path) -> dict[str, Order]:
+    def order(bundle: Path, handler: str, event: Any, **environment: str) -> Order:
+        return {
+            "path": [str(bundle), str(libraries)],
+            "environment": ENVIRONMENT | environment,
+            "handler": handler,
+            "event": event,
+            "answers": answers,
+        }
+
+    message, answers = _message_and_answers()
+    named = {"DUETIME_HANDLERS": HANDLERS}
+    return {
+        "boto3": order(bundles.roles, "", None),
+        "scanner": order(bundles.roles, "lambdas.scanner.handler.handle", {}),
+        "executor": order(
+            bundles.executor, "lambdas.executor.handler.handle", {"Records": [message]}, **named
+        ),
+        "api": order(
+            bundles.api, "lambdas.api.handler.handle", _request(), DUETIME_HANDLERS=HANDLER_NAMES
+        ),
+        "relay": order(bundles.roles, "lambdas.relay.handler.handle", {"Records": []}),
+    }
+
+
+def _message_and_answers() -> tuple[dict[str, Any], dict[str, Any]]:
+    """A task that is due, its message, and what AWS says to those who deal with it."""
+    clock, chance, rules = SystemClock(), SystemChance(), Rules(shards=16)
+    now = clock.now()
+    spec = Spec(target=SPEC["target"], payload=SPEC["payload"], run_at=now)
+    task = submit(rules, chance.new_id(now), spec, now=now, draw=chance.draw())
+    delivery = delivery_of(task, now)
+    running = lease(delivery, now=now, holder=chance.nonce()).applied_to(task)
+    item, _ = encode_task(running, listing_bucket(running, rules.shards))
+    message = {
+        "messageId": "1",
+        "receiptHandle": "1",
+        "body": body_of(delivery),
+        "attributes": {"SentTimestamp": str(now), "ApproximateReceiveCount": "1"},
+    }
+    config = {schema.SHARDS: {"N": str(rules.shards)}, schema.SINCE: {"N": str(now)}}
+    cursor = {schema.FENCE: {"N": "1"}, schema.TEXT: {"S": '{"cursors": {}, "swept": 0}'}}
+    return message, {
+        "GetItem": {"Item": config | cursor},
+        "PutItem": {},
+        "UpdateItem": {"Attributes": item},
+        "Scan": {"Items": [], "Count": 0},
+        "SendMessageBatch": {"Successful": [{"Id": "0", "MessageId": "1"}]},
+    }
+
+
+def _request() -> dict[str, Any]:
+    return {
+        "version": "2.0",
+        "rawPath": "/v1/tasks",
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json"},
+        "requestContext": {"http": {"method": "POST", "path": "/v1/tasks"}},
+        "body": json.dumps(SPEC),
+        "isBase64Encoded": False,
+    }
+
+
+def _handlers(scratch: Path) -> Handlers:
+    """The smallest: what others import is their own business."""
+    folder = scratch / "handlers"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "handlers" / "hello.py", folder)
+    return Handlers(folder=folder)
+
+
+def _libraries(folder: Path) -> Path:
+    folder.mkdir()
+    installed = Path(botocore.__file__).parents[1]
+    for name in BROUGHT_BY_LAMBDA:
+        (folder / name).symlink_to(installed / name)
+    return folder
+
+
+def _start(order: Order) -> float:
+    command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("cold.py"))]
+    done = subprocess.run(
+        command, input=json.dumps(order), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{order['handler']}: {done.stderr}")
+    told = json.loads(done.stderr.splitlines()[-1])
+    failed = told["answer"] or {}
+    if failed.get("statusCode", 201) != 201 or failed.get("batchItemFailures"):
+        raise RuntimeError(f"{order['handler']}: {told['answer']}")
+    return float(told["took"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
