@@ -8,6 +8,7 @@ from functools import cache
 from lambdas.aws import clients
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.invoke import invoke_later
+from lambdas.aws.known_shards import KnownShards
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.later import later
 from lambdas.aws.retention import RowsBeside
@@ -40,13 +41,13 @@ def aws_adapters(
     clock = SystemClock()
     dynamodb = clients.dynamodb(endpoint_url)
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
-    known = cursors.shards(clock.now())
-    store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock, retention=retention)
+    known = KnownShards(cursors, clock)
+    store = DynamoTaskStore(dynamodb, table, shards=known, clock=clock, retention=retention)
     lanes = SqsLanes(later(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
         lanes=lanes,
-        rules=Rules(shards=known.count),
+        rules=Rules(shards=known().count),
         clock=clock,
         chance=SystemChance(),
     )

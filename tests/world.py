@@ -20,6 +20,7 @@ from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from lambdas.aws import schema
 from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.known_shards import KnownShards
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import ensure_lanes
 from lambdas.aws.task_store import DynamoTaskStore
@@ -324,8 +325,8 @@ def moto_world(
 
         def set_up(shards: int) -> tuple[DynamoTaskStore, DynamoCursorStore]:
             cursors = DynamoCursorStore(dynamodb, table, shards=shards)
-            known = cursors.shards(clock.now())
-            store = DynamoTaskStore(dynamodb, table, shards=lambda: known, clock=clock)
+            known = KnownShards(cursors, clock)
+            store = DynamoTaskStore(dynamodb, table, shards=known, clock=clock)
             closing.callback(store.close)
             return store, cursors
 

@@ -43,6 +43,9 @@ IS_FREE = f"attribute_not_exists({schema.PK})"
 
 
 class DynamoTaskStore:
+    """`shards` is asked by every list. Who writes stays with the count of the beginning: whatever
+    was once a shard is read for ever."""
+
     def __init__(
         self,
         client: "DynamoDBClient",
@@ -56,6 +59,7 @@ class DynamoTaskStore:
     ) -> None:
         self._table = Table(client, table)
         self._shards = shards
+        self._spread = shards().count  # over which shards it writes
         self._clock = clock
         self._retention = retention
         self._fan_out = fan_out or FanOut()
@@ -67,8 +71,7 @@ class DynamoTaskStore:
         self._fan_out.close()
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        count = self._shards().count
-        return self._fan_out.each(_answered(lambda task: self._put(task, count)), tasks)
+        return self._fan_out.each(_answered(self._put), tasks)
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         return self._reader.tasks(task_ids)
@@ -77,7 +80,7 @@ class DynamoTaskStore:
         return self._fan_out.each(_answered(self._apply), changes)
 
     def set_aside(self, change: Change) -> None:
-        self._table.update_if(update(change, self._shards().count, self._retention).parameters)
+        self._table.update_if(update(change, self._spread, self._retention).parameters)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         return read_bucket(self._table, bucket_of(minute, shard), kind, self._wakes_per_query)
@@ -106,11 +109,11 @@ class DynamoTaskStore:
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         return self._fan_out.each(lambda wanted: self._reserve(wanted, now), reservations)
 
-    def _put(self, task: Task, shards: int) -> Answer:
+    def _put(self, task: Task) -> Answer:
         """The first to name an id keeps it; the loser learns what stands there."""
-        item, beside = encode_task(task, listing_bucket(task, shards))
+        item, beside = encode_task(task, listing_bucket(task, self._spread))
         if task.status is Status.DEAD:
-            item |= death_attributes(task.id, task.updated_at, shards)
+            item |= death_attributes(task.id, task.updated_at, self._spread)
         item |= removal_attributes(task.status, task.updated_at, self._retention)
         self._put_texts(task.id, beside)
         standing, made = self._table.put_if(item, IS_FREE, {})
@@ -122,7 +125,7 @@ class DynamoTaskStore:
         return Applied(there) if there.token == task.token else Refused(there)
 
     def _apply(self, change: Change) -> Answer:
-        wanted = update(change, self._shards().count, self._retention)
+        wanted = update(change, self._spread, self._retention)
         self._put_texts(change.task_id, wanted.beside)
         item, made = self._table.update_if(wanted.parameters)
         if item is None:

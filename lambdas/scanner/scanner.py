@@ -16,6 +16,7 @@ from lambdas.scanner.index import WakeIndex, read_index
 from lambdas.scanner.near import read_near
 from lambdas.scanner.pace import CATCH_UP, Pacer
 from lambdas.scanner.report import TickReport
+from lambdas.scanner.start import starting_points
 from lambdas.scanner.window import Window, lag, sweep, window
 
 BATCH = 100  # wakes that are taken together
@@ -40,10 +41,9 @@ class Scanner:
         horizon = self._ports.rules.horizon
         shards = self._cursors.shards(now)
         state = self._cursors.load(slice_number)
-        windows = [
-            window(shard, state, shards, now=now, horizon=horizon)
-            for shard in range(slice_number, shards.count, slices)
-        ]
+        mine = range(slice_number, shards.count, slices)
+        start = starting_points(self._cursors, state.cursors, mine, shards, now)
+        windows = [window(shard, start[shard], now=now, horizon=horizon) for shard in mine]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
         index = read_index(self._ports.store)
         tick = _Tick(Dispatcher(self._ports, pacer), index, now=now, until=until)
@@ -60,7 +60,7 @@ class Scanner:
         tick.report.unfinished |= tick.more_behind
         after = SliceState(
             fence=state.fence + 1,
-            cursors=cursors,
+            cursors={**state.cursors, **cursors},  # of others' shards what they may not know yet
             swept=swept,
             paced=pacer.ends(),
             ticked_at=now,

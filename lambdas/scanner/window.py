@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lambdas.core.ports import Shards, SliceState
+from lambdas.core.ports import Shards
 from lambdas.core.times import DAY, MINUTE, Millis
 from lambdas.core.wakes import minute_of
 
@@ -27,18 +27,13 @@ class Window:
         return min(max(reached, self.behind.start), self.look_back)
 
 
-def window(
-    shard: int, state: SliceState, shards: Shards, *, now: Millis, horizon: Millis
-) -> Window:
-    """A shard without a cursor begins a day back, or where the deployment began."""
+def window(shard: int, cursor: int, *, now: Millis, horizon: Millis) -> Window:
     look_back = minute_of(now) - LOOK_BACK
     fresh = minute_of(now) - FRESH
-    first = max(minute_of(now) - DAY_IN_MINUTES, minute_of(shards.since) - LOOK_BACK)
-    cursor = min(state.cursors.get(shard, first), look_back)
     return Window(
         shard=shard,
         look_back=look_back,
-        behind=range(cursor, fresh),
+        behind=range(min(cursor, look_back), fresh),
         near=range(fresh, minute_of(now + horizon) + 1),
     )
 

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.handlers.conftest import Deployment, recorded
+from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.task_store import DynamoTaskStore
+from lambdas.core.times import MINUTE
+from tests.factories import a_task
+from tests.handlers.conftest import Aws, Deployment, recorded
 
 
 def test_a_body_may_come_in_base64(deployment: Deployment):
@@ -75,3 +79,22 @@ def test_handlers_of_a_folder_are_imported(
     status, _ = deployment.ask(recorded("http_api_post") | {"body": json.dumps(body)})
 
     assert status == 201
+
+
+def test_a_warm_function_lists_what_a_newer_one_puts_into_more_shards(
+    deployment: Deployment, aws: Aws
+):
+    deployment.ask(recorded("http_api_post"))
+    cursors = DynamoCursorStore(aws.dynamodb, deployment.table, shards=32)
+    known = cursors.shards(deployment.clock.now())
+    newer = DynamoTaskStore(
+        aws.dynamodb, deployment.table, shards=lambda: known, clock=deployment.clock
+    )
+    newer.put([a_task(now=deployment.clock.now()) for _ in range(30)])
+    newer.close()
+
+    deployment.clock.advance(MINUTE)
+    event = recorded("http_api_get") | {"rawPath": "/v1/tasks", "rawQueryString": "limit=100"}
+    status, page = deployment.ask(event)
+
+    assert (status, len(page["items"])) == (200, 31)

@@ -1,5 +1,4 @@
-from lambdas.core.ports import Shards, SliceState
-from lambdas.core.times import DAY, MINUTE
+from lambdas.core.times import MINUTE
 from lambdas.core.wakes import minute_of
 from lambdas.scanner.window import LOOK_BACK, lag, window
 from tests.factories import NOW
@@ -8,10 +7,7 @@ HERE = minute_of(NOW) - LOOK_BACK  # where a cursor stands when all is well
 
 
 def windows(shards: int) -> list:
-    known = Shards(count=shards, since=NOW - DAY)
-    return [
-        window(shard, SliceState(), known, now=NOW, horizon=4 * MINUTE) for shard in range(shards)
-    ]
+    return [window(shard, HERE, now=NOW, horizon=4 * MINUTE) for shard in range(shards)]
 
 
 def test_the_oldest_cursor_tells_the_lag():

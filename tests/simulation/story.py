@@ -113,14 +113,19 @@ class Story:
         if engine.chance(faults.tick_missed):
             return
         for _ in range(2 if engine.chance(faults.tick_doubled) else 1):
-            for number in range(self._world.shards):
+            slices = engine.random.randint(
+                1, self._world.shards
+            )  # somebody changes it all the time
+            for number in range(slices):
                 delay = engine.between(0, 20) if engine.chance(faults.slow) else 0
-                self._world.process("scanner", lambda p, n=number: self._scan(p, n), delay)
+                self._world.process(
+                    "scanner", lambda p, n=number, s=slices: self._scan(p, n, s), delay
+                )
 
-    def _scan(self, process: Process, number: int) -> None:
+    def _scan(self, process: Process, number: int, slices: int) -> None:
         ports, store = self._world.ports(process)
         try:
-            scan(ports, store, number, self._world.shards, self._catch_up)
+            scan(ports, store, number, slices, self._catch_up)
         except Unavailable as error:
             process.note("tick failed", str(error))
         else:
