@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import AsJson, Cursor, Limit, NoLimit, TaskId, Url, connect, task_ids
+from duetime.cli.options import (
+    AsJson,
+    Cursor,
+    Limit,
+    NoLimit,
+    Sign,
+    TaskId,
+    Token,
+    Url,
+    connect,
+    task_ids,
+)
 from duetime.cli.values import past, refuse
 
 if TYPE_CHECKING:
@@ -56,13 +67,15 @@ def list_dead(
     everything: NoLimit = False,
     cursor: Cursor = None,
     url: Url = None,
+    sign: Sign = None,
+    token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Dead letters; the task that died last comes first."""
     from duetime.cli import listing, views
 
     which = _filter(namespace, error_type, since, before)
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         page = listing.read(
             lambda size, at: client.dead_letters.page(**which, limit=size, cursor=at),
             limit=None if everything else limit,
@@ -73,13 +86,15 @@ def list_dead(
 
 
 @dlq.command()
-def show(task: TaskId, url: Url = None, as_json: AsJson = False) -> None:
+def show(
+    task: TaskId, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
+) -> None:
     """One dead letter: its error, where it was raised, and every attempt."""
     from duetime.cli import phrases, views
     from duetime.cli.output import complain, say, say_json
     from lambdas.core.lifecycle import Status
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         found, attempts = client.get(task), client.attempts(task)
     if found["status"] != Status.DEAD:
         complain(f"{found['id']} is {found['status']}, not DEAD: duetime show {found['id']}")
@@ -107,6 +122,8 @@ def redrive(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     url: Url = None,
+    sign: Sign = None,
+    token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Give dead tasks another life, at once, with as many attempts as at first.
@@ -120,7 +137,7 @@ def redrive(
         refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
     if not (tasks or dry_run or yes):
         redriving.check_answerable()
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         parts = redriving.Parts(client.dead_letters, tasks or None, which, everything)
         redriving.redrive(parts, dry_run=dry_run, sure=yes or bool(tasks), as_json=as_json)
 

@@ -4,17 +4,42 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lambdas.core.errors import DuetimeError
+
 if TYPE_CHECKING:
     from duetime.client import Client
+
+WHERE = "Where Duetime is"
 
 Url = Annotated[
     str | None,
     typer.Option(
         "--url",
         envvar="DUETIME_URL",
-        help="Where Duetime listens.",
+        help="Where Duetime listens; at API Gateway's own address, requests are signed.",
         metavar="URL",
         show_default="http://127.0.0.1:8080",
+        rich_help_panel=WHERE,
+    ),
+]
+Sign = Annotated[
+    str | None,
+    typer.Option(
+        "--sign",
+        envvar="DUETIME_SIGN",
+        help="Sign requests with your AWS credentials for this region: for a custom domain.",
+        metavar="REGION",
+        rich_help_panel=WHERE,
+    ),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="DUETIME_TOKEN",
+        help="Send this bearer token, and do not sign; the variable keeps it off the screen.",
+        metavar="TOKEN",
+        rich_help_panel=WHERE,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
@@ -50,11 +75,15 @@ TaskIds = Annotated[
 ]
 
 
-def connect(url: str | None) -> "Client":
+def connect(url: str | None, sign: str | None, token: str | None) -> "Client":
     from duetime.cli.output import complain
-    from duetime.client import BadAddress, Client
+    from duetime.client import BadArgument, Client
+
+    def tell(error: DuetimeError) -> None:
+        complain(f"{error} (trying again)")
 
     try:
-        return Client(url, on_silence=lambda error: complain(f"{error} (trying again)"))
-    except BadAddress as error:
-        raise typer.BadParameter(str(error), param_hint="--url (or DUETIME_URL)") from error
+        return Client(url, sign=sign, token=token, on_silence=tell)
+    except BadArgument as error:
+        hint = f"--{error.name} (or DUETIME_{error.name.upper()})"
+        raise typer.BadParameter(str(error), param_hint=hint) from error

@@ -6,7 +6,7 @@ import typer
 
 from duetime.cli import submit_options as options
 from duetime.cli import values
-from duetime.cli.options import AsJson, Every, Url, WaitUpTo, connect
+from duetime.cli.options import AsJson, Every, Sign, Token, Url, WaitUpTo, connect
 from duetime.cli.values import duration, moment, refuse
 
 
@@ -38,6 +38,8 @@ def submit(
     wait: WaitUpTo = None,
     every: Every = "0.5",
     url: Url = None,
+    sign: Sign = None,
+    token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Submit a task, or many with --from."""
@@ -72,7 +74,7 @@ def submit(
     if watch and isinstance(task, list):
         refuse("--watch", "follows one task, and --from holds a list")
     poll, limit = values.pause("--every", every), duration("--wait", wait)
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         if isinstance(task, list):
             submitting.many(client, task, as_json=as_json)
         elif watch:

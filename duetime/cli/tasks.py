@@ -5,16 +5,29 @@ from typing import Annotated
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import AsJson, Cursor, Limit, NoLimit, TaskId, TaskIds, Url, connect
+from duetime.cli.options import (
+    AsJson,
+    Cursor,
+    Limit,
+    NoLimit,
+    Sign,
+    TaskId,
+    TaskIds,
+    Token,
+    Url,
+    connect,
+)
 from lambdas.core.lifecycle import Status
 
 
-def show(task: TaskId, url: Url = None, as_json: AsJson = False) -> None:
+def show(
+    task: TaskId, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
+) -> None:
     """One task: all that is known of it, and its attempts."""
     from duetime.cli import phrases, views
     from duetime.cli.output import say, say_json
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         found, attempts = client.get(task), client.attempts(task)
     if as_json:
         say_json({**found, "attempts": attempts})
@@ -34,12 +47,14 @@ def list_tasks(
     everything: NoLimit = False,
     cursor: Cursor = None,
     url: Url = None,
+    sign: Sign = None,
+    token: Token = None,
     as_json: AsJson = False,
 ) -> None:
     """Tasks, newest first."""
     from duetime.cli import listing, views
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         page = listing.read(
             lambda size, at: client.page(status=status, namespace=namespace, limit=size, cursor=at),
             limit=None if everything else limit,
@@ -49,29 +64,35 @@ def list_tasks(
     listing.print_list(page, views.task_table, empty, as_json=as_json)
 
 
-def cancel(tasks: TaskIds, url: Url = None, as_json: AsJson = False) -> None:
+def cancel(
+    tasks: TaskIds, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
+) -> None:
     """Cancel tasks. One that cannot be cancelled does not hold back the rest."""
     from duetime.cli.each import cancelled, for_each
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         for_each(tasks, client.cancel, cancelled, as_json=as_json)
 
 
-def retry(tasks: TaskIds, url: Url = None, as_json: AsJson = False) -> None:
+def retry(
+    tasks: TaskIds, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
+) -> None:
     """Give DEAD tasks another life, at once, with as many attempts as at first.
 
     One that cannot be retried does not hold back the rest."""
     from duetime.cli.each import for_each, retried
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         for_each(tasks, client.retry, retried, as_json=as_json)
 
 
-def health(url: Url = None, as_json: AsJson = False) -> None:
+def health(
+    url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
+) -> None:
     """Whether Duetime answers, and how it is."""
     from duetime.cli.output import say, say_json
 
-    with connect(url) as client:
+    with connect(url, sign, token) as client:
         told = client.health()
     if as_json:
         say_json(told)

@@ -2,7 +2,16 @@
 
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
-from duetime.client.errors import ApiError, BadAddress, FieldError, StillGoing, Unreachable
+from duetime.client.errors import (
+    ApiError,
+    BadAddress,
+    BadArgument,
+    FieldError,
+    NotSigned,
+    StillGoing,
+    Throttled,
+    Unreachable,
+)
 from duetime.client.shapes import (
     Attempt,
     BatchResult,
@@ -21,17 +30,20 @@ __all__ = [
     "ApiError",
     "Attempt",
     "BadAddress",
+    "BadArgument",
     "BatchResult",
     "Client",
     "DeadFilter",
     "DeadLetters",
     "FieldError",
     "NotRedriven",
+    "NotSigned",
     "Redriven",
     "StillGoing",
     "Submitted",
     "Task",
     "TaskFields",
     "TaskPage",
+    "Throttled",
     "Unreachable",
 ]

@@ -11,7 +11,7 @@ from typing import Self, Unpack, cast
 import httpx
 
 from duetime.client.dead_letters import DeadLetters
-from duetime.client.errors import StillGoing, Unreachable
+from duetime.client.errors import StillGoing, Throttled, Unreachable
 from duetime.client.shapes import (
     Attempt,
     BatchResult,
@@ -22,6 +22,7 @@ from duetime.client.shapes import (
     TaskPage,
 )
 from duetime.client.wire import PAGE, Wire, task_path
+from lambdas.core.errors import DuetimeError
 from lambdas.core.lifecycle import FINISHED
 
 
@@ -38,16 +39,23 @@ class Client:
         self,
         url: str | None = None,
         *,
+        sign: str | None = None,
+        token: str | None = None,
         timeout: float = 10.0,
         transport: httpx.BaseTransport | None = None,
         patience: float = 30.0,
-        on_silence: Callable[[Unreachable], None] = lambda _: None,
+        on_silence: Callable[[DuetimeError], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`patience`: for how many seconds `follow` and `wait` go on asking while nobody
+        """`sign`, else DUETIME_SIGN: the AWS region to sign requests for, with the credentials
+        that every AWS tool finds; an address of API Gateway's own names it already.
+
+        `token`, else DUETIME_TOKEN: the bearer token to send instead of a signature.
+
+        `patience`: for how many seconds `follow` and `wait` go on asking while nobody
         answers, since a runner may be restarting; `on_silence` hears of it once."""
-        self._wire = Wire(url, timeout, transport)
+        self._wire = Wire(url, timeout, transport, sign=sign, token=token)
         self.dead_letters = DeadLetters(self._wire)
         self._patience, self._on_silence = patience, on_silence
         self._sleep, self._clock = sleep, clock
@@ -144,7 +152,7 @@ class Client:
         while True:
             try:
                 return self.get(task_id)
-            except Unreachable as error:
+            except (Unreachable, Throttled) as error:
                 left = give_up - self._clock()
                 if left <= 0:
                     raise

@@ -1,9 +1,12 @@
 """What a call can end with, instead of an answer.
 
 DuetimeError
-├── BadAddress          what was given is no address
+├── BadArgument         what was given cannot be meant
+│   └── BadAddress      it is no address
+├── NotSigned           there are no AWS credentials to sign with
 ├── Unreachable         nobody answers there, or somebody who is not Duetime
 ├── ApiError            Duetime answered, and refused
+│   └── Throttled       the gateway before it did: too many requests
 └── StillGoing          a wait ran out before the task ended
 """
 
@@ -14,10 +17,24 @@ from duetime.client.shapes import Task
 from lambdas.core.errors import DuetimeError
 
 
-class BadAddress(DuetimeError, ValueError):
+class BadArgument(DuetimeError, ValueError):
+    """`name` is the argument of Client."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(why)
+        self.name = name
+
+
+class BadAddress(BadArgument):
     def __init__(self, url: str) -> None:
-        super().__init__(f"{url!r} is not an address like http://127.0.0.1:8080")
+        super().__init__("url", f"{url!r} is not an address like http://127.0.0.1:8080")
         self.url = url
+
+
+class NotSigned(DuetimeError):
+    def __init__(self, why: str, remedy: str | None = None) -> None:
+        remedy = remedy or "sign in with `aws sso login`, set AWS_PROFILE, or run `aws configure`"
+        super().__init__(f"The request cannot be signed: {why}; {remedy}")
 
 
 class Unreachable(DuetimeError):
@@ -55,6 +72,10 @@ class ApiError(DuetimeError):
         self.title = title
         self.detail = detail
         self.errors = tuple(errors)
+
+
+class Throttled(ApiError):
+    """It was not done, and may be tried again in a moment."""
 
 
 class StillGoing(DuetimeError):

@@ -4,32 +4,47 @@ import json
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
+from duetime.client.access import LOOPBACK, access_to
 from duetime.client.errors import ApiError, BadAddress, FieldError, Unreachable
+from duetime.client.gateway import refusal
+from lambdas.core.errors import DuetimeError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PAGE = 100  # the longest page, and the largest batch, that the contract allows
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 class Wire:
     def __init__(
-        self, url: str | None, timeout: float, transport: httpx.BaseTransport | None
+        self,
+        url: str | None,
+        timeout: float,
+        transport: httpx.BaseTransport | None,
+        *,
+        sign: str | None = None,
+        token: str | None = None,
     ) -> None:
         address = _address(url or os.environ.get("DUETIME_URL") or DEFAULT_URL)
         self.url = str(address)
+        self._access = access_to(
+            address,
+            sign=sign or os.environ.get("DUETIME_SIGN"),
+            token=token or os.environ.get("DUETIME_TOKEN"),
+        )
         self._timeout = timeout
-        # A proxy from the environment cannot know our loopback.
-        trust_env = address.host not in LOOPBACK
+        here = address.host in LOOPBACK
+        self._remedy = None if here else "check DUETIME_URL and the network"
         self._http = httpx.Client(
             base_url=address,
             headers={"content-type": "application/json"},
+            auth=self._access.auth,
+            follow_redirects=False,  # what proves who asks is for this address alone
             timeout=timeout,
             transport=transport,
-            trust_env=trust_env,
+            trust_env=not here,  # a proxy from the environment cannot know our loopback
         )
 
     def call(
@@ -42,33 +57,42 @@ class Wire:
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
     ) -> tuple[int, Any]:
         """The status and the JSON of a successful answer."""
-        params = {key: value for key, value in (query or {}).items() if value is not None}
+        asked = {key: value for key, value in (query or {}).items() if value is not None}
+        if asked:  # with %20 for a space, which is what a signature stands for
+            path = f"{path}?{urlencode(asked, quote_via=quote, errors='replace')}"
         # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        response = self._send(method, path, params=params, content=content)
+        response = self._send(method, path, content)
         return response.status_code, self._read(response)
 
-    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
+    def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
         try:
-            return self._http.request(method, path, **request)
+            return self._http.request(method, path, content=content)
         except httpx.ConnectTimeout as reason:
-            raise Unreachable(self.url) from reason
+            raise Unreachable(self.url, remedy=self._remedy) from reason
         except httpx.TimeoutException as reason:
             what = f"No answer within {self._timeout:g} s"
             raise Unreachable(
                 self.url, what, "look how Duetime is doing, then try again"
             ) from reason
         except httpx.TransportError as reason:
-            raise Unreachable(self.url) from reason
+            raise Unreachable(self.url, remedy=self._remedy) from reason
 
     def _read(self, response: httpx.Response) -> Any:
         if not response.is_success:
-            raise _problem(response)
+            raise self._problem(response)
         try:
             return response.json()
         except ValueError as reason:
             what = "Somebody who is not Duetime answers"
             raise Unreachable(self.url, what, "check DUETIME_URL") from reason
+
+    def _problem(self, response: httpx.Response) -> DuetimeError:
+        """Whatever stands between us and Duetime, a gateway say, refuses in its own words."""
+        told = _object(response)
+        if "title" in told:
+            return to_error(told, response.status_code)
+        return refusal(response, told, self.url, self._access.proof)
 
     def close(self) -> None:
         self._http.close()
@@ -87,15 +111,6 @@ def _address(text: str) -> httpx.URL:
     if url.scheme not in ("http", "https") or not url.host:
         raise BadAddress(text)
     return url
-
-
-def _problem(response: httpx.Response) -> ApiError:
-    """Whatever stands between us and Duetime, a gateway say, refuses in its own words."""
-    told = _object(response)
-    return to_error(
-        {"title": response.reason_phrase, "detail": told.get("message")} | told,
-        response.status_code,
-    )
 
 
 def to_error(problem: Mapping[str, Any], status: int) -> ApiError:

@@ -20,6 +20,7 @@ WIRED = ("lambdas.settings", "lambdas.wiring")  # for handlers, which begin with
 CORE = "lambdas.core"
 AWS = "lambdas.aws"
 BOTO = ("boto3", "botocore", "mypy_boto3_*")
+SIGNING = "duetime.client.signing"  # calls no AWS: it signs what is asked of a deployed API
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
 
 # Who may import a library; one that is not named here is free to all but the core and aws.
 MODULES_BY_LIBRARY: list[tuple[str, tuple[str, ...]]] = [
+    ("botocore", (AWS, SIGNING)),
     *((library, (AWS,)) for library in BOTO),
     ("pydantic", ("lambdas.api", "duetime")),
     ("pydantic_core", ("lambdas.api", "duetime")),
@@ -196,6 +198,7 @@ def test_nothing_that_is_deployed_or_installed_imports_infra():
         ("lambdas.executor.targets.http", "import urllib3"),
         ("lambdas.api.tasks", "from pydantic import BaseModel"),
         ("lambdas.wiring", "from lambdas.aws.task_store import DynamoTaskStore"),
+        ("duetime.client.signing", "from botocore.auth import SigV4Auth"),
         ("duetime.local.moto", "from moto import mock_aws"),
         ("duetime.local.runner", "from lambdas.scanner.tick import tick\nimport uvicorn"),
     ],
@@ -231,6 +234,8 @@ def test_what_may_be_imported(importer, source):
         ("lambdas.enqueue", "from lambdas.scanner import tick", "lambdas.scanner.tick"),
         ("lambdas.wiring", "import boto3", "boto3"),
         ("lambdas.wiring", "import duetime.local", "duetime.local"),
+        ("duetime.client.signing", "import boto3", "boto3"),
+        ("duetime.client.wire", "import botocore.auth", "botocore.auth"),
         ("duetime.local.runner", "import boto3", "boto3"),
         ("duetime.local.runner", "import moto", "moto"),
         ("duetime.local.runner", "from infra import stack", "infra.stack"),

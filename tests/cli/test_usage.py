@@ -152,7 +152,15 @@ def test_version(duetime: Any) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = {"httpx", "starlette", "uvicorn", "boto3", "duetime.client", "duetime.local.runner"}
+    heavy = {
+        "httpx",
+        "starlette",
+        "uvicorn",
+        "boto3",
+        "botocore",
+        "duetime.client",
+        "duetime.local.runner",
+    }
     code = f"import sys, duetime.cli; print(sorted({heavy!r} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -128,9 +128,9 @@ def test_a_problem_becomes_an_error_with_its_fields() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (httpx.Response(403, json={"message": "Missing token"}), "Forbidden: Missing token"),
         (httpx.Response(502, text="<html>"), "Bad Gateway"),
         (httpx.Response(500, json=["odd"]), "Internal Server Error"),
+        (httpx.Response(400, json={"message": "Odd"}), "Bad Request: Odd"),
         (httpx.Response(404, json={"title": None}), "HTTP 404"),
     ],
 )
@@ -142,13 +142,17 @@ def test_a_gateway_refuses_in_its_own_words(answer: httpx.Response, words: str) 
 
 
 @pytest.mark.parametrize("reason", [httpx.ConnectError("no"), httpx.ConnectTimeout("no")])
-def test_no_answer_says_what_to_do(reason: Exception) -> None:
+@pytest.mark.parametrize(
+    ("url", "remedy"),
+    [
+        ("http://127.0.0.1:1", "start it with `duetime local` or set DUETIME_URL"),
+        ("http://duetime.test", "check DUETIME_URL and the network"),
+    ],
+)
+def test_no_answer_says_what_to_do(reason: Exception, url: str, remedy: str) -> None:
     with pytest.raises(Unreachable) as caught:
-        Script(reason).client().health()
-    assert str(caught.value) == (
-        "Duetime does not answer at http://duetime.test; "
-        "start it with `duetime local` or set DUETIME_URL"
-    )
+        Script(reason).client(url).health()
+    assert str(caught.value) == f"Duetime does not answer at {url}; {remedy}"
     assert isinstance(caught.value, DuetimeError)
 
 

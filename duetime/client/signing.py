@@ -1,0 +1,49 @@
+"""Requests signed for API Gateway (AWS Signature Version 4).
+
+botocore finds the credentials and signs, so that keys, profiles, SSO and roles work as they do
+for every AWS tool. It is slow to load: only who signs imports this module.
+"""
+
+from collections.abc import Generator
+
+import httpx
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import ReadOnlyCredentials
+from botocore.exceptions import BotoCoreError, ProfileNotFound
+from botocore.session import Session
+
+from duetime.client.errors import NotSigned
+
+SERVICE = "execute-api"
+SIGNED = ("host", "content-type")  # what is between us and the gateway may change the others
+
+
+class Signature(httpx.Auth):
+    requires_request_body = True
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+        self._session = Session()
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        signed = AWSRequest(
+            method=request.method,
+            url=f"https://{request.headers['host']}{request.url.raw_path.decode()}",
+            headers={name: request.headers[name] for name in SIGNED},
+            data=request.content,
+        )
+        SigV4Auth(self._credentials(), SERVICE, self._region).add_auth(signed)
+        request.headers.update(signed.headers.items())
+        yield request
+
+    def _credentials(self) -> ReadOnlyCredentials:
+        """As they are now: those of a role or of SSO are renewed on the way."""
+        try:
+            if found := self._session.get_credentials():
+                return found.get_frozen_credentials()
+        except ProfileNotFound as error:
+            raise NotSigned(str(error), "set another AWS_PROFILE") from error
+        except BotoCoreError as error:
+            raise NotSigned(str(error)) from error
+        raise NotSigned("there are no AWS credentials")
