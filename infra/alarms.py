@@ -35,7 +35,7 @@ class Alarms(Construct):
         self._alarm(
             "no tick for 3 minutes",
             measures.of_role("scanner", "Ticks", "Sum"),
-            below=1,
+            below=self._stage.slices,  # so that one slice that stops is missed too
             minutes=3,
             without_data=cloudwatch.TreatMissingData.BREACHING,
         )

@@ -7,7 +7,6 @@ something that goes into it changes.
 """
 
 import json
-import platform
 import shutil
 import subprocess
 import sys
@@ -44,7 +43,7 @@ class Machine:
     """What a bundle is made for."""
 
     python: str  # such as 3.13
-    platform: str
+    platform: str | None = None  # as uv names it; else the one we run on
 
     @classmethod
     def function(cls, architecture: str) -> "Machine":
@@ -53,8 +52,7 @@ class Machine:
     @classmethod
     def this(cls) -> "Machine":
         """The one we run on, to try a bundle."""
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        return cls(python=version, platform=f"{platform.machine()}-manylinux2014")
+        return cls(python=f"{sys.version_info.major}.{sys.version_info.minor}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,14 +134,16 @@ def _sources() -> Sequence[Path]:
 def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--link-mode", "copy"]
     command += ["--target", str(folder), "--only-binary", ":all:"]
-    command += ["--python-platform", machine.platform, "--python-version", machine.python]
+    command += ["--python-version", machine.python]
+    if machine.platform is not None:
+        command += ["--python-platform", machine.platform]
     command += ["--constraint", str(VERSIONS), *contents.needs]
     if contents.requirements is not None:
         command += ["--requirement", str(contents.requirements)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         told = " ".join(done.stderr.split())
-        raise BadStage(f"The {contents.name} bundle cannot be made for {machine.platform}: {told}")
+        raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
     for path in (folder / "bin", folder / ".lock"):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
@@ -191,4 +191,5 @@ def _inputs(contents: _Contents) -> Iterator[tuple[str, Path]]:
     for source in (*_sources(), contents.handlers):
         if source is not None:
             paths = sorted(source.rglob("*")) if source.is_dir() else [source]
-            yield from ((str(p.relative_to(source.parent)), p) for p in paths if p.is_file())
+            kept = (p for p in paths if p.is_file() and "__pycache__" not in p.parts)
+            yield from ((str(path.relative_to(source.parent)), path) for path in kept)

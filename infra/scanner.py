@@ -5,6 +5,7 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_destinations as destinations
 from constructs import Construct
 
 from infra.acknowledged import acknowledge
@@ -22,7 +23,7 @@ class Scanner(Construct):
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         self.failed_ticks = queue(self, "FailedTicks")
-        acknowledge(self.failed_ticks, "SQS3", "It is the dead-letter queue of the rule's targets.")
+        acknowledge(self.failed_ticks, "SQS3", "It is where ticks end that could not be made.")
         self.role_function = RoleFunction(
             self,
             "scanner",
@@ -34,10 +35,12 @@ class Scanner(Construct):
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),
                 lanes.allow("SendMessage", "GetQueueAttributes"),
+                allow(["sqs:SendMessage"], self.failed_ticks.queue_arn),
             ],
             recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a long backlog takes many ticks on end
             retry_attempts=0,  # the next tick does what a failed one has left
             max_event_age=WORTH_RETRYING,
+            on_failure=destinations.SqsDestination(self.failed_ticks),
         )
         self._may_invoke_itself()
         self._every_minute(stage.slices)

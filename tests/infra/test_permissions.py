@@ -26,6 +26,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         *(("sqs:SendMessage", lane) for lane in Lane),
         *(("sqs:GetQueueAttributes", lane) for lane in Lane),
         ("lambda:InvokeFunction", "scanner"),
+        ("sqs:SendMessage", "failed ticks"),
     },
     "relay": {
         ("dynamodb:DescribeStream", "table stream"),

@@ -286,6 +286,12 @@ def test_a_missing_tick_is_an_alarm_and_other_silence_is_none(prod: Template):
     assert (drift["MetricStat"]["Stat"], late["Threshold"]) == ("p99", 10_000)
 
 
+def test_one_slice_that_stops_is_an_alarm_too(synthesize: Synthesize):
+    alarms = of_type(synthesize("prod", slices=4), "AWS::CloudWatch::Alarm").values()
+    [threshold] = [a["Threshold"] for a in alarms if a["AlarmName"].endswith("for 3 minutes")]
+    assert threshold == 4
+
+
 def test_alarms_can_be_left_out(synthesize: Synthesize):
     template = synthesize("dev", alarms=False)
     assert of_type(template, "AWS::CloudWatch::Alarm") == {}
