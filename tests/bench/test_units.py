@@ -81,7 +81,13 @@ def test_an_index_is_billed_for_entries_that_come_go_or_move(
 
 @pytest.mark.parametrize(
     ("size", "consistent", "units"),
-    [(0, False, 0.5), (0, True, 1), (4 * KB, False, 0.5), (4 * KB + 1, False, 1), (5 * KB, True, 2)],
+    [
+        (0, False, 0.5),
+        (0, True, 1),
+        (4 * KB, False, 0.5),
+        (4 * KB + 1, False, 1),
+        (5 * KB, True, 2),
+    ],
 )
 def test_a_read_is_billed_by_four_kilobytes(size: int, consistent: bool, units: float):
     assert read_units(size, consistent=consistent) == units
