@@ -86,6 +86,11 @@ def _size_of_value(value: Mapping[str, Any]) -> int:
 
 
 def _size_of_number(text: str) -> int:
-    """A byte for two significant digits, and one more; a sign takes another."""
-    digits = text.lstrip("-").replace(".", "").strip("0")
-    return ceil(len(digits) / 2) + 1 + text.startswith("-")
+    """A byte for two significant digits, and one more; a sign takes another. AWS's page calls
+    that approximate: its code pairs the digits from the decimal point on, so that 12340 takes
+    three pairs and 1234 two."""
+    whole, _, fraction = text.lstrip("-").partition(".")
+    digits = "0" * (len(whole) % 2) + whole + fraction + "0" * (len(fraction) % 2)
+    pairs = [digits[start : start + 2] != "00" for start in range(0, len(digits), 2)]
+    significant = len(pairs) - pairs.index(True) - pairs[::-1].index(True) if any(pairs) else 0
+    return significant + 1 + text.startswith("-")
