@@ -2,8 +2,8 @@
 
 The real roles run on moto, and every request is counted as AWS would bill it: write units by item
 size and index entries, read units, messages, invocations, log bytes. `bench/prices.toml` has the
-prices, their date, and what is assumed where nothing can be counted. "kept" is what the tasks of
-a million cost in storage for each month after their end.
+prices, their date, and what is assumed where nothing can be counted. "kept" is the
+storage of the million for each month after their end.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from bench.harness import report
 
 Row = Mapping[str, Any]
 
-IN_TURN = 20  # tasks that go one by one
+IN_TURN = 10  # tasks that go each alone
 COLUMNS = {
     "DynamoDB": ("write", "read"),
     "SQS": ("sqs",),
@@ -36,7 +36,7 @@ def main() -> None:
     prices = read_prices()
     dated = f"{prices.region}, {prices.as_of}"
     counts = {
-        (name, size): counted(name, size, IN_TURN if name == "one by one" else given.tasks)
+        (name, size): counted(name, size, IN_TURN if name.endswith("alone") else given.tasks)
         for name in given.flow or FLOWS
         for size in SIZES
     }
@@ -80,14 +80,18 @@ def dollars_row(prices: Prices, key: tuple[str, int], counts: Counts) -> Row:
 
 
 def elsewhere_rows(prices: Prices) -> list[Row]:
-    once, twice = (prices.elsewhere_used(attempts) for attempts in (1, 2))
+    columns = {
+        "one attempt": prices.elsewhere_used(),
+        "one retry": prices.elsewhere_used(attempts=2),
+        "alone": prices.elsewhere_used(batch=1),
+    }
+    services = columns["one attempt"]
     return [
         {
-            "what": what,
-            "one attempt": prices.total(once[what]) * MILLION,
-            "one retry": prices.total(twice[what]) * MILLION,
+            "what": service,
+            **{name: prices.total(used[service]) * MILLION for name, used in columns.items()},
         }
-        for what in once
+        for service in services
     ]
 
 

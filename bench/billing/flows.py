@@ -11,7 +11,7 @@ from bench.billing.deployment import Deployment
 from bench.billing.meter import Counts
 from bench.billing.stage import deployed
 from bench.billing.units import stored_bytes
-from lambdas.core.times import MINUTE, SECOND
+from lambdas.core.times import MINUTE, SECOND, seconds
 
 TASKS = 100
 SIZES = (200, 2_000, 20_000)  # bytes of payload
@@ -25,7 +25,19 @@ def immediate(deployment: Deployment, body: Body, tasks: int) -> Counts:
     return _end(deployment, tasks)
 
 
-def one_by_one(deployment: Deployment, body: Body, tasks: int) -> Counts:
+def delayed(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """Stored beyond the horizon, claimed by a tick, sent with a delay. The half second makes it
+    come as early as messages do on average."""
+    idle = _tick_at_rest(deployment)
+    _submit(deployment, {**body, "delay": 290.5}, tasks)
+    _claim(deployment, tasks)
+    deployment.clock.advance(229 * SECOND)
+    counts = _end(deployment, tasks)
+    counts.subtract(idle)
+    return counts
+
+
+def alone(deployment: Deployment, body: Body, tasks: int) -> Counts:
     """Nothing is shared: a request, a message and an invocation for each."""
     for _ in range(tasks):
         deployment.submit(body)
@@ -34,19 +46,19 @@ def one_by_one(deployment: Deployment, body: Body, tasks: int) -> Counts:
     return _end(deployment, 0)
 
 
-def delayed(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Stored beyond the horizon, claimed by a tick, sent with a delay. The half second makes it
-    come as early as messages do on average."""
-    idle = idle_tick(deployment)
-    _submit(deployment, {**body, "delay": 290.5}, tasks)
-    deployment.clock.advance(MINUTE)
-    claimed = deployment.tick()["claimed"]
-    if claimed != tasks:
-        raise RuntimeError(f"claimed {claimed} of {tasks}")
-    deployment.clock.advance(229 * SECOND)
-    counts = _end(deployment, tasks)
+def delayed_alone(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """Claimed together, but each falls due alone, three seconds after the one before."""
+    idle = _tick_at_rest(deployment)
+    for number in range(tasks):
+        deployment.submit({**body, "delay": 241.5 + 3 * number})
+    _claim(deployment, tasks)
+    deployment.clock.advance(seconds(178.5))
+    for _ in range(tasks):
+        deployment.clock.advance(seconds(1.5))  # and as much is waited for the due time
+        _deliver(deployment, 1)
+        deployment.relay()
+    counts = _end(deployment, 0)
     counts.subtract(idle)
-    counts["claims"] = tasks
     return counts
 
 
@@ -67,7 +79,8 @@ FLOWS: Mapping[str, Flow] = {
     "delayed": delayed,
     "one retry": one_retry,
     "dead": dead,
-    "one by one": one_by_one,
+    "alone": alone,
+    "delayed alone": delayed_alone,
 }
 
 
@@ -80,12 +93,19 @@ def counted(name: str, size: int, tasks: int = TASKS) -> Counts:
 
 
 def idle_tick(deployment: Deployment) -> Counts:
-    """Once it has come to rest: the first ticks after a start read a minute less."""
+    """With what its cursor makes the relay do."""
+    counts = _tick_at_rest(deployment)
+    deployment.relay()
+    return counts + deployment.meter.taken()
+
+
+def _tick_at_rest(deployment: Deployment) -> Counts:
+    """The first ticks after a start read a minute less."""
     for _ in range(3):
         deployment.clock.advance(MINUTE)
+        deployment.relay()
         deployment.meter.taken()
         deployment.tick()
-        deployment.relay()
     return deployment.meter.taken()
 
 
@@ -96,6 +116,13 @@ def _calling(handler: str, body: Body) -> Body:
 def _submit(deployment: Deployment, body: Body, tasks: int) -> None:
     for start in range(0, tasks, 100):
         deployment.submit(*[body] * min(tasks - start, 100))
+
+
+def _claim(deployment: Deployment, expected: int) -> None:
+    deployment.clock.advance(MINUTE)
+    claimed = deployment.tick()["claimed"]
+    if claimed != expected:
+        raise RuntimeError(f"claimed {claimed} of {expected}")
 
 
 def _deliver(deployment: Deployment, expected: int) -> None:

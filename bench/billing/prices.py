@@ -76,15 +76,16 @@ class Prices:
             "traces": self.assumed["traced"] * minutes,
         }
 
-    def elsewhere_used(self, attempts: int) -> dict[str, Usage]:
+    def elsewhere_used(self, attempts: int = 1, batch: int = 10) -> dict[str, Usage]:
         """By a timed task, at the services that one would use otherwise. What it calls runs in
-        Lambda too, but for Cloud Tasks, which has none."""
-        share = attempts / self.elsewhere["batch"]
+        Lambda too, but for Cloud Tasks, which has none. `batch`: messages that Lambda takes
+        together from the queue behind EventBridge Scheduler."""
+        share = attempts / batch
         again = attempts - 1
         return {
             "EventBridge Scheduler + SQS + Lambda": {
                 "scheduler": 1,
-                "sqs": 1 + share + 1 / self.elsewhere["batch"],  # sent alone, deleted once
+                "sqs": 1 + share + 1 / batch,  # sent alone, deleted once
                 **self._invoked(share),
             },
             "Step Functions + Lambda": {

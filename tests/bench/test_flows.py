@@ -83,6 +83,14 @@ def test_functions_do_not_share_what_they_have_read(deployment: Deployment):
     assert deployment.meter.taken()["read"] == 2.5, "the executor reads the payload"
 
 
+def test_who_falls_due_alone_is_waited_for_alone():
+    together, alone = counted("delayed", SMALL, FEW), counted("delayed alone", SMALL, FEW)
+
+    assert units_written(alone) == units_written(together)
+    assert (alone["lambda.executor"], alone["waited"]) == (1, 1_500)
+    assert (together["lambda.executor"], together["waited"]) == (0.1, 150)
+
+
 def test_an_executor_is_billed_while_it_waits_for_the_due_time(deployment: Deployment):
     deployment.submit(a_task(delay=1.4))
 

@@ -96,3 +96,11 @@ def test_a_retry_elsewhere(prices: Prices, attempts: int, transitions: int, oper
     assert used["Step Functions + Lambda"]["transitions"] == transitions
     assert used["Google Cloud Tasks, without what it calls"]["operations"] == operations
     assert used["EventBridge Scheduler + SQS + Lambda"]["scheduler"] == 1
+
+
+@pytest.mark.parametrize(("batch", "requests"), [(1, 3), (10, 1.2)])
+def test_a_batch_elsewhere_is_sent_alone(prices: Prices, batch: int, requests: float):
+    used = prices.elsewhere_used(batch=batch)["EventBridge Scheduler + SQS + Lambda"]
+
+    assert used["sqs"] == pytest.approx(requests)
+    assert used["invocations"] == 1 / batch
