@@ -5,48 +5,22 @@ is not in the memory of an executor. The clock is stepped, for the queues too.
 """
 
 import json
-import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from io import StringIO
 from math import ceil
-from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 from bench.billing.meter import Meter
+from bench.billing.sandbox import Metric, invoke, published
 from lambdas import wiring
-from lambdas.api import handler as api
 from lambdas.aws.events import message_of_record
 from lambdas.core.lanes import Lane
 from lambdas.core.times import Millis
-from lambdas.executor import handler as executor
-from lambdas.relay import handler as relay
-from lambdas.scanner import handler as scanner
 from tests.factories import SteppedClock
 
-ROLES: Mapping[str, ModuleType] = {
-    "api": api,
-    "scanner": scanner,
-    "executor": executor,
-    "relay": relay,
-}
 MESSAGES = 10  # that the event source of a lane hands over at once
 RECORDS = 100  # that the event source of the stream does
 METERED = 512 * 1024  # an HTTP API request is billed once for each of these
-
-Metric = tuple[str, ...]  # namespace, name, dimensions
-
-
-class LambdaContext:
-    function_name = "duetime-function"
-    memory_limit_in_mb = 512
-    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:duetime-function"
-    aws_request_id = "52fdfc07-2182-454f-963f-5f0f9a621d72"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 900_000
 
 
 @dataclass(kw_only=True)
@@ -130,26 +104,10 @@ class Deployment:
         self.meter.add(**{"sqs": 1, "source.DeleteMessageBatch": 1})
 
     def _invoke(self, role: str, event: Any) -> Any:
-        """What the function prints is its log, which is billed by its bytes."""
-        with self._printed(role) as printed:
-            answer = ROLES[role].handle(event, LambdaContext())
-        lines = printed.getvalue()
-        self.metrics |= set(_published(lines))
+        answer, lines = invoke(role, event, self.adapters[role])
+        self.metrics |= set(published(lines))
         self.meter.add(**{f"lambda.{role}": 1, "logs": len(lines.encode())})
         return answer
-
-    @contextmanager
-    def _printed(self, role: str) -> Iterator[StringIO]:
-        """As if no other role had been imported, and made the lambdas' logger its own."""
-        printed = StringIO()
-        writer = ROLES[role].logger.registered_handler
-        with (
-            patch.object(wiring, "adapters", lambda: self.adapters[role]),
-            patch.object(logging.getLogger("lambdas"), "handlers", [writer]),
-            patch.object(writer, "stream", printed),
-            redirect_stdout(printed),
-        ):
-            yield printed
 
 
 def _record(message: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -163,14 +121,3 @@ def _record(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _record_due(message: Mapping[str, Any]) -> Millis:
     return message_of_record(_record(message)).delivery.due_at
-
-
-def _published(lines: str) -> Iterator[Metric]:
-    """CloudWatch makes a metric of each name in each set of dimensions."""
-    for line in lines.splitlines():
-        body = json.loads(line)
-        for directive in body.get("_aws", {}).get("CloudWatchMetrics", []):
-            for names in directive["Dimensions"]:
-                values = tuple(f"{name}={body[name]}" for name in names)
-                for metric in directive["Metrics"]:
-                    yield (directive["Namespace"], metric["Name"], *values)

@@ -7,8 +7,9 @@ from unittest.mock import patch
 from uuid import uuid4
 
 import bench.handlers  # noqa: F401 - registers them
-from bench.billing.deployment import ROLES, Deployment
+from bench.billing.deployment import Deployment
 from bench.billing.meter import Meter
+from bench.billing.sandbox import ROLES
 from duetime.local.moto_backend import fair_moto
 from lambdas import wiring
 from lambdas.api import handler as api
