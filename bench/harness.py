@@ -101,7 +101,9 @@ def report(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.1f}" if value >= 100 else f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def free_port() -> int:

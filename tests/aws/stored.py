@@ -21,21 +21,6 @@ def items_in(client: Any, table: str) -> dict[str, Mapping[str, Any]]:
     return {item["sk"]["S"]: item for item in items}
 
 
-def size_of(item: Mapping[str, Any]) -> int:
-    """The size that DynamoDB bills: names and values in UTF-8, a number by its digits."""
-    return sum(len(name.encode()) + _size_of_value(value) for name, value in item.items())
-
-
-def _size_of_value(value: Mapping[str, Any]) -> int:
-    [(kind, content)] = value.items()
-    if kind == "S":
-        return len(content.encode())
-    if kind == "N":
-        return (len(content.lstrip("-").strip("0")) + 1) // 2 + 1
-    assert kind == "BOOL"
-    return 1
-
-
 @contextmanager
 def asked_of(client: Any) -> Iterator[list[str]]:
     """The calls made, by name; a read that is billed twice, for its consistency, says so."""

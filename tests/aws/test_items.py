@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench.billing.units import size_of
 from lambdas.aws import schema, texts
 from lambdas.aws.texts import Text
 from lambdas.core.change import Applied, Unreadable
@@ -18,7 +19,7 @@ from lambdas.core.steps.record import Failure, fail, succeed
 from lambdas.core.task import Attempt, Progress, Spec, Task, TaskError
 from lambdas.core.times import DAY, MINUTE, SECOND
 from lambdas.core.wakes import minute_of, shard_of
-from tests.aws.stored import a_store, asked_of, items_in, size_of
+from tests.aws.stored import a_store, asked_of, items_in
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
 
 KB = 1024

@@ -1,0 +1,104 @@
+"""What was counted, in dollars."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.billing.meter import Counts, calls, invocations, units_written
+
+PRICES = Path(__file__).parents[1] / "prices.toml"
+MILLION = 1_000_000
+
+Usage = Mapping[str, float]  # line → units
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """Of a bill."""
+
+    what: str
+    dollars: float
+    per: float
+    free: float
+    source: str
+
+    def list_price(self, units: float) -> float:
+        return units / self.per * self.dollars
+
+    def after_free(self, units: float) -> float:
+        """For an account in which nothing else uses up what is free."""
+        return self.list_price(max(units - self.free, 0))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prices:
+    as_of: str
+    region: str
+    lines: Mapping[str, Line]
+    assumed: Mapping[str, float]
+    elsewhere: Mapping[str, float]
+
+    def total(self, usage: Usage) -> float:
+        return sum(self.lines[name].list_price(units) for name, units in usage.items())
+
+    def usage(self, counts: Counts) -> dict[str, float]:
+        """The lines that stand on the bill for what was counted."""
+        return {
+            "write": units_written(counts),
+            "read": counts["read"],
+            "sqs": counts["sqs"],
+            "api": counts["api"],
+            **self._invoked(invocations(counts), calls(counts), counts["waited"], counts["logs"]),
+        }
+
+    def _invoked(
+        self, times: float, calls: float = 0, waited: float = 0, logged: float = 0
+    ) -> dict[str, float]:
+        ms = times * self.assumed["ms_per_invocation"] + calls * self.assumed["ms_per_call"]
+        return {
+            "invocations": times,
+            "gb_seconds": self.assumed["memory_gb"] * (ms + waited) / 1_000,
+            "logs": logged + times * self.assumed["log_bytes_per_invocation"],
+        }
+
+    def idle_month(self, tick: Counts, *, lanes: int, metrics: int) -> dict[str, float]:
+        """A tick that has nothing to do, a month long, and what AWS does by itself meanwhile."""
+        minutes = self.assumed["minutes_a_month"]
+        ticks = Counts({name: count * minutes for name, count in tick.items()})
+        polls = self.assumed["pollers"] * self.assumed["polls_a_minute"] * minutes * lanes
+        usage = self.usage(ticks)
+        usage["sqs"] += polls
+        return usage | {
+            "metrics": metrics,
+            "alarms": self.assumed["alarms"],
+            "dashboards": self.assumed["dashboards"],
+            "traces": self.assumed["traced"] * minutes,
+        }
+
+    def elsewhere_used(self, attempts: int = 1, batch: int = 10) -> dict[str, Usage]:
+        """By a timed task, at the services that one would use otherwise. What it calls runs in
+        Lambda too, but for Cloud Tasks, which has none. `batch`: messages that Lambda takes
+        together from the queue behind EventBridge Scheduler."""
+        share = attempts / batch
+        again = attempts - 1
+        return {
+            "EventBridge Scheduler + SQS + Lambda": {
+                "scheduler": 1,
+                "sqs": 1 + share + 1 / batch,  # sent alone, deleted once
+                **self._invoked(share),
+            },
+            "Step Functions + Lambda": {
+                "transitions": self.elsewhere["transitions"] + again,
+                **self._invoked(attempts),
+            },
+            "Google Cloud Tasks, without what it calls": {
+                "operations": self.elsewhere["operations"] + again
+            },
+        }
+
+
+def read_prices(path: Path = PRICES) -> Prices:
+    given = tomllib.loads(path.read_text())
+    lines = {name: Line(**line) for name, line in given.pop("line").items()}
+    return Prices(lines=lines, **given)

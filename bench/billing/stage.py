@@ -1,0 +1,115 @@
+"""Sets a deployment up on moto, with nothing to do."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+from uuid import uuid4
+
+import bench.handlers  # noqa: F401 - registers them
+from bench.billing.deployment import Deployment
+from bench.billing.meter import Meter
+from bench.billing.sandbox import ROLES
+from duetime.local.moto_backend import fair_moto
+from lambdas import wiring
+from lambdas.api import handler as api
+from lambdas.aws import clients
+from lambdas.aws.change_feed import stream_of
+from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.resources import ensure_resources
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import SliceState
+from lambdas.core.times import DAY, Millis
+from lambdas.core.wakes import minute_of
+from lambdas.executor import handler as executor
+from lambdas.scanner import handler as scanner
+from lambdas.settings import Settings
+from tests.backends import a_table
+from tests.factories import NOW, SteppedClock
+from tests.world import stepped_sqs
+
+SINCE: Millis = NOW - 2 * DAY  # it has been there for a while: no minute is too old to be swept
+ONCE_PER_COLD_START = (api.api, scanner.scanner, executor.targets)
+
+
+@contextmanager
+def deployed() -> Iterator[Deployment]:
+    """With the default settings, and its cursors at the present."""
+    clock, meter = SteppedClock(NOW), Meter()
+    with ExitStack() as stack:
+        stack.enter_context(fair_moto())
+        stack.enter_context(stepped_sqs(clock))
+        dynamodb, sqs = clients.dynamodb(), clients.sqs()
+        table = stack.enter_context(a_table(dynamodb))
+        queues = ensure_resources(dynamodb, sqs, table=table, prefix=f"duetime-{uuid4().hex[:8]}")
+        changes = _stream(stream_of(dynamodb, table))
+        settings = _settings(table, queues)
+        metered = clients.dynamodb(), clients.sqs()
+        for client in metered:
+            meter.attach(client)
+        _start(metered[0], settings)
+        stack.enter_context(_cold(settings, clock, *metered))
+        adapters = {role: _adapters(settings, stack) for role in ROLES}
+        meter.taken()
+        changes()
+        yield Deployment(
+            meter=meter, clock=clock, adapters=adapters, queues=queues, sqs=sqs, changes=changes
+        )
+
+
+def _settings(table: str, queues: Mapping[Lane, str]) -> Settings:
+    return Settings(
+        table=table,
+        queue_high=queues[Lane.HIGH],
+        queue_medium=queues[Lane.MEDIUM],
+        queue_low=queues[Lane.LOW],
+    )
+
+
+def _start(dynamodb: Any, settings: Settings) -> None:
+    cursors = DynamoCursorStore(dynamodb, settings.table, shards=settings.shards)
+    shards = cursors.shards(SINCE)
+    present = minute_of(NOW)
+    cursors.save(
+        0, SliceState(fence=1, cursors=dict.fromkeys(range(shards.count), present), swept=present)
+    )
+
+
+@contextmanager
+def _cold(settings: Settings, clock: SteppedClock, dynamodb: Any, sqs: Any) -> Iterator[None]:
+    with (
+        patch.object(wiring, "settings", lambda: settings),
+        patch.object(wiring, "SystemClock", lambda: clock),
+        patch.object(clients, "dynamodb", lambda _: dynamodb),
+        patch.object(clients, "sqs", lambda _: sqs),
+    ):
+        for made_once in ONCE_PER_COLD_START:
+            made_once.cache_clear()
+        yield
+        for made_once in ONCE_PER_COLD_START:
+            made_once.cache_clear()
+
+
+def _adapters(settings: Settings, stack: ExitStack) -> wiring.Adapters:
+    adapters = wiring.aws_adapters(
+        table=settings.table, queues=settings.queues, shards=settings.shards, endpoint_url=None
+    )
+    stack.callback(adapters.close)
+    return adapters
+
+
+def _stream(arn: str) -> Callable[[], list[Any]]:
+    """What was written since the last call, in order."""
+    streams = clients.streams()
+    [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+    iterator = streams.get_shard_iterator(
+        StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+    )["ShardIterator"]
+
+    def changes() -> list[Any]:
+        nonlocal iterator
+        answer = streams.get_records(ShardIterator=iterator, Limit=1_000)
+        iterator = answer["NextShardIterator"]
+        return answer["Records"]
+
+    return changes
