@@ -101,9 +101,16 @@ def idle_rows(prices: Prices) -> list[Row]:
         usage = prices.idle_month(
             tick, lanes=len(deployment.queues), metrics=len(deployment.metrics)
         )
+    alarms = usage.pop("alarms")
     rows = [_idle_row(prices, name, units) for name, units in usage.items() if units]
+    rows.append(_sum("an idle month", rows))
+    rows.append(_idle_row(prices, "alarms", alarms))
+    return [*rows, _sum("an idle month, with alarms", rows[-2:])]
+
+
+def _sum(what: str, rows: list[Row]) -> Row:
     total = {name: sum(row[name] for row in rows) for name in ("list price $", "after free $")}
-    return [*rows, {"what": "an idle month", "units": "", **total}]
+    return {"what": what, "units": "", **total}
 
 
 def _idle_row(prices: Prices, name: str, units: float) -> Row:

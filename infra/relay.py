@@ -9,10 +9,12 @@ from infra.acknowledged import acknowledge
 from infra.function import Given, RoleFunction
 from infra.lanes import queue
 from infra.policy import allow
+from lambdas.aws import schema
 
 BATCH = 100
 WINDOW = Duration.seconds(1)
 TRIES = 5
+TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
 
 
 class Relay(Construct):
@@ -54,5 +56,7 @@ class Relay(Construct):
             bisect_batch_on_error=True,
             retry_attempts=TRIES,
             report_batch_item_failures=True,
+            # Cursors, keys, long texts and earlier attempts are of no use to it.
+            filters=[lambda_.FilterCriteria.filter({"dynamodb": {"Keys": TASKS}})],
             on_failure=event_sources.SqsDlq(self.failed_records),
         )

@@ -13,6 +13,7 @@ from typing import Any
 from bench.billing.meter import Meter
 from bench.billing.sandbox import Metric, invoke, published
 from lambdas import wiring
+from lambdas.aws import schema
 from lambdas.aws.events import message_of_record
 from lambdas.core.lanes import Lane
 from lambdas.core.times import Millis
@@ -58,8 +59,10 @@ class Deployment:
         return sum(self._deliver(url) for url in self.queues.values())
 
     def relay(self) -> None:
-        """Lambda reads a stream for nothing."""
-        records = self.changes()
+        """Lambda reads a stream for nothing, and what its filter keeps out invokes nobody."""
+        records = [
+            r for r in self.changes() if r["dynamodb"]["Keys"][schema.SK]["S"] == schema.TASK
+        ]
         for start in range(0, len(records), RECORDS):
             answer = self._invoke("relay", {"Records": records[start : start + RECORDS]})
             if answer["batchItemFailures"]:

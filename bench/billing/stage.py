@@ -92,7 +92,11 @@ def _cold(settings: Settings, clock: SteppedClock, dynamodb: Any, sqs: Any) -> I
 
 def _adapters(settings: Settings, stack: ExitStack) -> wiring.Adapters:
     adapters = wiring.aws_adapters(
-        table=settings.table, queues=settings.queues, shards=settings.shards, endpoint_url=None
+        table=settings.table,
+        queues=settings.queues,
+        shards=settings.shards,
+        retention=settings.retention,
+        endpoint_url=None,
     )
     stack.callback(adapters.close)
     return adapters

@@ -8,6 +8,7 @@ import pytest
 from bench.billing.deployment import Deployment
 from bench.billing.flows import counted, idle_tick
 from bench.billing.meter import Counts, units_written
+from bench.billing.prices import read_prices
 from bench.billing.stage import deployed
 from lambdas.core.times import MINUTE
 
@@ -112,3 +113,11 @@ def test_an_idle_tick_is_always_the_same(deployment: Deployment):
     assert units_written(tick) == 1, "its cursor"
     assert tick["lambda.scanner"] == 1
     assert tick["sqs"] == 0
+
+
+def test_an_idle_month_costs_less_than_a_dollar(deployment: Deployment):
+    """With what is free to every account; `dev` has no alarms."""
+    prices = read_prices()
+    usage = prices.idle_month(idle_tick(deployment), lanes=3, metrics=3) | {"alarms": 0}
+
+    assert sum(prices.lines[name].after_free(units) for name, units in usage.items()) < 1

@@ -234,7 +234,8 @@ class Deployed:
         """Lambda's poller of the stream: all that was written so far, or what is given."""
         [table] = [i for i, r in self.template["Resources"].items() if "TimeToLive" in str(r)]
         mapping = self._mapping(table, "StreamArn")
-        event = {"Records": self.stream_records() if records is None else records}
+        records = self.stream_records() if records is None else records
+        event = {"Records": [r for r in records if _passes(r, mapping["FilterCriteria"])]}
         reply = self._invoke(mapping["FunctionName"]["Ref"], event)
         assert reply.answer == {"batchItemFailures": []}
         return reply
@@ -319,6 +320,17 @@ class Deployed:
         for folder in self._assembly.glob("asset.*"):
             key = f"{folder.name.removeprefix('asset.')}.zip"
             s3.put_object(Bucket=bucket, Key=key, Body=_zipped(folder))
+
+
+def _passes(record: Any, criteria: Any) -> bool:
+    """Whether a record has, at every place that a filter names, one of the values that it lists."""
+
+    def has(value: Any, wanted: Any) -> bool:
+        if isinstance(wanted, list):
+            return value in wanted
+        return all(name in value and has(value[name], wanted[name]) for name in wanted)
+
+    return any(has(record, json.loads(only["Pattern"])) for only in criteria["Filters"])
 
 
 def _attributes(value: Any) -> list[str]:

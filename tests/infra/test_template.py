@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from bench.billing.prices import read_prices
 from infra.bundle import HANDLER_NAMES, HANDLERS
 from lambdas.aws import schema
 from lambdas.core.lanes import Lane
@@ -184,6 +185,8 @@ def test_one_bad_record_does_not_stop_the_relay(dev: Template):
     assert mapping["MaximumRetryAttempts"] == 5
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert "Destination" in mapping["DestinationConfig"]["OnFailure"]
+    [only] = mapping["FilterCriteria"]["Filters"]
+    assert json.loads(only["Pattern"]) == {"dynamodb": {"Keys": {"sk": {"S": ["task"]}}}}
 
 
 # The API
@@ -284,6 +287,12 @@ def test_a_missing_tick_is_an_alarm_and_other_silence_is_none(prod: Template):
     late = next(a for a in alarms if a["AlarmName"].endswith("tasks start late, high"))
     [drift] = late["Metrics"]
     assert (drift["MetricStat"]["Stat"], late["Threshold"]) == ("p99", 10_000)
+
+
+def test_the_bill_knows_how_many_metrics_the_alarms_look_at(prod: Template):
+    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
+    looked_at = [m for a in alarms for m in a.get("Metrics", [a]) if "Expression" not in m]
+    assert len(looked_at) == read_prices().assumed["alarms"]
 
 
 def test_one_slice_that_stops_is_an_alarm_too(synthesize: Synthesize):
