@@ -33,6 +33,7 @@ NEEDED_BY_EXECUTOR = ("urllib3",)
 HANDLERS = "handlers"  # the folder in the executors' bundle
 HANDLER_NAMES = "handlers.json"  # in the API's
 WHERE_IT_RUNS = "/var/task"
+KEPT = 4  # bundles of each name
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
 PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
@@ -108,7 +109,15 @@ def _made(contents: _Contents, machine: Machine) -> Path:
             _make(contents, machine, folder)
             _compile(folder, machine)
             folder.rename(made)
+    made.touch()
+    _forget_older_than(made)
     return made
+
+
+def _forget_older_than(made: Path) -> None:
+    by_age = sorted(made.parent.iterdir(), key=lambda path: path.stat().st_mtime)
+    for path in by_age[:-KEPT]:
+        shutil.rmtree(path)
 
 
 def _make(contents: _Contents, machine: Machine, folder: Path) -> None:

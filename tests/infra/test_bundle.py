@@ -96,8 +96,19 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
 
     (folder / "shop.py").write_text("from duetime import task\n@task('b')\ndef b(p, c): ...\n")
     second = make_bundles(handlers, machine)
+    assert first.executor.exists()
     assert second.executor != first.executor
     assert json.loads((second.api / HANDLER_NAMES).read_text()) == ["b"]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_old_bundles_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundle, "KEPT", 1)
+    first = make_bundles(None, Machine.function("arm64"))
+    monkeypatch.setattr(bundle, "NEEDED_BY_ALL", ("jmespath",))
+    second = make_bundles(None, Machine.function("arm64"))
+    assert second.roles.exists()
+    assert not first.roles.exists()
 
 
 @pytest.mark.usefixtures("elsewhere")
