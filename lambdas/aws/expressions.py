@@ -24,11 +24,16 @@ def update(change: Change, shards: int, retention: Millis) -> Update:
     attributes, beside = encode_fields(change.sets)
     attributes |= _death(change, shards) | _removal(change, retention)
     condition, values = _condition(change.expect)
-    sets = [f"{name} = :{name}" for name, value in attributes.items() if value is not None]
-    removes = [name for name, value in attributes.items() if value is None]
+    sets: list[str] = []
+    removes: list[str] = []
+    for name, value in attributes.items():
+        if value is None:
+            removes.append(name)
+        else:
+            sets.append(f"{name} = :{name}")
+            values[f":{name}"] = value
     if change.keeps_attempt:  # the right side is read before anything is written
         sets.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
-    values |= {f":{name}": value for name, value in attributes.items() if value is not None}
     parameters = {
         "Key": {schema.PK: {"S": schema.task_pk(change.task_id)}, schema.SK: {"S": schema.TASK}},
         "ConditionExpression": condition,

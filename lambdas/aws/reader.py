@@ -49,6 +49,8 @@ class TaskReader:
 
     def decode(self, items: Sequence[Item]) -> list[Task]:
         keys = [(_pk(item), sk) for item in items for sk in task_references(item)]
+        if not keys:
+            return [decode_task(item, {}) for item in items]
         texts = self._load_texts(dict.fromkeys(keys))
         return [decode_task(item, _texts_of(item, texts)) for item in items]
 

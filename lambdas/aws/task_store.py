@@ -135,6 +135,8 @@ class DynamoTaskStore:
 
     def _put_texts(self, task_id: str, beside: Mapping[str, str]) -> None:
         """Before the item that refers to them: a reader never finds a reference to nothing."""
+        if not beside:
+            return
         pk = schema.task_pk(task_id)
         for sk, text in beside.items():
             self._table.put(texts.row(pk, sk, text))

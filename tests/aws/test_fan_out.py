@@ -23,6 +23,20 @@ def test_calls_run_side_by_side(fan_out: FanOut):
     fan_out.each(lambda _: together.wait(), range(4))
 
 
+def test_a_slow_call_holds_nobody_up_and_every_value_is_taken_once(fan_out: FanOut):
+    others_done, taken = Event(), []
+
+    def call(number: int) -> None:
+        if number == 0:
+            assert others_done.wait(5)
+        taken.append(number)
+        if len(taken) == 99:
+            others_done.set()
+
+    fan_out.each(call, range(100))
+    assert sorted(taken) == list(range(100))
+
+
 def test_one_alone_runs_in_the_callers_thread(fan_out: FanOut):
     assert fan_out.each(lambda _: get_ident(), ["one"]) == [get_ident()]
 
@@ -43,3 +57,12 @@ def test_every_value_is_tried_before_a_failure_rises(fan_out: FanOut):
     with pytest.raises(LookupError, match="the first"):
         fan_out.each(call, range(6))
     assert sorted(tried) == [1, 2, 3, 4, 5]
+
+
+def test_what_stops_a_program_rises_too(fan_out: FanOut):
+    def call(number: int) -> None:
+        if number == 1:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        fan_out.each(call, range(3))
