@@ -18,8 +18,8 @@ def main() -> None:
     app = cdk.App(context=_context())
     try:
         stage = read_stage(app.node.try_get_context)
-        keep_shards(stage)
         bundles = make_bundles(stage.handlers, Machine.function(stage.architecture))
+        keep_shards(stage)
     except BadStage as error:
         sys.exit(str(error))
     DuetimeStack(
@@ -38,7 +38,7 @@ def _context() -> dict[str, Any] | None:
     """The CDK's command line hands over cdk.json and its own `-c`; `python app.py` has to look."""
     if "CDK_CONTEXT_JSON" in os.environ:
         return None
-    context: dict[str, Any] = json.loads(Path("cdk.json").read_text())["context"]
+    context: dict[str, Any] = json.loads(Path("cdk.json").read_text()).get("context", {})
     return context
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
@@ -16,7 +17,7 @@ from lambdas.aws import schema
 from lambdas.core.lanes import Lane
 
 LATE_MS = 10_000
-WAITING = Duration.minutes(5)
+WAITING = Duration.minutes(20)  # more than the longest run, whose message is in its queue as well
 BEHIND = Duration.minutes(5)
 
 
@@ -25,6 +26,8 @@ class Alarms(Construct):
         super().__init__(scope, name)
         self._stage = stage
         self._topic = sns.Topic(self, "Topic", enforce_ssl=True)
+        # A policy of its own replaces the one that lets CloudWatch publish.
+        self._topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
         if stage.alarm_email:
             self._topic.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
         self._on_time(Measures(stage))
@@ -63,14 +66,14 @@ class Alarms(Construct):
             errors = function.metric_errors(period=MINUTE, statistic="Sum")
             self._alarm(f"errors, {name}", errors, above=0)
         refused = {n: f.metric_throttles(period=MINUTE) for n, f in functions.items()}
-        self._alarm("functions are throttled", _sum(refused), above=0)
+        self._alarm("functions are throttled", _sum(refused), above=0, late=True)
         table = parts.table.name
         indexes = [
             index["IndexName"] for index in schema.create_table("")["GlobalSecondaryIndexes"]
         ]
         throttled = {"table": throttled_writes(table)}
         throttled |= {index: throttled_writes(table, index) for index in indexes}
-        self._alarm("the table is throttled", _sum(throttled), above=0)
+        self._alarm("the table is throttled", _sum(throttled), above=0, late=True)
 
     def _alarm(
         self,
@@ -80,8 +83,11 @@ class Alarms(Construct):
         above: float | None = None,
         below: float | None = None,
         minutes: int = 1,
+        late: bool = False,
         without_data: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
+        """`late`: a sum of several metrics has its newest minutes filled in with zeros until
+        they have all come, so the alarm looks at those before too."""
         comparison = cloudwatch.ComparisonOperator
         threshold = above if above is not None else below
         alarm = cloudwatch.Alarm(
@@ -95,7 +101,8 @@ class Alarms(Construct):
                 if above is not None
                 else comparison.LESS_THAN_THRESHOLD
             ),
-            evaluation_periods=minutes,
+            evaluation_periods=5 if late else minutes,
+            datapoints_to_alarm=1 if late else minutes,
             treat_missing_data=without_data,
         )
         alarm.add_alarm_action(actions.SnsAction(self._topic))

@@ -28,15 +28,19 @@ VERSIONS = ROOT / "requirements.lock"
 # boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
 NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
-NEEDED_BY_EXECUTOR = ("urllib3",)
+NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
+# What handlers need they pin themselves, whatever else the lock has for our own tools.
+PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
 
+PYTHON = "3.13"  # of the functions
+THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HANDLERS = "handlers"  # the folder in the executors' bundle
 HANDLER_NAMES = "handlers.json"  # in the API's
 WHERE_IT_RUNS = "/var/task"
 KEPT = 4  # bundles of each name
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
-PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
+PLATFORMS = {"arm64": "aarch64-manylinux_2_34", "x86_64": "x86_64-manylinux_2_34"}  # AL2023
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,12 +52,12 @@ class Machine:
 
     @classmethod
     def function(cls, architecture: str) -> "Machine":
-        return cls(python="3.13", platform=PLATFORMS[architecture])
+        return cls(python=PYTHON, platform=PLATFORMS[architecture])
 
     @classmethod
     def this(cls) -> "Machine":
-        """The one we run on, to try a bundle."""
-        return cls(python=f"{sys.version_info.major}.{sys.version_info.minor}")
+        """The one we run on, to try a bundle: with the functions' own Python if there is one."""
+        return cls(python=PYTHON if interpreter(PYTHON) else THIS_PYTHON)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +77,7 @@ class _Contents:
 
 
 def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
-    if _interpreter(machine.python) is None:
+    if interpreter(machine.python) is None:
         note = (
             f"Python {machine.python} is not here to compile the bundles: cold starts take longer."
         )
@@ -108,7 +112,11 @@ def _made(contents: _Contents, machine: Machine) -> Path:
             folder = Path(scratch, "bundle")
             _make(contents, machine, folder)
             _compile(folder, machine)
-            folder.rename(made)
+            try:
+                folder.rename(made)
+            except OSError:
+                if not made.exists():  # else another was faster
+                    raise
     made.touch()
     _forget_older_than(made)
     return made
@@ -146,10 +154,10 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command += ["--python-version", machine.python]
     if machine.platform is not None:
         command += ["--python-platform", machine.platform]
-    command += ["--constraint", str(VERSIONS), *contents.needs]
+    command += ["--constraint", "-", *contents.needs]
     if contents.requirements is not None:
         command += ["--requirement", str(contents.requirements)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=_pins(), capture_output=True, text=True, check=False)
     if done.returncode:
         told = " ".join(done.stderr.split())
         raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
@@ -157,9 +165,15 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
+def _pins() -> str:
+    names = tuple(f"{name}==" for name in PINNED)
+    lines = VERSIONS.read_text().splitlines(keepends=True)
+    return "".join(line for line in lines if line.startswith(names))
+
+
 def _compile(folder: Path, machine: Machine) -> None:
     """A function cannot keep what it compiles, so without this each cold start does it again."""
-    python = _interpreter(machine.python)
+    python = interpreter(machine.python)
     if python is None:
         return
     command = [python, "-m", "compileall", "-q", "-s", str(folder), "-p", WHERE_IT_RUNS]
@@ -168,8 +182,8 @@ def _compile(folder: Path, machine: Machine) -> None:
 
 
 @cache
-def _interpreter(version: str) -> str | None:
-    """A name on the path may be a shim that leads nowhere."""
+def interpreter(version: str) -> str | None:
+    """One of that version. A name on the path may be a shim that leads nowhere."""
     for candidate in (sys.executable, shutil.which(f"python{version}")):
         if candidate and _version_of(candidate) == version:
             return candidate
@@ -185,7 +199,7 @@ def _version_of(python: str) -> str:
 def _digest(contents: _Contents, machine: Machine) -> str:
     """Of everything that goes into a bundle, and of how it is made."""
     digest = blake2b(digest_size=10)
-    how = (contents.needs, contents.handler_names, machine, _interpreter(machine.python) is None)
+    how = (contents.needs, contents.handler_names, machine, interpreter(machine.python) is None)
     digest.update(repr(how).encode())
     for name, path in _inputs(contents):
         content = path.read_bytes()

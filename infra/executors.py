@@ -58,4 +58,8 @@ class Executors(Construct):
 
 
 def _granted(handlers: Handlers | None) -> list[iam.PolicyStatement]:
-    return [iam.PolicyStatement.from_json(s) for s in handlers.statements] if handlers else []
+    return (
+        [iam.PolicyStatement.from_json(s.as_policy()) for s in handlers.statements]
+        if handlers
+        else []
+    )

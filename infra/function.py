@@ -56,7 +56,7 @@ class RoleFunction(Construct):
         stage, self.settings = given.stage, given.settings
         self.log = log_group(self, "Log", stage)
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        for statement in (*may, *self._always(), *(_interfaces() if vpc else ())):
+        for statement in (*may, *self._telling(stage), *(_interfaces() if vpc else ())):
             self.role.add_to_policy(statement)
         self.function = lambda_.Function(
             self,
@@ -71,23 +71,20 @@ class RoleFunction(Construct):
             role=self.role.without_policy_updates(),
             environment={**(environment or {}), **self.settings.environment()},
             log_group=self.log,
-            tracing=lambda_.Tracing.ACTIVE,
+            tracing=lambda_.Tracing.ACTIVE if stage.tracing else lambda_.Tracing.DISABLED,
             **options,
             **(_in_vpc(self, vpc) if vpc else {}),
         )
         self.function.node.add_dependency(self.role)
         reason = "X-Ray and network interfaces have no ARN to name before they are there."
         acknowledge(self.role, "IAM5[Resource::*]", reason)
-        acknowledge(
-            self.function, "L1", "Python 3.13 is the version that the bundles are tested on."
-        )
+        acknowledge(self.function, "L1", "The bundles are made for Python 3.13 and tried with it.")
 
-    def _always(self) -> list[iam.PolicyStatement]:
-        return [
-            allow(["logs:CreateLogStream", "logs:PutLogEvents"], self.log.log_group_arn),
-            # X-Ray knows no resources.
-            allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
-        ]
+    def _telling(self, stage: Stage) -> list[iam.PolicyStatement]:
+        log = allow(["logs:CreateLogStream", "logs:PutLogEvents"], self.log.log_group_arn)
+        # X-Ray knows no resources.
+        traces = allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*")
+        return [log, traces] if stage.tracing else [log]
 
 
 def log_group(scope: Construct, name: str, stage: Stage) -> logs.LogGroup:

@@ -2,11 +2,13 @@
 
 The table itself holds to that whatever is deployed; but who lowers the number should learn so
 before deploying. The largest count of each stage is kept in cdk.context.json, which belongs into
-version control; `cdk context --reset duetime:shards:dev` forgets one that was never deployed.
+version control. One that was never deployed is forgotten by
+`npx aws-cdk@2.1147.0 context --reset duetime:shards:dev`.
 """
 
 import json
 from pathlib import Path
+from typing import Any
 
 from infra.stage import BadStage, Stage
 
@@ -14,14 +16,26 @@ FILE = Path("cdk.context.json")
 
 
 def keep_shards(stage: Stage, file: Path = FILE) -> None:
-    known = json.loads(file.read_text()) if file.exists() else {}
+    known = _known(file)
     key = f"duetime:shards:{stage.name}"
     before = known.get(key, 0)
+    if not isinstance(before, int):
+        raise BadStage(f"In {file.name} {key} must be a whole number, not {before!r}.")
     if stage.shards < before:
         raise BadStage(
             f"Stage {stage.name!r} in cdk.json: shards: {stage.shards} is less than the {before}"
             f" in {file.name}, and a shard count only grows (if {before} was never deployed,"
-            f" `cdk context --reset {key}` forgets it)."
+            f" `npx aws-cdk@2.1147.0 context --reset {key}` forgets it)."
         )
     if stage.shards > before:
         file.write_text(json.dumps(known | {key: stage.shards}, indent=2, sort_keys=True) + "\n")
+
+
+def _known(file: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(file.read_text()) if file.exists() else {}
+    except ValueError as error:
+        raise BadStage(f"{file.name} is not JSON: {error}.") from error
+    if not isinstance(known, dict):
+        raise BadStage(f"{file.name} must hold an object.")
+    return known

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from lambdas.core.lanes import Lane
+from lambdas.settings import LONGEST_RETENTION
 
 FEWEST_AT_ONCE, MOST_AT_ONCE = 2, 1_000  # what an event source takes as its maximum concurrency
 # fmt: off
@@ -51,6 +52,9 @@ Certificate = Annotated[
 ]
 
 
+Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
+
+
 class _Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -79,13 +83,27 @@ class Vpc(_Knobs):
     ] = []  # none: one is made
 
 
+class Statement(_Knobs):
+    """Of IAM, as in a policy document. What it does not know it refuses: a mistyped condition must
+    not allow more than was meant."""
+
+    Effect: Literal["Allow", "Deny"]
+    Action: list[Action] | Action
+    Resource: list[str] | str
+    Condition: dict[str, Any] = {}
+    Sid: str = ""
+
+    def as_policy(self) -> dict[str, Any]:
+        return self.model_dump(exclude_defaults=True)
+
+
 class Handlers(_Knobs):
     """Your own Python handlers, what they need and what they may do."""
 
     folder: Path = Field(strict=False)
     requirements: Path | None = Field(default=None, strict=False)  # beside them if there is one
     environment: dict[str, str] = {}
-    statements: list[dict[str, Any]] = []  # of IAM, as in a policy document
+    statements: list[Statement] = []
     vpc: Vpc | None = None
 
     @field_validator("environment")
@@ -94,15 +112,9 @@ class Handlers(_Knobs):
         for name in environment:
             if name.startswith(("DUETIME_", "AWS_", "LAMBDA_")):
                 raise ValueError(f"{name} is reserved")
+            if not re.fullmatch(r"[A-Za-z]\w+", name, re.ASCII):
+                raise ValueError(f"{name!r} is not a name that Lambda takes")
         return environment
-
-    @field_validator("statements")
-    @classmethod
-    def _complete(cls, statements: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        for statement in statements:
-            if not statement.get("Action") or not statement.get("Resource"):
-                raise ValueError("each statement needs Action and Resource")
-        return statements
 
     @model_validator(mode="after")
     def _there(self) -> Self:
@@ -129,7 +141,8 @@ class Weights(_Knobs):
     def _all_of_it(self) -> Self:
         total = self.high + self.medium + self.low
         if total != 100:
-            raise ValueError(f"high, medium and low must add up to 100, not {total}")
+            parts = f"{self.high} + {self.medium} + {self.low}"
+            raise ValueError(f"high, medium and low must add up to 100, not {parts} = {total}")
         return self
 
 
@@ -142,10 +155,11 @@ class Stage(_Knobs):
     catch_up: int = Field(default=100, ge=1, le=10_000)
     concurrency: int = Field(default=100, ge=20, le=3 * MOST_AT_ONCE)
     weights: Weights = Field(default_factory=Weights)
-    retention_days: int = Field(default=30, ge=1, le=3_650)
+    retention_days: int = Field(default=30, ge=1, le=LONGEST_RETENTION)
     log_retention_days: int = 14
     keep_data: bool = True
     alarms: bool = True
+    tracing: bool = True
     alarm_email: Email | None = None
     jwt: Jwt | None = None
     cors_origins: list[Origin] = []
@@ -183,10 +197,14 @@ def read_stage(context: Callable[[str], Any]) -> Stage:
     """The stage that the context asks for."""
     stages, name = context("stages") or {}, context("stage")
     if not isinstance(stages, Mapping) or not stages:
-        raise BadStage('cdk.json has no "stages" in its context.')
-    if name not in stages:
+        raise BadStage('cdk.json has no object "stages" in its context.')
+    if not isinstance(name, str) or name not in stages:
         raise BadStage(f"There is no stage {name!r} in cdk.json; there are {', '.join(stages)}.")
-    given = dict(stages[name])
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,31}", name):
+        raise BadStage(f"A stage needs a name of letters, digits and dashes, not {name!r}.")
+    given = _object(stages[name], f"stages.{name}")
+    if "name" in given:
+        raise BadStage(f"In cdk.json stages.{name} has its name already, and takes no other.")
     handlers = _handlers(context("handlers")) | _handlers(given.pop("handlers", None))
     try:
         return Stage.model_validate({**given, "name": name, "handlers": handlers or None})
@@ -196,19 +214,27 @@ def read_stage(context: Callable[[str], Any]) -> Stage:
 
 def _handlers(given: Any) -> dict[str, Any]:
     """`-c handlers=folder` names just the folder."""
-    return {"folder": given} if isinstance(given, str) else dict(given or {})
+    if given is None:
+        return {}
+    return {"folder": given} if isinstance(given, str) else _object(given, "handlers")
+
+
+def _object(given: Any, where: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise BadStage(f"In cdk.json {where} must be an object, not {given!r}.")
+    return dict(given)
 
 
 def _sentence(stage: str, error: ValidationError) -> str:
     """The first thing that is wrong, and where it stands."""
-    first = error.errors()[0]
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(_known(first["loc"]))
         what = f"is not a knob; there are {known}"
     else:
         what = _WORDS.sub("must", first["msg"].removeprefix("Value error, "))
-        if first["type"] not in ("value_error", "missing"):
+        if first["type"] not in ("value_error", "missing", "too_short"):
             what = f"{what}, not {first['input']!r}"
     return f"Stage {stage!r} in cdk.json: {f'{where}: ' if where else ''}{what}."
 
@@ -216,7 +242,7 @@ def _sentence(stage: str, error: ValidationError) -> str:
 def _known(where: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Stage
     for part in where[:-1]:
-        model = _PARTS[str(part)]
+        model = _PARTS.get(str(part), model)  # a number stands for an item of a list
     return [name for name in model.model_fields if name != "name" or model is not Stage]
 
 
@@ -227,4 +253,5 @@ _PARTS: Mapping[str, type[BaseModel]] = {
     "domain": Domain,
     "handlers": Handlers,
     "vpc": Vpc,
+    "statements": Statement,
 }

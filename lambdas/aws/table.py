@@ -83,10 +83,10 @@ class Table:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
-    def scan(self, index: str, limit: int) -> tuple[Sequence[Item], bool]:
+    def scan(self, index: str, limit: int, **options: Any) -> tuple[Sequence[Item], bool]:
         """The first rows of an index, in no order, and whether there may be more."""
         with reached():
-            answer = self.client.scan(TableName=self.name, IndexName=index, Limit=limit)
+            answer = self.client.scan(TableName=self.name, IndexName=index, Limit=limit, **options)
         return answer["Items"], "LastEvaluatedKey" in answer
 
     def delete(self, keys: Sequence[Item]) -> None:

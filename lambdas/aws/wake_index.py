@@ -10,19 +10,22 @@ from lambdas.core.wakes import Wake, WakeKind, parse_wake
 
 log = logging.getLogger(__name__)
 
+PLACE = f"{schema.WAKE_BUCKET}, {schema.WAKE_KEY}"  # less to read for us; AWS bills the same
+
 
 def read_bucket(table: Table, bucket: str, kind: WakeKind | None, page: int) -> Iterator[Wake]:
     condition, values = f"{schema.WAKE_BUCKET} = :bucket", {":bucket": bucket}
     if kind is not None:
         condition += f" AND begins_with({schema.WAKE_KEY}, :kind)"
         values[":kind"] = f"{kind}#"
-    return _readable(table.query(condition, values, IndexName=schema.WAKE_INDEX, Limit=page))
+    index = {"IndexName": schema.WAKE_INDEX, "ProjectionExpression": PLACE}
+    return _readable(table.query(condition, values, **index, Limit=page))
 
 
 def read_few(table: Table, limit: int) -> list[Wake] | None:
     """One request. Where many have been, DynamoDB may say that there is more when there is none:
     then nobody learns that they are few, and nothing worse follows."""
-    rows, more = table.scan(schema.WAKE_INDEX, limit + 1)
+    rows, more = table.scan(schema.WAKE_INDEX, limit + 1, ProjectionExpression=PLACE)
     if more or len(rows) > limit:
         return None
     return list(_readable(sorted(rows, key=_place)))

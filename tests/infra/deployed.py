@@ -24,6 +24,7 @@ from urllib.request import urlopen
 import boto3
 import botocore
 
+from infra.bundle import Machine, interpreter
 from lambdas.core.times import MINUTE, Millis
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
@@ -99,6 +100,7 @@ class Function:
     libraries: Path
     scratch: Path
     calls: set[tuple[str, ...]] = field(default_factory=set)
+    printed: list[Any] = field(default_factory=list)
     process: subprocess.Popen[str] | None = None
 
     def invoke(self, event: Any, ahead: Millis, milliseconds: int) -> Reply:
@@ -113,11 +115,14 @@ class Function:
         reply = json.loads(self.process.stdout.readline())
         assert "error" not in reply, f"{self.name}: {reply['error']}"
         self.calls |= {tuple(call) for call in reply["calls"]}
-        return Reply(reply["answer"], [json.loads(line) for line in reply["printed"] if line])
+        printed = [json.loads(line) for line in reply["printed"] if line]
+        self.printed += printed
+        return Reply(reply["answer"], printed)
 
     def _start(self) -> subprocess.Popen[str]:
         runtime = Path(__file__).with_name("runtime.py")
-        command = [sys.executable, "-I", "-S", str(runtime)]
+        python = interpreter(Machine.this().python)
+        command = [str(python), "-I", "-S", str(runtime)]
         command += [str(self.bundle), str(self.libraries), self.handler]
         environment = self.environment | {"PRINTED": str(self.scratch / f"{self.name}.log")}
         environment |= {"AWS_LAMBDA_FUNCTION_NAME": self.name, "PATH": os.environ["PATH"]}
@@ -309,7 +314,7 @@ class Deployed:
             handler=made["Handler"],
             bundle=self._assembly / f"asset.{key.removesuffix('.zip')}",
             environment=environment | CREDENTIALS | {"AWS_ENDPOINT_URL": self._endpoint},
-            libraries=_libraries(self._scratch),
+            libraries=brought_by_lambda(self._scratch),
             scratch=self._scratch,
         )
 
@@ -353,7 +358,7 @@ def _zipped(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _libraries(scratch: Path) -> Path:
+def brought_by_lambda(scratch: Path) -> Path:
     """What Lambda's runtime brings along, and nothing else of what is installed here."""
     folder, installed = scratch / "libraries", Path(botocore.__file__).parents[1]
     if not folder.exists():

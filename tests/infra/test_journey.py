@@ -1,6 +1,7 @@
 """Tasks travel through the deployed stack: submit, store, scan, lane, execute, record, relay."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,8 @@ def removed(deployed: Deployed, task_id: str) -> None:
 
 def to_the_dead_and_back(deployed: Deployed) -> None:
     """SQS moves the last message to the dead letters; the console moves it back."""
-    task_id = submit(deployed, "demo.flaky", payload={"failures": "many"})
+    payload, retry = {"failures": 1}, {"max_attempts": 1}
+    task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry)
     receives = 0
     while deployed.deliver(MEDIUM):
         receives += 1
@@ -142,16 +144,16 @@ def to_the_dead_and_back(deployed: Deployed) -> None:
     assert (deployed.waiting(MEDIUM), deployed.waiting(f"{MEDIUM}-dlq")) == (0, 1)
     _, dead = deployed.call("GET", "/v1/dead-letters")
     assert [task["id"] for task in dead["items"]] == [task_id]
+    assert figures(deployed.relay())["Dead"] == [1]
 
     deployed.ahead += 2 * MINUTE
     assert deployed.redrive(MEDIUM) == 1
     assert deployed.deliver(MEDIUM) == 1  # it is revived, and has a message of its own
     assert read(deployed, task_id)["status"] == "RETRYING"
-    while deployed.deliver(MEDIUM):
-        pass
+    assert deployed.deliver(MEDIUM) == 1
     task = read(deployed, task_id)
-    assert (task["status"], task["attempt"]) == ("DEAD", 2)
-    assert deployed.waiting(f"{MEDIUM}-dlq") == 1
+    assert (task["status"], task["attempt"]) == ("SUCCEEDED", 2)
+    assert (deployed.waiting(MEDIUM), deployed.waiting(f"{MEDIUM}-dlq")) == (0, 0)
 
 
 def from_a_lost_message(deployed: Deployed) -> None:
@@ -204,6 +206,13 @@ def test_a_task_travels(deployed: Deployed, flow: Flow):
     played.add(flow)
 
 
+def play_all(deployed: Deployed) -> None:
+    for flow in FLOWS:
+        if flow not in played:
+            flow(deployed)
+            played.add(flow)
+
+
 # What the functions really asked of AWS, against what their roles are granted.
 
 ACTIONS = {
@@ -239,10 +248,7 @@ def _asked(call: tuple[str, ...], function: str) -> tuple[str, str]:
 
 
 def test_a_role_is_granted_what_it_uses_and_nothing_else(deployed: Deployed):
-    for flow in FLOWS:
-        if flow not in played:
-            flow(deployed)
-            played.add(flow)
+    play_all(deployed)
     asked = used(deployed)
     for name, granted in GRANTED.items():
         assert asked[name] <= granted, name
@@ -252,10 +258,66 @@ def test_a_role_is_granted_what_it_uses_and_nothing_else(deployed: Deployed):
             for action, resource in GRANTED[name] - asked[name]
             if not (name in ("relay", "executor-medium") and action in BY_POLLERS)
         }
-        lanes = {("sqs:SendMessage", lane) for lane in Lane}
-        lanes |= {("sqs:GetQueueAttributes", lane) for lane in Lane}  # of which some are used
+        used_on_some_lane = {
+            (action, lane) for action, on in asked[name] for lane in Lane if on in set(Lane)
+        }
         by_lambda = {("sqs:SendMessage", f"failed {what}") for what in ("ticks", "records")}
-        assert unused - lanes - by_lambda == set(), name
+        assert unused - used_on_some_lane - by_lambda == set(), name
+
+
+def test_alarms_and_dashboard_look_at_what_is_published(
+    deployed: Deployed, dev: dict[str, Any], prod: dict[str, Any]
+):
+    play_all(deployed)
+    published = {
+        (directive["Namespace"], name, metric["Name"])
+        for function in deployed.functions.values()
+        for body in function.printed
+        for directive in body.get("_aws", {}).get("CloudWatchMetrics", [])
+        for metric in directive["Metrics"]
+        for name in [_dimensions({d: body[d] for d in directive["Dimensions"][0]})]
+    }
+    looked_at = set(_alarmed(prod)) | set(_drawn(dev))
+    assert len(looked_at) > 20
+    never_zero = {"LostClaims"}  # is published when two ticks meet
+    assert {m for m in looked_at if m[2] not in never_zero} <= _of_every_lane(published)
+
+
+def _dimensions(named: dict[str, str]) -> str:
+    return ",".join(f"{name}={named[name]}" for name in sorted(named))
+
+
+def _of_every_lane(metrics: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    """What one lane publishes, all do; and `prod` what `dev` does."""
+    return {
+        (stage, re.sub("lane=[a-z]+", f"lane={lane}", dimensions), name)
+        for _, dimensions, name in metrics
+        for lane in Lane
+        for stage in ("Duetime/dev", "Duetime/prod")
+    }
+
+
+def _alarmed(template: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for resource in template["Resources"].values():
+        for part in resource.get("Properties", {}).get("Metrics", []):
+            metric = part.get("MetricStat", {}).get("Metric", {})
+            if str(metric.get("Namespace")).startswith("Duetime"):
+                named = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
+                yield metric["Namespace"], _dimensions(named), metric["MetricName"]
+
+
+def _drawn(template: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    [body] = [
+        r["Properties"]["DashboardBody"]["Fn::Join"][1]
+        for r in template["Resources"].values()
+        if r["Type"] == "AWS::CloudWatch::Dashboard"
+    ]
+    text = "".join(part if isinstance(part, str) else "…" for part in body)
+    for widget in json.loads(text)["widgets"]:
+        for metric in widget["properties"].get("metrics", []):
+            if metric[0].startswith("Duetime"):
+                named = dict(zip(metric[2:-1:2], metric[3:-1:2], strict=True))
+                yield metric[0], _dimensions(named), metric[1]
 
 
 def test_what_is_left_out_of_the_template_is_known(prod: dict[str, Any]):

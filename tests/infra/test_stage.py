@@ -9,6 +9,8 @@ from infra.stage import BadStage, read_stage
 from lambdas.core.lanes import Lane
 from tests.infra.conftest import CONTEXT, ROOT, a_stage
 
+ALLOWED = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::shop/*"}
+
 
 def refusal(context: dict[str, Any]) -> str:
     with pytest.raises(BadStage) as refused:
@@ -40,9 +42,32 @@ def test_no_lane_gets_less_or_more_than_an_event_source_takes():
     assert [many.at_once(lane) for lane in Lane] == [1_000, 30, 30]
 
 
+@pytest.mark.parametrize(
+    ("context", "sentence"),
+    [
+        ({"stages": {"dev": None}}, "In cdk.json stages.dev must be an object, not None."),
+        ({"stages": {"dev": []}}, "In cdk.json stages.dev must be an object, not []."),
+        (
+            {"stages": {"dev": {"name": "y"}}},
+            "In cdk.json stages.dev has its name already, and takes no other.",
+        ),
+        ({"stages": ["dev"]}, 'cdk.json has no object "stages" in its context.'),
+        ({"stage": ["dev"]}, "There is no stage ['dev'] in cdk.json; there are dev, prod."),
+        ({"handlers": 5}, "In cdk.json handlers must be an object, not 5."),
+        ({"handlers": ["x"]}, "In cdk.json handlers must be an object, not ['x']."),
+        (
+            {"stage": "prod_eu", "stages": {"prod_eu": {}}},
+            "A stage needs a name of letters, digits and dashes, not 'prod_eu'.",
+        ),
+    ],
+)
+def test_what_is_no_object_and_no_name(context: dict[str, Any], sentence: str):
+    assert refusal(context) == sentence
+
+
 def test_a_stage_that_does_not_exist():
     assert refusal({"stage": "prd"}) == "There is no stage 'prd' in cdk.json; there are dev, prod."
-    assert refusal({"stages": {}}) == 'cdk.json has no "stages" in its context.'
+    assert refusal({"stages": {}}) == 'cdk.json has no object "stages" in its context.'
 
 
 @pytest.mark.parametrize(
@@ -53,7 +78,7 @@ def test_a_stage_that_does_not_exist():
         ({"slices": 17}, "slices: 17 slices cannot share 16 shards"),
         (
             {"weights": {"high": 60, "medium": 30, "low": 20}},
-            "weights: high, medium and low must add up to 100, not 110",
+            "weights: high, medium and low must add up to 100, not 60 + 30 + 20 = 110",
         ),
         ({"concurrency": 10}, "concurrency: must be greater than or equal to 20, not 10"),
         ({"alarm_email": "ops"}, "alarm_email: 'ops' is not an e-mail address"),
@@ -70,9 +95,26 @@ def test_a_stage_that_does_not_exist():
             "handlers: there is no file 'nowhere.txt'",
         ),
         ({"handlers": {"environment": {"AWS_X": "1"}}}, "handlers.environment: AWS_X is reserved"),
+        ({"handlers": {"environment": {"MY-X": "1"}}}, "handlers.environment: 'MY-X' is not a"),
         (
-            {"handlers": {"statements": [{"Action": "s3:GetObject"}]}},
-            "handlers.statements: each statement needs Action and Resource",
+            {"handlers": {"statements": [{"Effect": "Allow", "Action": "s3:GetObject"}]}},
+            "handlers.statements.0.Resource: Field required",
+        ),
+        (
+            {"handlers": {"statements": [{"effect": "Deny", "Action": "s3:*", "Resource": "*"}]}},
+            "handlers.statements.0.effect: is not a knob; there are Effect, Action, Resource,",
+        ),
+        (
+            {"handlers": {"statements": [ALLOWED | {"Conditions": {}}]}},
+            "handlers.statements.0.Conditions: is not a knob; there are Effect,",
+        ),
+        (
+            {"handlers": {"statements": [ALLOWED | {"Effect": "Allowed"}]}},
+            "handlers.statements.0.Effect: must be 'Allow' or 'Deny', not 'Allowed'",
+        ),
+        (
+            {"handlers": {"statements": [ALLOWED | {"Action": "GetObject"}]}},
+            "handlers.statements.0.Action",
         ),
         ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
     ],
@@ -118,9 +160,26 @@ def test_a_shard_count_only_grows(tmp_path: Path):
     assert str(shrunk.value) == (
         "Stage 'dev' in cdk.json: shards: 16 is less than the 32 in cdk.context.json,"
         " and a shard count only grows (if 32 was never deployed,"
-        " `cdk context --reset duetime:shards:dev` forgets it)."
+        " `npx aws-cdk@2.1147.0 context --reset duetime:shards:dev` forgets it)."
     )
     assert json.loads(file.read_text()) == known
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "cdk.context.json is not JSON: "),
+        ("[]", "cdk.context.json must hold an object."),
+        ('{"duetime:shards:dev": "16"}', "In cdk.context.json duetime:shards:dev must be a whole"),
+    ],
+)
+def test_a_context_file_that_makes_no_sense(tmp_path: Path, text: str, said: str):
+    file = tmp_path / "cdk.context.json"
+    file.write_text(text)
+    with pytest.raises(BadStage) as refused:
+        keep_shards(a_stage(), file)
+    assert str(refused.value).startswith(said)
+    assert file.read_text() == text
 
 
 def test_every_knob_is_documented():

@@ -104,6 +104,12 @@ def test_every_function_is_small_traced_and_on_arm(dev: Template):
         assert "ReservedConcurrentExecutions" not in function
 
 
+def test_tracing_can_be_turned_off(synthesize: Synthesize):
+    template = synthesize("dev", tracing=False)
+    assert not any("TracingConfig" in f for f in of_type(template, FUNCTION).values())
+    assert "xray" not in json.dumps(of_type(template, "AWS::IAM::Policy"))
+
+
 def test_every_log_is_kept_for_as_long_as_the_stage_says(synthesize: Synthesize):
     logs = of_type(synthesize("dev", log_retention_days=90), "AWS::Logs::LogGroup")
     assert len(logs) == 7
@@ -152,6 +158,13 @@ def test_the_shards_are_divided_over_the_targets_of_the_rules(synthesize: Synthe
     for target in targets:
         assert target["RetryPolicy"]["MaximumRetryAttempts"] == 2
         assert "Arn" in target["DeadLetterConfig"]
+
+
+def test_a_tick_that_fails_is_not_repeated_but_kept(dev: Template):
+    called = one(dev, "AWS::Lambda::EventInvokeConfig")
+    assert (called["MaximumRetryAttempts"], called["MaximumEventAgeInSeconds"]) == (0, 120)
+    kept = called["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
+    assert "FailedTicks" in kept
 
 
 def test_each_lane_calls_its_own_executor(synthesize: Synthesize):
@@ -270,6 +283,14 @@ def test_the_alarms(prod: Template):
         *(f"messages wait, {lane}" for lane in lanes),
         *(f"errors, {function}" for function in functions),
     }
+    allowed = [
+        s
+        for s in one(prod, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+        if s["Effect"] == "Allow"
+    ]
+    assert [(s["Action"], s["Principal"]) for s in allowed] == [
+        ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"})
+    ]
     topic = {"Ref": next(iter(of_type(prod, "AWS::SNS::Topic")))}
     assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
     assert one(prod, "AWS::SNS::Subscription")["Endpoint"] == "ops@example.com"
@@ -307,9 +328,19 @@ def test_alarms_can_be_left_out(synthesize: Synthesize):
     assert of_type(template, "AWS::SNS::Topic") == {}
 
 
+def test_a_sum_of_metrics_that_come_late_is_still_looked_at(prod: Template):
+    late = [
+        a
+        for a in of_type(prod, "AWS::CloudWatch::Alarm").values()
+        if any("Expression" in metric for metric in a.get("Metrics", []))
+    ]
+    assert len(late) == 2
+    assert {(a["DatapointsToAlarm"], a["EvaluationPeriods"]) for a in late} == {(1, 5)}
+
+
 def test_the_dashboard_answers_four_questions(dev: Template):
     body = json.dumps(one(dev, "AWS::CloudWatch::Dashboard"))
-    for words in ("Is it on time?", "Is anything stuck?", "What fails?", "Drift", "TickAge", "Lag"):
+    for words in ("Is it on time?", "Is anything stuck?", "What fails?", "What is done?"):
         assert words in body
 
 
