@@ -11,7 +11,7 @@ STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
 .PHONY: help setup setup-infra run test test-dynamodb-local simulate check lint types format \
-  bootstrap synth diff deploy destroy has-node bench lock clean
+  bootstrap synth diff deploy destroy has-node has-credentials bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
@@ -61,21 +61,24 @@ format: setup ## Put the code in order
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bootstrap: setup-infra has-node ## Prepare an AWS account and region for the CDK, once
+bootstrap: setup-infra has-node has-credentials ## Prepare an AWS account and region for the CDK, once
 	@$(CDK) bootstrap -c stage=$(STAGE) $(ARGS)
 
 synth: setup-infra has-node ## Make the stack's template in cdk.out (STAGE=dev, or prod); asks AWS nothing
 	@$(CDK) synth --quiet -c stage=$(STAGE) $(ARGS)
 	@echo "cdk.out/duetime-$(STAGE).template.json"
 
-diff: setup-infra has-node ## What a deployment would change
+diff: setup-infra has-node has-credentials ## What a deployment would change
 	@$(CDK) diff -c stage=$(STAGE) $(ARGS)
 
-deploy: setup-infra has-node ## Put Duetime into your AWS account (STAGE=dev, or prod)
+deploy: setup-infra has-node has-credentials ## Put Duetime into your AWS account (STAGE=dev, or prod)
 	@$(CDK) deploy -c stage=$(STAGE) $(ARGS)
 
-destroy: setup-infra has-node ## Take it out again; a stage that keeps its data keeps the table
+destroy: setup-infra has-node has-credentials ## Take it out again; a stage that keeps its data keeps the table
 	@$(CDK) destroy -c stage=$(STAGE) $(ARGS)
+
+has-credentials: setup
+	@$(BIN)/python scripts/has-credentials
 
 has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }

@@ -25,6 +25,7 @@ COLUMNS = {
     "Lambda": ("invocations", "gb_seconds"),
     "API": ("api",),
     "logs": ("logs",),
+    "X-Ray": ("traces",),
 }
 
 
@@ -65,7 +66,7 @@ def counted_row(key: tuple[str, int], counts: Counts) -> Row:
 
 def dollars_row(prices: Prices, key: tuple[str, int], counts: Counts) -> Row:
     name, size = key
-    usage = prices.usage(counts)
+    usage = prices.usage(counts, alone=name.endswith("alone"))
     dollars = {
         column: prices.total({line: usage[line] for line in lines}) * MILLION
         for column, lines in COLUMNS.items()

@@ -22,6 +22,7 @@ from rich.table import Table
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))  # infra and tests are not installed
 RESULTS = HERE / "results"
+WIDTH = 100  # at least, also where nobody looks
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def report(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         table.add_column(column, justify="left" if column == "what" else "right")
     for row in rows:
         table.add_row(*(_shown(value) for value in row.values()))
-    Console().print(table)
+    console = Console()
+    Console(width=max(console.width, WIDTH)).print(table)
     RESULTS.mkdir(exist_ok=True)
     machine = {"python": platform.python_version(), "cores": os.cpu_count()}
     text = json.dumps({"title": title, "machine": machine, "rows": list(rows)}, indent=2)

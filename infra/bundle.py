@@ -7,6 +7,7 @@ something that goes into it changes.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -36,8 +37,10 @@ PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HANDLERS = "handlers"  # the folder in the executors' bundle
 HANDLER_NAMES = "handlers.json"  # in the API's
+OUR_MODULES = {"lambdas", "duetime", "aws_lambda_powertools", "boto3", "botocore", "urllib3"}
 WHERE_IT_RUNS = "/var/task"
 KEPT = 4  # bundles of each name
+INCLUDED = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(\S+)")
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
 PLATFORMS = {"arm64": "aarch64-manylinux_2_34", "x86_64": "x86_64-manylinux_2_34"}  # AL2023
@@ -98,10 +101,19 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
 def _names(handlers: Handlers | None) -> tuple[str, ...]:
     if handlers is None:
         return ()
+    _check_files(handlers.folder)
     try:
         return tuple(names_in(handlers.folder))
     except (HandlersNotFound, BadHandlers) as error:
         raise BadStage(f"{error}.") from error
+
+
+def _check_files(folder: Path) -> None:
+    """What would keep the executors from importing them, as far as their names tell."""
+    for file in sorted(folder.glob("*.py")):
+        if file.stem in sys.stdlib_module_names or file.stem in OUR_MODULES:
+            name = f"{file.stem!r} is the name of another module; rename the file"
+            raise BadStage(f"handlers: {file}: {name}.")
 
 
 def _made(contents: _Contents, machine: Machine) -> Path:
@@ -207,10 +219,16 @@ def _digest(contents: _Contents, machine: Machine) -> str:
     return digest.hexdigest()
 
 
+def _with_included(requirements: Path) -> Iterator[Path]:
+    yield requirements
+    for line in requirements.read_text().splitlines():
+        if found := INCLUDED.match(line):
+            yield from _with_included(requirements.parent / found[1])
+
+
 def _inputs(contents: _Contents) -> Iterator[tuple[str, Path]]:
-    for file in (VERSIONS, Path(__file__), contents.requirements):
-        if file is not None:
-            yield file.name, file
+    named = _with_included(contents.requirements) if contents.requirements else ()
+    yield from ((file.name, file) for file in (VERSIONS, Path(__file__), *named))
     for source in (*_sources(), contents.handlers):
         if source is not None:
             paths = sorted(source.rglob("*")) if source.is_dir() else [source]

@@ -48,12 +48,12 @@ class Outputs(Construct):
 def _calls(stage: Stage, url: str, region: str) -> tuple[str, str]:
     if stage.jwt is not None:
         return (
-            f'duetime health --url {url} --token "$TOKEN"',
+            f'.venv/bin/duetime health --url {url} --token "$TOKEN"',
             f'curl -H "Authorization: Bearer $TOKEN" {url}/v1/health',
         )
     signed = f" --sign {region}" if stage.domain else ""
     return (
-        f"duetime health --url {url}{signed}",
+        f".venv/bin/duetime health --url {url}{signed}",
         f"awscurl --service execute-api --region {region} {url}/v1/health",
     )
 

@@ -42,14 +42,18 @@ class Prices:
     def total(self, usage: Usage) -> float:
         return sum(self.lines[name].list_price(units) for name, units in usage.items())
 
-    def usage(self, counts: Counts) -> dict[str, float]:
-        """The lines that stand on the bill for what was counted."""
+    def usage(self, counts: Counts, *, alone: bool = False) -> dict[str, float]:
+        """The lines that stand on the bill for what was counted. `alone`: it came so slowly that
+        every invocation is traced."""
+        traced = self.assumed["traced_alone" if alone else "traced_in_bulk"]
+        logged = counts["logs"] + counts["api"] * self.assumed["access_log_bytes_per_request"]
         return {
             "write": units_written(counts),
             "read": counts["read"],
             "sqs": counts["sqs"],
             "api": counts["api"],
-            **self._invoked(invocations(counts), calls(counts), counts["waited"], counts["logs"]),
+            "traces": invocations(counts) * traced,
+            **self._invoked(invocations(counts), calls(counts), counts["waited"], logged),
         }
 
     def _invoked(
@@ -67,13 +71,12 @@ class Prices:
         minutes = self.assumed["minutes_a_month"]
         ticks = Counts({name: count * minutes for name, count in tick.items()})
         polls = self.assumed["pollers"] * self.assumed["polls_a_minute"] * minutes * lanes
-        usage = self.usage(ticks)
+        usage = self.usage(ticks, alone=True)
         usage["sqs"] += polls
         return usage | {
             "metrics": metrics,
             "alarms": self.assumed["alarms"],
             "dashboards": self.assumed["dashboards"],
-            "traces": self.assumed["traced"] * minutes,
         }
 
     def elsewhere_used(self, attempts: int = 1, batch: int = 10) -> dict[str, Usage]:

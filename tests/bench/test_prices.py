@@ -18,7 +18,9 @@ ASSUMED = {
     "minutes_a_month": 43_200,
     "alarms": 2,
     "dashboards": 1,
-    "traced": 1,
+    "traced_alone": 1,
+    "traced_in_bulk": 0.05,
+    "access_log_bytes_per_request": 400,
 }
 
 
@@ -65,8 +67,9 @@ def test_usage(prices: Prices):
         "sqs": 3,
         "api": 1,
         "invocations": 2,
+        "traces": 0.1,
         "gb_seconds": 0.5,  # 2 × 20 ms + 20 × 5 ms + 860 ms, of half a GB
-        "logs": 1_600,
+        "logs": 2_000,
     }
 
 

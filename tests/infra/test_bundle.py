@@ -104,6 +104,27 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
 
 
 @pytest.mark.usefixtures("elsewhere")
+def test_a_file_that_the_requirements_include_counts_too(tmp_path: Path):
+    shop = _made(tmp_path)
+    (shop / "shop.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
+    (shop / "requirements.txt").write_text("-r more.in\n")
+    (shop / "more.in").write_text("idna==3.7\n")
+    first = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    (shop / "more.in").write_text("idna==3.8\n")
+    second = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    assert not (first.executor / "idna-3.8.dist-info").exists()
+    assert (second.executor / "idna-3.8.dist-info").exists()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_file_that_the_executors_could_not_import(tmp_path: Path):
+    shop = _made(tmp_path)
+    (shop / "json.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
+    with pytest.raises(BadStage, match="'json' is the name of another module; rename the file"):
+        make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_old_bundles_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bundle, "KEPT", 1)
     first = make_bundles(None, Machine.function("arm64"))
