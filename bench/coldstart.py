@@ -33,7 +33,7 @@ from lambdas.core.task import Spec
 from lambdas.core.wakes import minute_of
 from lambdas.scanner.window import LOOK_BACK
 from lambdas.system import SystemChance, SystemClock
-from tests.infra.deployed import brought_by_lambda
+from tests.infra.functions import brought_by_lambda
 
 ROOT = Path(__file__).parents[1]
 MOST = {"scanner": 1.2, "executor": 1.2, "api": 1.8}

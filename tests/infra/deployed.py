@@ -6,14 +6,11 @@ environment that moto resolved; routes, event sources and rules are read from th
 """
 
 import json
-import os
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from socket import create_server
@@ -22,10 +19,10 @@ from typing import Any
 from urllib.request import urlopen
 
 import boto3
-import botocore
 
-from infra.bundle import Machine, interpreter
 from lambdas.core.times import MINUTE, Millis
+from tests.infra.functions import Function, Reply, brought_by_lambda
+from tests.infra.transform import transformed
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 CREDENTIALS = {
@@ -33,106 +30,6 @@ CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": REGION,
 }
-BROUGHT_BY_LAMBDA = (
-    *("boto3", "botocore", "s3transfer", "jmespath", "urllib3"),
-    *("dateutil", "six.py"),
-)
-
-# What moto does not make (it says so in a warning), and event sources, which it would drain.
-LEFT_OUT = {
-    "AWS::ApiGatewayV2::Api",
-    "AWS::ApiGatewayV2::Integration",
-    "AWS::ApiGatewayV2::Route",
-    "AWS::ApiGatewayV2::Stage",
-    "AWS::CDK::Metadata",
-    "AWS::CloudWatch::Alarm",
-    "AWS::Lambda::EventInvokeConfig",
-    "AWS::Lambda::EventSourceMapping",
-    "AWS::SNS::Subscription",
-    "AWS::SNS::TopicPolicy",
-    "AWS::SQS::QueuePolicy",
-}
-
-
-def transformed(template: dict[str, Any]) -> dict[str, Any]:
-    """The template without what is left out, and without what refers to that."""
-    kept = deepcopy(template)
-    for part in ("Outputs", "Rules", "Parameters"):
-        kept.pop(part, None)
-    resources = kept["Resources"]
-    gone = {name for name, made in resources.items() if made["Type"] in LEFT_OUT}
-    while gone:
-        for name in gone:
-            del resources[name]
-        gone = {name for name, made in resources.items() if _refers(made, resources)}
-    return kept
-
-
-def _refers(made: Any, resources: dict[str, Any]) -> bool:
-    """Whether it refers to a resource that is no longer there."""
-    match made:
-        case {"Ref": str(name)}:
-            return not name.startswith("AWS::") and name not in resources
-        case {"Fn::GetAtt": [str(name), _]}:
-            return name not in resources
-        case dict():
-            return any(_refers(value, resources) for value in made.values())
-        case list():
-            return any(_refers(value, resources) for value in made)
-    return False
-
-
-@dataclass
-class Reply:
-    answer: Any
-    printed: list[Any]
-
-
-@dataclass
-class Function:
-    """One function, in a process of its own from its first call on."""
-
-    name: str
-    arn: str
-    handler: str
-    bundle: Path
-    environment: dict[str, str]
-    libraries: Path
-    scratch: Path
-    calls: set[tuple[str, ...]] = field(default_factory=set)
-    printed: list[Any] = field(default_factory=list)
-    process: subprocess.Popen[str] | None = None
-
-    def invoke(self, event: Any, ahead: Millis, milliseconds: int) -> Reply:
-        if self.process is None:
-            self.process = self._start()
-        order = {"name": self.name, "arn": self.arn, "event": event}
-        order |= {"ahead": ahead, "milliseconds": milliseconds}
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        reply = json.loads(self.process.stdout.readline())
-        assert "error" not in reply, f"{self.name}: {reply['error']}"
-        self.calls |= {tuple(call) for call in reply["calls"]}
-        printed = [json.loads(line) for line in reply["printed"] if line]
-        self.printed += printed
-        return Reply(reply["answer"], printed)
-
-    def _start(self) -> subprocess.Popen[str]:
-        runtime = Path(__file__).with_name("runtime.py")
-        python = interpreter(Machine.this().python)
-        command = [str(python), "-I", "-S", str(runtime)]
-        command += [str(self.bundle), str(self.libraries), self.handler]
-        environment = self.environment | {"PRINTED": str(self.scratch / f"{self.name}.log")}
-        environment |= {"AWS_LAMBDA_FUNCTION_NAME": self.name, "PATH": os.environ["PATH"]}
-        return subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
 
 
 class Deployed:
@@ -356,16 +253,6 @@ def _zipped(folder: Path) -> bytes:
         for path in sorted(folder.rglob("*")):
             archive.write(path, path.relative_to(folder))
     return buffer.getvalue()
-
-
-def brought_by_lambda(scratch: Path) -> Path:
-    """What Lambda's runtime brings along, and nothing else of what is installed here."""
-    folder, installed = scratch / "libraries", Path(botocore.__file__).parents[1]
-    if not folder.exists():
-        folder.mkdir()
-        for name in BROUGHT_BY_LAMBDA:
-            (folder / name).symlink_to(installed / name)
-    return folder
 
 
 @contextmanager

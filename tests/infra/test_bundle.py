@@ -30,9 +30,15 @@ def here() -> Bundles:
     return make_bundles(a_stage().handlers, Machine.this())
 
 
-def _made(folder: Path) -> Path:
+HANDLER = "from duetime import task\n@task('a')\ndef a(p, c): ...\n"
+
+
+def a_shop(folder: Path, source: str = HANDLER, needs: str = "") -> Path:
+    """A folder of handlers."""
     shop = folder / "shop"
     shop.mkdir()
+    (shop / "shop.py").write_text(source)
+    (shop / "requirements.txt").write_text(needs)
     return shop
 
 
@@ -87,16 +93,13 @@ def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):
 
 @pytest.mark.usefixtures("elsewhere")
 def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: Bundles):
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "shop.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
-    handlers, machine = Handlers(folder=folder), Machine.function("arm64")
+    handlers, machine = Handlers(folder=a_shop(tmp_path)), Machine.function("arm64")
     first = make_bundles(handlers, machine)
     assert first.roles.name == arm.roles.name
     assert first.executor.name != arm.executor.name
     assert make_bundles(handlers, machine) == first
 
-    (folder / "shop.py").write_text("from duetime import task\n@task('b')\ndef b(p, c): ...\n")
+    (handlers.folder / "shop.py").write_text(HANDLER.replace("'a'", "'b'"))
     second = make_bundles(handlers, machine)
     assert first.executor.exists()
     assert second.executor != first.executor
@@ -105,27 +108,25 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
 
 @pytest.mark.usefixtures("elsewhere")
 def test_a_file_that_the_requirements_include_counts_too(tmp_path: Path):
-    shop = _made(tmp_path)
-    (shop / "shop.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
-    (shop / "requirements.txt").write_text("-r more.in\n")
-    (shop / "more.in").write_text("idna==3.7\n")
-    first = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
-    (shop / "more.in").write_text("idna==3.8\n")
-    second = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
-    assert not (first.executor / "idna-3.8.dist-info").exists()
+    handlers = Handlers(folder=a_shop(tmp_path, needs="-r more.in\n"))
+    (handlers.folder / "more.in").write_text("idna==3.7\n")
+    first = make_bundles(handlers, Machine.function("arm64"))
+    (handlers.folder / "more.in").write_text("idna==3.8\n")
+    second = make_bundles(handlers, Machine.function("arm64"))
+    assert (first.executor / "idna-3.7.dist-info").exists()
     assert (second.executor / "idna-3.8.dist-info").exists()
 
 
 @pytest.mark.usefixtures("elsewhere")
 def test_a_file_that_the_executors_could_not_import(tmp_path: Path):
-    shop = _made(tmp_path)
-    (shop / "json.py").write_text("from duetime import task\n@task('a')\ndef a(p, c): ...\n")
+    shop = a_shop(tmp_path)
+    (shop / "shop.py").rename(shop / "json.py")
     with pytest.raises(BadStage, match="'json' is the name of another module; rename the file"):
         make_bundles(Handlers(folder=shop), Machine.function("arm64"))
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_old_bundles_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_old_bundles_are_forgotten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bundle, "KEPT", 1)
     first = make_bundles(None, Machine.function("arm64"))
     monkeypatch.setattr(bundle, "NEEDED_BY_ALL", ("jmespath",))
@@ -136,11 +137,8 @@ def test_old_bundles_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.usefixtures("elsewhere")
 def test_requirements_of_the_handlers_come_along(tmp_path: Path):
-    (_made(tmp_path) / "shop.py").write_text(
-        "from duetime import task\n@task('a')\ndef a(p, c): ...\n"
-    )
-    (tmp_path / "shop" / "requirements.txt").write_text("requests==2.32.3\n")  # no pin of ours
-    bundles = make_bundles(Handlers(folder=tmp_path / "shop"), Machine.function("arm64"))
+    shop = a_shop(tmp_path, needs="requests==2.32.3\n")  # which the lock has in another version
+    bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
     assert (bundles.executor / "requests").is_dir()
     assert not (bundles.api / "requests").exists()
 
@@ -149,19 +147,14 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
     ("source", "needs", "said"),
     [
         ("x = 1\n", "", "handlers: "),
-        ("from duetime import task\n@task(NAME)\ndef a(p, c): ...\n", "", "shop.py:2"),
-        (
-            "from duetime import task\n@task('a')\ndef a(p, c): ...\n",
-            "no-such-package-of-anybody==99\n",
-            "The executor bundle cannot be made: ",
-        ),
+        (HANDLER.replace("'a'", "NAME"), "", "shop.py:2"),
+        (HANDLER, "no-such-package-of-anybody==99\n", "The executor bundle cannot be made: "),
     ],
 )
 @pytest.mark.usefixtures("elsewhere")
 def test_handlers_that_cannot_be_bundled(tmp_path: Path, source: str, needs: str, said: str):
-    (_made(tmp_path) / "shop.py").write_text(source)
-    (tmp_path / "shop" / "requirements.txt").write_text(needs)
+    shop = a_shop(tmp_path, source, needs)
     with pytest.raises(BadStage) as refused:
-        make_bundles(Handlers(folder=tmp_path / "shop"), Machine.function("arm64"))
+        make_bundles(Handlers(folder=shop), Machine.function("arm64"))
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)

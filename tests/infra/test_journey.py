@@ -15,8 +15,10 @@ from lambdas.aws import schema
 from lambdas.core.lanes import MAX_RECEIVES, Lane
 from lambdas.core.times import MINUTE, SECOND
 from tests.infra.conftest import CONTEXT, a_stage
-from tests.infra.deployed import LEFT_OUT, Deployed, Reply, moto_server, transformed
+from tests.infra.deployed import Deployed, moto_server
+from tests.infra.functions import Reply
 from tests.infra.test_permissions import GRANTED
+from tests.infra.transform import LEFT_OUT, transformed
 
 HIGH, MEDIUM, LOW = (f"duetime-dev-{lane}" for lane in Lane)
 
