@@ -17,7 +17,7 @@ class Scanned(Table):
     def __init__(self, wakes: Sequence[Wake], *, more: bool = False) -> None:
         self._answer = [_row(wake) for wake in wakes], more
 
-    def scan(self, index: str, limit: int) -> tuple[Sequence[Item], bool]:
+    def scan(self, index: str, limit: int, **options: Any) -> tuple[Sequence[Item], bool]:
         return self._answer
 
 
