@@ -17,6 +17,7 @@ from lambdas.core.values import value
 
 class WakeKind(StrEnum):
     DISPATCH = "d"  # send it at its time; read ahead of time
+    SCHEDULE = "s"  # its next occurrence is near; not touched before its time, nor is a watch
     WATCH = "w"  # look whether all is well; never touched before its time
 
 
@@ -25,7 +26,7 @@ class Wake:
     kind: WakeKind
     lane: Lane
     at: Millis
-    task_id: str
+    task_id: str  # or that of a schedule
     bucket: str
 
     @property
