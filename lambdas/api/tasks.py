@@ -87,8 +87,9 @@ class Tasks:
             if task.status.finished:
                 raise _finished(task)
             running = task.status is Status.RUNNING
-            step = request_cancel if running else cancel
-            (answer,) = self.ports.store.apply([step(task.id, now=self.ports.clock.now())])
+            now = self.ports.clock.now()
+            change = request_cancel(task.id, now=now) if running else cancel(task, now=now)
+            (answer,) = self.ports.store.apply([change])
             match answer:
                 case Applied(after):
                     return Response(status=202 if running else 200, body=task_json(after))

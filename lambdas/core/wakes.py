@@ -5,6 +5,7 @@ its key sorts by kind, lane rank, time and id. A key is rewritten by every step 
 wake, so the key itself is the optimistic lock of a claim.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -32,6 +33,11 @@ class Wake:
     @property
     def key(self) -> str:
         return f"{self.kind}#{self.lane.rank}#{self.at:013d}#{self.task_id}"
+
+    def moved(self, kind: WakeKind, at: Millis) -> "Wake":
+        """To another time, which has not passed, in the same shard."""
+        bucket = bucket_of(minute_of(at), int(self.bucket.partition("#")[2]))
+        return replace(self, kind=kind, at=at, bucket=bucket)
 
 
 def parse_wake(bucket: str, key: str) -> Wake:

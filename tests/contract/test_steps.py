@@ -187,12 +187,12 @@ def lease_run_out() -> Made:
 
 def cancelled() -> Made:
     task = a_task()
-    return task, cancel(task.id, now=NOW)
+    return task, cancel(task, now=NOW)
 
 
 def cancelled_while_retrying() -> Made:
     task = a_retrying_task()
-    return task, cancel(task.id, now=NOW)
+    return task, cancel(task, now=NOW)
 
 
 def asked_to_stop() -> Made:

@@ -16,7 +16,17 @@ from lambdas.core.schedules.schedule import Schedule, Span
 _APART = ("recurrence", "task", "misfire")
 _PLAN_DEFAULTS = [(f.name, f.default) for f in fields(Plan) if f.name not in _APART]
 # What of a schedule is written as one text; the rest stands beside it, or in the plan.
-_STATE = ("put_at", "runs", "active", "waiting", "awaited", "dead_runs", "note", "last_error")
+_STATE = (
+    "since",
+    "put_at",
+    "runs",
+    "active",
+    "waiting",
+    "awaited",
+    "dead_runs",
+    "note",
+    "last_error",
+)
 _STATE_DEFAULTS = [(f.name, f.default) for f in fields(Schedule) if f.name in _STATE]
 
 

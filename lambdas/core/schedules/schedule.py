@@ -17,12 +17,15 @@ class ScheduleStatus(StrEnum):
     FINISHED = "finished"  # it never fires again
 
 
+MISSED = ""  # the span of the rule's own fire times; every other is a backfill
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Span:
     """Fire times that are run beside the ordinary course, at a pace: a backfill, or what was
     missed and is made up for."""
 
-    id: str  # "": missed ones, which are the rule's own
+    id: str
     next_at: Millis  # no fire time before this is left
     until: Millis  # nor is one from here on part of it
     due_at: Millis  # when the next of them is to run
@@ -39,6 +42,7 @@ class Schedule:
     revision: int  # counts every write of the row
     created_at: Millis
     updated_at: Millis  # by a person: the scanner's own writes leave it alone
+    since: Millis  # when its version began: fire times after that are this version's
     next_at: Millis | None  # the oldest fire time that is not settled; of a delay, None while a
     # run is awaited
     wake: Wake | None = None

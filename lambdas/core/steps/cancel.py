@@ -2,21 +2,24 @@
 
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step, sources
+from lambdas.core.steps.settle import debt
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
 
 
-def cancel(task_id: str, *, now: Millis) -> Change:
-    """End what has not started. A lease that was taken first wins: then see request_cancel."""
+def cancel(task: Task, *, now: Millis, reason: str | None = None) -> Change:
+    """End what has not started. A lease that was taken first wins: then see request_cancel.
+    `reason` if it was not a person who asked for it."""
     return Change(
         step=Step.CANCEL,
-        task_id=task_id,
+        task_id=task.id,
         expect=Expect(statuses=sources(Step.CANCEL)),
         sets={
             "status": Status.CANCELLED,
-            "wake": None,
+            "wake": debt(task, now),
             "cancel_requested": True,
             "updated_at": now,
+            **({"reason": reason} if reason else {}),
         },
     )
 
@@ -38,5 +41,5 @@ def expire(task: Task, *, now: Millis) -> Change:
         step=Step.EXPIRE,
         task_id=task.id,
         expect=Expect(statuses=sources(Step.EXPIRE), token=task.token, attempt=0),
-        sets={"status": Status.EXPIRED, "wake": None, "updated_at": now},
+        sets={"status": Status.EXPIRED, "wake": debt(task, now), "updated_at": now},
     )

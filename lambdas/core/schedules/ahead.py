@@ -1,0 +1,233 @@
+"""look ahead: which occurrences of a schedule are to become tasks now.
+
+Everything up to the horizon, what was missed as the misfire policy has it, and the next of every
+span. Nothing is written here: a pass says what to put, what to note, and how the schedule stands
+once that is done. A pass that is repeated, because it was cut off, says the same again, and the
+ids of occurrences see to it that nothing comes of the repetition.
+"""
+
+from collections.abc import Iterator
+from dataclasses import field, replace
+from typing import Any
+
+from lambdas.core.occurrence import OverlapPolicy, occurrence_id
+from lambdas.core.rules import Rules
+from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
+from lambdas.core.schedules.plan import MisfirePolicy, Plan
+from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
+from lambdas.core.schedules.times import after, backwards, first
+from lambdas.core.times import MINUTE, Millis
+from lambdas.core.values import value
+
+MOST = 1_000  # occurrences in one pass
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Ahead:
+    """One fire time that is to become a task."""
+
+    id: str
+    fire_time: Millis
+    run_at: Millis
+    overlap: OverlapPolicy
+    span: str = MISSED  # the backfill that it belongs to
+
+
+@value(frozen=False, kw_only=True, slots=True)
+class Pass:
+    """What one look ahead has come to."""
+
+    schedule: Schedule  # as it was found
+    now: Millis
+    runs: int
+    occurrences: list[Ahead] = field(default_factory=list)
+    notes: list[Entry] = field(default_factory=list)
+    sets: dict[str, Any] = field(default_factory=dict)  # how the schedule changes
+    more: bool = False  # there is more to put at once than one pass takes
+
+    @property
+    def runs_out(self) -> bool:
+        most = self.schedule.plan.max_runs
+        return most is not None and self.runs >= most
+
+    @property
+    def full(self) -> bool:
+        return len(self.occurrences) >= MOST
+
+    def put(
+        self, fire_time: Millis, run_at: Millis, overlap: OverlapPolicy, span: str = MISSED
+    ) -> str:
+        maker = span or f"v{self.schedule.version}"
+        task_id = occurrence_id(self.schedule.id, maker, fire_time)
+        self.occurrences.append(
+            Ahead(id=task_id, fire_time=fire_time, run_at=run_at, overlap=overlap, span=span)
+        )
+        self.runs += span == MISSED
+        return task_id
+
+    def skip(self, start: Millis, until: Millis) -> None:
+        """Note as missed every fire time of a stretch that begins with one."""
+        if start < until:
+            self.notes.append(
+                LedgerSpan(
+                    schedule_id=self.schedule.id,
+                    start=start,
+                    until=until,
+                    outcome=Expected.SKIPPED_MISFIRE,
+                    recurrence=self.schedule.plan.recurrence,
+                )
+            )
+
+    def stands_for(self, standing: Schedule) -> bool:
+        """Whether what this pass found is still so. Others write the row too, when a run begins
+        or ends."""
+        found = self.schedule
+        return (standing.version, standing.status, standing.next_at, standing.spans) == (
+            found.version,
+            found.status,
+            found.next_at,
+            found.spans,
+        )
+
+    def applied_to(self, rules: Rules, standing: Schedule) -> Schedule:
+        advanced = replace(standing, revision=standing.revision + 1, **self.sets)
+        return replace(advanced, wake=placed(rules, advanced, self.now))
+
+
+def look_ahead(rules: Rules, schedule: Schedule, now: Millis, slot: Millis = 0) -> Pass:
+    """`slot`: when a run that makes up for missed ones may begin, if not at once. Raises whatever
+    the rule raises, if it cannot be evaluated."""
+    done = Pass(schedule=schedule, now=now, runs=schedule.runs)
+    spans = schedule.spans
+    if schedule.status is ScheduleStatus.ACTIVE and schedule.next_at is not None:
+        if schedule.plan.delay is not None:
+            _delayed(rules, done, schedule.next_at, slot)
+        else:
+            spans = _ruled(rules, done, schedule.next_at, slot)
+    spans = tuple(left for span in spans if (left := _span(rules, done, span)))
+    done.sets |= {"spans": spans, "runs": done.runs, "put_at": _put_at(done)}
+    if _is_finished(done):
+        done.sets["status"] = ScheduleStatus.FINISHED
+    return done
+
+
+def _ruled(rules: Rules, done: Pass, found: Millis, slot: Millis) -> tuple[Span, ...]:
+    """Returns the spans that are to be looked at, with that of what was missed."""
+    plan, horizon = done.schedule.plan, done.now + rules.horizon
+    next_at: Millis | None = found
+    spans = done.schedule.spans
+    missed_until = _missed_until(plan, done.now)
+    if found < missed_until:
+        spans = _make_up(done, found, missed_until, slot)
+        next_at = first(plan, missed_until - 1)
+    for at in _from(plan, next_at):
+        next_at = at
+        if at > horizon or done.runs_out or done.full:
+            break
+        done.put(at, max(at, done.now), plan.overlap)
+    else:
+        next_at = None
+    done.more = done.full and next_at is not None and next_at <= horizon
+    done.sets["next_at"] = None if done.runs_out else next_at
+    return spans
+
+
+def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis) -> None:
+    """After a run nothing more is known until it has ended."""
+    plan = done.schedule.plan
+    missed = at < _missed_until(plan, done.now)
+    if at > done.now + rules.horizon:
+        return
+    if missed and plan.misfire.policy is MisfirePolicy.SKIP:
+        done.notes.append(
+            LedgerRow(
+                schedule_id=done.schedule.id,
+                fire_time=at,
+                version=done.schedule.version,
+                outcome=Expected.SKIPPED_MISFIRE,
+            )
+        )
+        done.sets["next_at"] = first(plan, done.now)
+        return
+    run_at = max(at, done.now, slot if missed else 0)
+    done.sets |= {"awaited": done.put(at, run_at, plan.overlap), "next_at": None}
+
+
+def _make_up(done: Pass, start: Millis, until: Millis, slot: Millis) -> tuple[Span, ...]:
+    """Settle what was missed, from a fire time up to an instant."""
+    plan, spans = done.schedule.plan, done.schedule.spans
+    window = plan.misfire.window
+    oldest = start if window is None else max(start, done.now - window)
+    match plan.misfire.policy:
+        case MisfirePolicy.RUN_ALL if oldest < until:
+            done.skip(start, oldest)
+            return _with_missed(plan, spans, oldest, until, due_at=max(done.now, slot))
+        case MisfirePolicy.RUN_ONCE:
+            last = next(backwards(plan.recurrence, oldest, until), None)
+            done.skip(start, until if last is None else last)
+            if last is not None:
+                done.put(last, max(done.now, slot), plan.overlap)
+        case _:
+            done.skip(start, until)
+    return spans
+
+
+def _with_missed(
+    plan: Plan, spans: tuple[Span, ...], start: Millis, until: Millis, *, due_at: Millis
+) -> tuple[Span, ...]:
+    """What was missed before and is not yet made up for grows: fire times between the two that
+    did become tasks have the ids that they would get again."""
+    for span in spans:
+        if span.id == MISSED:
+            return tuple(replace(s, until=until) if s is span else s for s in spans)
+    interval = round(MINUTE / plan.misfire.per_minute)
+    missed = Span(
+        id=MISSED,
+        next_at=start,
+        until=until,
+        due_at=due_at,
+        interval=interval,
+        overlap=plan.overlap,
+    )
+    return (*spans, missed)
+
+
+def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
+    """Put what of a span is due; what is left of it, None if nothing is."""
+    horizon = done.now + rules.horizon
+    own = span.id == MISSED
+    for at in after(done.schedule.plan, span.next_at - 1):
+        if at >= span.until or (own and done.runs_out):
+            return None
+        if span.due_at > horizon or done.full:
+            done.more |= span.due_at <= horizon
+            return replace(span, next_at=at)
+        run_at = max(span.due_at, done.now)
+        done.put(at, run_at, span.overlap, span.id)
+        span = replace(span, due_at=run_at + span.interval)
+    return None
+
+
+def _missed_until(plan: Plan, now: Millis) -> Millis:
+    until = now - plan.misfire.grace
+    return until if plan.ends_at is None else min(until, plan.ends_at)
+
+
+def _from(plan: Plan, at: Millis | None) -> Iterator[Millis]:
+    return iter(()) if at is None else after(plan, at - 1)
+
+
+def _put_at(done: Pass) -> tuple[Millis, ...]:
+    own = {ahead.fire_time for ahead in done.occurrences if ahead.span == MISSED}
+    return tuple(sorted(own.union(done.schedule.put_at))[-2:])
+
+
+def _is_finished(done: Pass) -> bool:
+    schedule, sets = done.schedule, done.sets
+    if schedule.status is not ScheduleStatus.ACTIVE:
+        return False
+    if done.runs_out:
+        return True
+    waits = sets.get("awaited", schedule.awaited) is not None
+    makes_up = any(span.id == MISSED for span in sets["spans"])
+    return sets.get("next_at", schedule.next_at) is None and not waits and not makes_up
