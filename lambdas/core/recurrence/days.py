@@ -13,7 +13,7 @@ LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 class Days:
     """The days of a month of each kind, as bits: bit 1 is the first."""
 
-    __slots__ = ("_both", "_kinds", "_last", "_nearest", "_nth", "_numbers", "_weekdays")
+    __slots__ = ("_kinds", "both", "last", "nearest", "nth", "numbers", "weekdays")
 
     def __init__(
         self,
@@ -25,12 +25,12 @@ class Days:
         nth: frozenset[tuple[int, int]],  # (weekday, which); which is 0 for the last
         both: bool,
     ) -> None:
-        self._numbers = numbers
-        self._last = last
-        self._nearest = nearest
-        self._weekdays = weekdays
-        self._nth = nth
-        self._both = both
+        self.numbers = numbers
+        self.last = last
+        self.nearest = nearest
+        self.weekdays = weekdays
+        self.nth = nth
+        self.both = both
         self._kinds = [[-1] * 7, [-1] * 7, [-1] * 7, [-1] * 7]
 
     def in_month(self, year: int, month: int) -> int:
@@ -54,19 +54,19 @@ class Days:
     def _on(self, day: int, first: int, length: int) -> bool:
         by_number = self._by_number(day, first, length)
         by_weekday = self._by_weekday(day, first, length)
-        return by_number and by_weekday if self._both else by_number or by_weekday
+        return by_number and by_weekday if self.both else by_number or by_weekday
 
     def _by_number(self, day: int, first: int, length: int) -> bool:
-        if self._nearest is not None:
-            return day == _nearest_weekday(self._nearest, first, length)
-        return day in self._numbers or (self._last and day == length)
+        if self.nearest is not None:
+            return day == _nearest_weekday(self.nearest, first, length)
+        return day in self.numbers or (self.last and day == length)
 
     def _by_weekday(self, day: int, first: int, length: int) -> bool:
         weekday = (first + day - 1) % 7
-        if not self._nth:
-            return weekday in self._weekdays
-        return (weekday, (day + 6) // 7) in self._nth or (
-            (weekday, 0) in self._nth and day + 7 > length
+        if not self.nth:
+            return weekday in self.weekdays
+        return (weekday, (day + 6) // 7) in self.nth or (
+            (weekday, 0) in self.nth and day + 7 > length
         )
 
 

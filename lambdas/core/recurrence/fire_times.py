@@ -57,17 +57,15 @@ def check(recurrence: Recurrence, after: Millis) -> None:
         raise BadRule("rules", "at least one rule is needed")
     exclusions = _exclusions(recurrence)
     _each("rules", recurrence.rules, lambda rule: _check_rule(rule, after))
-    rules = _rules(recurrence)
-    if rules and _next(rules, exclusions, after) is None:
+    timed = not all(isinstance(rule, DelayRule) for rule in recurrence.rules)
+    if timed and _next(_rules(recurrence), exclusions, after) is None:
         raise BadRule("exclude", "leaves out every fire time", part="exclude")
 
 
 def _check_rule(rule: Rule, after: Millis) -> None:
     if isinstance(rule, DelayRule):
         _at_least_a_second("delay", rule.delay)
-        return
-    find = _after(rule)
-    if find(after) is None:
+    elif _after(rule)(after) is None:
         raise BadRule("expression", "never fires")
 
 
@@ -86,8 +84,7 @@ def _next(rules: list[After], exclusions: "list[LeftOut]", after: Millis) -> Mil
 
 
 def _rules(recurrence: Recurrence) -> list[After]:
-    timed = [rule for rule in recurrence.rules if not isinstance(rule, DelayRule)]
-    return _each("rules", timed, _after)
+    return _each("rules", recurrence.rules, _after)
 
 
 def _exclusions(recurrence: Recurrence) -> "list[LeftOut]":
@@ -108,8 +105,14 @@ def _each(part: Part, items: Iterable[Item], make: Callable[[Item], Made]) -> li
     return made
 
 
-def _after(rule: CronRule | RateRule) -> After:
-    return _rate(rule) if isinstance(rule, RateRule) else _cron(rule)
+def _after(rule: Rule) -> After:
+    match rule:
+        case CronRule():
+            return _cron(rule)
+        case RateRule():
+            return _rate(rule)
+        case DelayRule():
+            return lambda _: None
 
 
 def _rate(rule: RateRule) -> After:

@@ -69,6 +69,11 @@ def fields_of(expression: str) -> tuple[str, ...]:
     return tuple(text for text, _ in found)
 
 
+def position_of(expression: str, field: int) -> int:
+    """Where a field begins in an expression that is well said, from 1."""
+    return list(_fields_with_positions(expression))[field][1]
+
+
 def _fields_with_positions(expression: str) -> Iterator[tuple[str, int]]:
     text = expression.lower()
     start = len(text) - len(text.lstrip()) + 1

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from lambdas.core.recurrence.days import Days
-from lambdas.core.recurrence.language import NEAREST, fields_of
+from lambdas.core.recurrence.language import NEAREST, fields_of, position_of
+from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.values import value
 
 DAY_LONG = 86_400
@@ -107,7 +108,11 @@ class Pattern:
 @lru_cache(maxsize=1_024)
 def firing(expression: str) -> Pattern:
     """The local times at which it fires: without a field for seconds, at second 0."""
-    return _pattern(expression, (0,))
+    pattern = _pattern(expression, (0,))
+    if pattern.never:
+        reason = "never fires: no month that it names has such a day"
+        raise BadRule("expression", reason, position=position_of(expression, 2))
+    return pattern
 
 
 @lru_cache(maxsize=1_024)
