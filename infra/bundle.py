@@ -29,6 +29,7 @@ VERSIONS = ROOT / "requirements.lock"
 # boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
 NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
+NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
 # What handlers need they pin themselves, whatever else the lock has for our own tools.
 PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
@@ -86,14 +87,18 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
         )
         print(note, file=sys.stderr)
     names = _names(handlers)
-    api = _Contents(name="api", needs=(*NEEDED_BY_ALL, *NEEDED_BY_API), handler_names=names)
+    api = _Contents(
+        name="api",
+        needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
+        handler_names=names,
+    )
     executor = _Contents(
         name="executor",
         needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR),
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )
-    roles = _Contents(name="roles", needs=NEEDED_BY_ALL)
+    roles = _Contents(name="roles", needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES))
     made = (_made(contents, machine) for contents in (api, executor, roles))
     return Bundles(**{path.parent.name: path for path in made})
 
