@@ -33,6 +33,7 @@ NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
 # What handlers need they pin themselves, whatever else the lock has for our own tools.
 PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
+PINNED_FOR_SCHEDULES = ("croniter", "python-dateutil", "tzdata")
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -174,7 +175,9 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command += ["--constraint", "-", *contents.needs]
     if contents.requirements is not None:
         command += ["--requirement", str(contents.requirements)]
-    done = subprocess.run(command, input=_pins(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=_pins(contents), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         told = " ".join(done.stderr.split())
         raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
@@ -182,8 +185,10 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _pins() -> str:
-    names = tuple(f"{name}==" for name in PINNED)
+def _pins(contents: _Contents) -> str:
+    schedules = set(NEEDED_FOR_SCHEDULES) <= set(contents.needs)
+    pinned = (*PINNED, *PINNED_FOR_SCHEDULES) if schedules else PINNED
+    names = tuple(f"{name}==" for name in pinned)
     lines = VERSIONS.read_text().splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith(names))
 
