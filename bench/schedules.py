@@ -71,7 +71,7 @@ class Bench:
         self.store = EmbeddedStore(file)
         self.ports = Ports(
             store=self.store,
-            schedules=self.store.schedules,
+            schedules=self.store.schedules(self.clock),
             lanes=MemoryLanes(self.clock),
             rules=Rules(shards=self.store.shards(START).count),
             clock=self.clock,
