@@ -71,7 +71,7 @@ class Executor:
         """Record what is over and lease what is due, together: the writes share one trip. One
         that is not answered may have been made; repeated as it is, it knows its own traces."""
         now = self._clock.now()
-        due = [admitted for admitted in due if self._is_due(admitted.message, now)]
+        due = self._let_in([a for a in due if self._is_due(a.message, now)])
         outcomes = [end.change or self._outcome(end, now) for end in ended]
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._store.apply(outcomes + leases)
@@ -178,6 +178,14 @@ class Executor:
                     if self._settling.is_spent(admitted.message, task):
                         spent.append(admitted.message)
         self._messages.delete(spent)
+
+    def _let_in(self, due: list[Admitted]) -> list[Admitted]:
+        """Most tasks are no occurrences of schedules, and need not know of the gate."""
+        if not any(admitted.message.delivery.occurrence for admitted in due):
+            return due
+        from lambdas.executor.gate import Gate
+
+        return Gate(self._ports, self._messages).let_in(due)
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""

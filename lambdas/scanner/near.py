@@ -18,8 +18,9 @@ class Near:
     another: watches find the dead executors of today while a backlog is worked off."""
 
     fresh: list[Wake] = field(default_factory=list)  # dispatches
-    watches: list[Wake] = field(default_factory=list)  # whose time has come
-    overdue: list[Wake] = field(default_factory=list)  # of either kind
+    schedules: list[Wake] = field(default_factory=list)  # whose time has come
+    watches: list[Wake] = field(default_factory=list)  # likewise
+    overdue: list[Wake] = field(default_factory=list)  # of any kind
     left: int = 0  # not fresh, and more than a tick takes in: the next one finds it
     more: bool = False  # there may be more fresh work
 
@@ -37,9 +38,9 @@ def read_near(
     for found in _wakes(index, windows, now):
         if pacer.overdue(found.at):
             near.add(found, near.overdue)
-        elif found.kind is WakeKind.WATCH:
+        elif found.kind is not WakeKind.DISPATCH:
             if found.at <= now:
-                near.add(found, near.watches)
+                near.add(found, near.watches if found.kind is WakeKind.WATCH else near.schedules)
         elif found.at <= now + horizon:
             near.fresh.append(found)
         if len(near.fresh) == LIMIT:

@@ -15,6 +15,7 @@ class TickReport:
     unknown: int = 0  # claims for which the store did not answer
     sent: int = 0
     watched: int = 0
+    occurrences: int = 0  # of schedules, that became tasks
     set_aside: int = 0
     held_back: int = 0  # overdue work that waits for a slot, or for room in its lane
     unfinished: bool = False  # time ran out, or there was too much: tick again at once
@@ -32,7 +33,7 @@ class TickReport:
 
     @property
     def taken(self) -> int:
-        return self.claimed + self.watched
+        return self.claimed + self.watched + self.occurrences
 
     def told(self) -> dict[str, Any]:
         """All of it, and the sums over the lanes."""

@@ -107,7 +107,7 @@ def test_our_own_mistakes_rise():
 
 def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
     store = a_store(clients.dynamodb(serve(400, "ThrottlingException")), "tasks")
-    change = cancel("a", now=NOW)
+    change = cancel(a_sent_task(), now=NOW)
 
     for answer in (*store.put([a_sent_task(), a_sent_task()]), *store.apply([change])):
         assert isinstance(answer, Unknown)

@@ -1,5 +1,7 @@
 """cancel and expire: a task ends without being run, or is asked to stop."""
 
+from dataclasses import replace
+
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step, sources
 from lambdas.core.steps.settle import debt
@@ -22,6 +24,12 @@ def cancel(task: Task, *, now: Millis, reason: str | None = None) -> Change:
             **({"reason": reason} if reason else {}),
         },
     )
+
+
+def cancel_unstarted(task: Task, *, now: Millis, reason: str) -> Change:
+    """One that has started is never dropped: of the two, a lease and this, the first wins."""
+    change = cancel(task, now=now, reason=reason)
+    return replace(change, expect=replace(change.expect, attempt=0))
 
 
 def request_cancel(task_id: str, *, now: Millis) -> Change:

@@ -1,0 +1,171 @@
+"""materialise: the occurrences of schedules that are near become tasks. Shared by every role that
+meets a schedule whose time has come: the scanner, the API after a change, the relay.
+
+Put the tasks, note them in the ledger, advance the schedules, send: it may be cut off anywhere.
+What was put is found again by its id, and what was not sent has a watch behind it. The write that
+advances a schedule has lost if somebody has changed or paused the schedule: then the tasks that
+were put are of an old version, and are cancelled, here or when they come to start.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lambdas.core.change import Applied, Unknown
+from lambdas.core.ports import Ports
+from lambdas.core.schedules.ahead import Ahead, Pass, look_ahead
+from lambdas.core.schedules.changes import broken
+from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
+from lambdas.core.schedules.occurrences import occurrence_spec
+from lambdas.core.schedules.overlap import CHANGED
+from lambdas.core.schedules.ports import Differs, Stands
+from lambdas.core.schedules.schedule import MISSED, Schedule
+from lambdas.core.steps.cancel import cancel_unstarted
+from lambdas.core.steps.submit import submit
+from lambdas.core.task import Task
+from lambdas.core.times import Millis
+from lambdas.core.wakes import WakeKind
+from lambdas.enqueue import enqueue
+
+log = logging.getLogger(__name__)
+
+TRIES = 5  # to advance a schedule while runs of it begin and end
+AT_ONCE: Mapping[str, Millis] = {}
+
+
+@dataclass(kw_only=True, slots=True)
+class Materialised:
+    occurrences: int = 0  # that became tasks
+    sent: int = 0
+    advanced: list[Schedule] = field(default_factory=list)
+    broken: int = 0
+    more: bool = False  # there is more to put at once than one pass takes
+
+
+@dataclass(kw_only=True, slots=True)
+class _Put:
+    """A pass whose occurrences have been put."""
+
+    done: Pass
+    tasks: list[Task] = field(default_factory=list)  # that came into being
+    sure: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.done.schedule.id
+
+
+def materialise(
+    ports: Ports, schedules: Sequence[Schedule], slots: Mapping[str, Millis] = AT_ONCE
+) -> Materialised:
+    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin."""
+    now = ports.clock.now()
+    done = Materialised()
+    passes = [p for s in schedules if (p := _look(ports, s, now, slots.get(s.id, 0), done))]
+    put = _put(ports, passes, now)
+    lost = _advance(ports, put, done)
+    stale = [task for p in put if p.id in lost for task in p.tasks]
+    if stale:
+        ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED) for task in stale])
+    due = [task for p in put if p.id not in lost for task in p.tasks]
+    done.occurrences = len(due)
+    done.sent = enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
+    done.more = any(p.done.more for p in put)
+    return done
+
+
+def _look(
+    ports: Ports, schedule: Schedule, now: Millis, slot: Millis, done: Materialised
+) -> Pass | None:
+    """One that cannot be evaluated is set aside, and the others go on."""
+    try:
+        return look_ahead(ports.rules, schedule, now, slot)
+    except Exception as error:
+        log.exception("broken schedule", extra={"step": "scan", "schedule_id": schedule.id})
+        aside = broken(ports.rules, schedule, f"{type(error).__name__}: {error}", now)
+        ports.schedules.note(aside.notes, now)
+        ports.schedules.put([aside.schedule])
+        done.broken += 1
+        return None
+
+
+def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
+    """Make the tasks, and say so in the ledger. A schedule may not go past an occurrence of which
+    nobody knows whether it was put: its pass ends here, and is repeated."""
+    notes: list[Entry] = []
+    built: list[tuple[str, Task]] = []
+    for p in passes:
+        notes += p.notes
+        tasks = (_build(ports, p, ahead, notes, now) for ahead in p.occurrences)
+        built += [(p.schedule.id, task) for task in tasks if task]
+    put = {p.schedule.id: _Put(done=p) for p in passes}
+    answers = ports.store.put([task for _, task in built])
+    for (schedule_id, task), answer in zip(built, answers, strict=True):
+        match answer:
+            case Applied():
+                put[schedule_id].tasks.append(task)
+            case Unknown():
+                put[schedule_id].sure = False
+    ports.schedules.note(notes, now)
+    return list(put.values())
+
+
+def _build(ports: Ports, done: Pass, ahead: Ahead, notes: list[Entry], now: Millis) -> Task | None:
+    """None if it cannot be built, which the ledger tells; the next one may be."""
+    schedule = done.schedule
+    own = ahead.span == MISSED
+    error = task = None
+    try:
+        spec = occurrence_spec(
+            schedule,
+            ahead.fire_time,
+            run_at=ahead.run_at,
+            overlap=ahead.overlap,
+            version=schedule.version if own else None,
+            jitter=schedule.plan.jitter,
+        )
+        task = submit(ports.rules, ahead.id, spec, now=now, draw=ports.chance.draw())
+    except Exception as raised:
+        log.exception("not built", extra={"step": "scan", "schedule_id": schedule.id})
+        error = done.sets["last_error"] = f"{type(raised).__name__}: {raised}"
+    notes.append(
+        LedgerRow(
+            schedule_id=schedule.id,
+            fire_time=ahead.fire_time,
+            version=schedule.version,
+            outcome=Expected.FIRED if task else Expected.BROKEN,
+            task_id=task.id if task else None,
+            backfill=ahead.span,
+            error=error,
+        )
+    )
+    return task
+
+
+def _advance(ports: Ports, put: Sequence[_Put], done: Materialised) -> set[str]:
+    """The ids of the schedules that somebody has changed meanwhile. One that would not advance,
+    for any other reason, is found by the next tick where it was."""
+    lost: set[str] = set()
+    left = [(p.done, p.done.schedule) for p in put if p.sure]
+    for _ in range(TRIES):
+        if not left:
+            break
+        wanted = [p.applied_to(ports.rules, standing) for p, standing in left]
+        again = []
+        for (p, _), answer in zip(left, ports.schedules.put(wanted), strict=True):
+            match answer:
+                case Stands(schedule):
+                    done.advanced.append(schedule)
+                case Differs(Schedule() as standing) if p.stands_for(standing):
+                    again.append((p, standing))
+                case Differs(standing):
+                    lost |= _lost(p, standing)
+        left = again
+    return lost
+
+
+def _lost(done: Pass, standing: Schedule | None) -> set[str]:
+    """Another pass over the same version is as good as this one."""
+    found = done.schedule
+    same = standing is not None and standing.version == found.version
+    return set() if same else {found.id}
