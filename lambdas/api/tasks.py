@@ -55,7 +55,7 @@ class Tasks:
         (submitted,) = self.submission.submit([wanted])
         if isinstance(submitted, Problem):
             raise submitted
-        return _submitted(submitted)
+        return submitted_response(submitted)
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -177,7 +177,7 @@ def _with_key(body: Any, key: str | None) -> Any:
     return {**body, "idempotency_key": key}
 
 
-def _submitted(submitted: Submitted) -> Response:
+def submitted_response(submitted: Submitted) -> Response:
     location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
     status = 200 if submitted.replayed else 201
     return Response(status=status, body=task_json(submitted.task), headers=location)

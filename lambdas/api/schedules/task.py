@@ -28,30 +28,22 @@ def read_template(
     body: Mapping[str, Any], name: str | None, handlers: HandlerNames, now: Millis
 ) -> Spec:
     """The templates are kept; what is checked is what they may become."""
-    with_fields_of("task", [FieldError(n, why) for n, why in INSTEAD.items() if n in body])
+    if misplaced := [FieldError(f"task.{n}", why) for n, why in INSTEAD.items() if n in body]:
+        raise invalid(misplaced)
     try:
         _check_names(body)
         task = read_task(_filled(body, name, now))
         check_handler(task, handlers)
         return _with_templates(task.spec(now), body)
     except BadTemplate as bad:
-        with_fields_of("task", [FieldError(bad.path, bad.reason)])
-        raise
+        raise invalid([FieldError(f"task.{bad.path}", bad.reason)]) from None
     except Problem as problem:
-        raise _below("task", problem) from None
+        raise _of_the_task(problem) from None
 
 
-def with_fields_of(place: str, errors: list[FieldError]) -> None:
-    if errors:
-        raise invalid([error._replace(field=f"{place}.{error.field}") for error in errors])
-
-
-def _below(place: str, problem: Problem) -> Problem:
+def _of_the_task(problem: Problem) -> Problem:
     """The same problem, of a part of a body."""
-    errors = [
-        FieldError(place if e["field"] == "body" else f"{place}.{e['field']}", e["message"])
-        for e in problem.body.get("errors", [])
-    ]
+    errors = [FieldError(f"task.{e['field']}", e["message"]) for e in problem.body["errors"]]
     kind = problem.body["type"].rpartition(":")[2]
     return Problem(problem.status, kind, problem.body["title"], errors=errors)
 
@@ -69,7 +61,12 @@ def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str,
     """What is known of the schedule has its real length, the rest is a sample."""
     occurrence = Occurrence(schedule_id="0" * 26, scheduled_for=now, version=None, name=name)
     names = dict.fromkeys(_names(body), SAMPLE) | schedule_names(occurrence)
-    return {part: finish(value, names, whole=part == "payload") for part, value in body.items()}
+    filled = {
+        part: finish(body[part], names, whole=part == "payload")
+        for part in ("target", "payload", "name", "tags")
+        if part in body
+    }
+    return {**body, **filled}
 
 
 def _names(body: Mapping[str, Any]) -> Iterator[str]:
