@@ -48,11 +48,12 @@ def decode_spec(text: str) -> Spec:
 
 
 def encode_occurrence(of: Occurrence) -> list[Any]:
-    return [of.schedule_id, of.scheduled_for, of.version, of.overlap, int(of.owes), of.name]
+    told = [of.schedule_id, of.scheduled_for, of.version, of.overlap, int(of.owes), of.name]
+    return [*told, 1] if of.open else told
 
 
 def decode_occurrence(written: Sequence[Any]) -> Occurrence:
-    schedule_id, scheduled_for, version, overlap, owes, name = written
+    schedule_id, scheduled_for, version, overlap, owes, name, *rest = written
     return Occurrence(
         schedule_id=schedule_id,
         scheduled_for=scheduled_for,
@@ -60,6 +61,7 @@ def decode_occurrence(written: Sequence[Any]) -> Occurrence:
         overlap=OverlapPolicy(overlap),
         owes=bool(owes),
         name=name,
+        open=bool(rest),
     )
 
 

@@ -27,6 +27,7 @@ class Occurrence:
     overlap: OverlapPolicy = OverlapPolicy.ALLOW
     owes: bool = False  # whether something follows from its end: see core.schedules.ended
     name: str | None = None  # of the schedule
+    open: bool = False  # whether names of the previous run are to be filled in when it starts
 
 
 def occurrence_id(schedule_id: str, maker: str, fire_time: Millis) -> str:

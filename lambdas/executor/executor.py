@@ -20,7 +20,7 @@ from lambdas.core.steps.record import fail, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.enqueue import enqueue
-from lambdas.executor.context import Context
+from lambdas.executor.context import Context, Previous
 from lambdas.executor.messages import Letters, Messages
 from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed, stopped
 from lambdas.executor.settling import AFTER_LEASE, Settling, keeps_attempt
@@ -92,8 +92,9 @@ class Executor:
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
         try:
-            target = self._targets[run.task.spec.target["type"]]
-            result = target(run.task, run.context)
+            task = self._filled_in(run)
+            target = self._targets[task.spec.target["type"]]
+            result = target(task, run.context)
             check_result(result)
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
@@ -195,9 +196,26 @@ class Executor:
         return early <= 0
 
     def _begin(self, message: Message, task: Task) -> Run:
-        context = Context(task, lambda progress: self.renew([run], progress))
+        context = Context(
+            task, lambda progress: self.renew([run], progress), lambda: self._previous(task)
+        )
         run = Run(task=task, message=message, context=context)
         return run
+
+    def _filled_in(self, run: Run) -> Task:
+        occurrence = run.task.spec.occurrence
+        if occurrence is None or not occurrence.open:
+            return run.task
+        from lambdas.executor.previous import filled_in
+
+        return filled_in(run.task, run.context.previous)
+
+    def _previous(self, task: Task) -> Previous | None:
+        if task.spec.occurrence is None:
+            return None
+        from lambdas.executor.previous import previous_run
+
+        return previous_run(self._ports, task.spec.occurrence)
 
     def _lease(self, admitted: Admitted, now: Millis) -> Change:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())

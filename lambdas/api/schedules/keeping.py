@@ -16,7 +16,6 @@ from lambdas.api.tasks import HandlerNames
 from lambdas.core.ports import Ports
 from lambdas.core.schedules import changes
 from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.overlap import CHANGED, DELETED, PAUSED
 from lambdas.core.schedules.ports import Differs, ScheduleListing, Stands
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.times import Millis
@@ -69,14 +68,14 @@ class Keeping:
             return changes.change(self.ports.rules, schedule, plan, now)
 
         after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after, CHANGED)
+        self.writing.drop_unstarted(after.id, after)
         return self._told(self.writing.bring_forward(after))
 
     def delete(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
         schedule = self.writing.find(parameters["id"])
         self.ports.schedules.delete(schedule.id)
-        self.writing.drop_unstarted(schedule, DELETED)
+        self.writing.drop_unstarted(schedule.id, None)
         return Response(status=204, headers={})
 
     def pause(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -90,7 +89,7 @@ class Keeping:
             return changes.pause(self.ports.rules, schedule, now, note)
 
         after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after, PAUSED)
+        self.writing.drop_unstarted(after.id, after)
         return self._told(after)
 
     def resume(self, request: Request, parameters: Mapping[str, str]) -> Response:

@@ -7,8 +7,7 @@ from typing import Any
 from lambdas.api.http import FieldError, Problem, invalid
 from lambdas.api.models import PAYLOAD_LIMIT, TARGET_LIMIT, read_task, stored_size, too_large
 from lambdas.api.tasks import HandlerNames, check_handler
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.schedules.filled import schedule_names
+from lambdas.core.schedules.occurrences import schedule_names
 from lambdas.core.task import Spec
 from lambdas.core.template import OF_THE_SCHEDULE, BadTemplate, check, finish, names_in
 from lambdas.core.times import Millis
@@ -59,8 +58,7 @@ def _check_names(body: Mapping[str, Any]) -> None:
 
 def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str, Any]:
     """What is known of the schedule has its real length, the rest is a sample."""
-    occurrence = Occurrence(schedule_id="0" * 26, scheduled_for=now, version=None, name=name)
-    names = dict.fromkeys(_names(body), SAMPLE) | schedule_names(occurrence)
+    names = dict.fromkeys(_names(body), SAMPLE) | schedule_names("0" * 26, name, now)
     filled = {
         part: finish(body[part], names, whole=part == "payload")
         for part in ("target", "payload", "name", "tags")

@@ -6,8 +6,10 @@ from typing import Any
 
 from lambdas.api.http import FieldError, Request, Response, invalid
 from lambdas.api.models import LATEST, read_body
+from lambdas.api.pages import list_page
 from lambdas.api.query import Query
 from lambdas.api.schedules.bodies import PreviewIn
+from lambdas.api.schedules.ledger import ledger_page
 from lambdas.api.schedules.render import touch_json
 from lambdas.api.schedules.writing import Writing
 from lambdas.core.ports import Ports
@@ -36,6 +38,13 @@ class Telling:
         now = self.ports.clock.now()
         times = list(islice(upcoming(schedule, now), count))
         return Response(status=200, body=_told(schedule.plan.recurrence, now, times))
+
+    def ledger(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        query = Query(request)
+        limit, cursor = query.limit(), query.text("cursor")
+        query.done()
+        schedule = self.writing.find(parameters["id"])
+        return list_page(*ledger_page(self.ports, schedule.id, limit, cursor))
 
     def preview(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 
 from lambdas.api.http import Problem, not_found, unavailable
+from lambdas.api.unstarted import cancel_stale
 from lambdas.core.ids import is_id
 from lambdas.core.ports import Ports
 from lambdas.core.recurrence.rules import BadRule
@@ -14,7 +15,6 @@ from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.materialise import materialise
-from lambdas.occurrences import cancel_unstarted
 
 log = logging.getLogger(__name__)
 
@@ -68,12 +68,12 @@ class Writing:
             log.exception("not put at once", extra=extra)
             return schedule
 
-    def drop_unstarted(self, schedule: Schedule, reason: str) -> None:
+    def drop_unstarted(self, schedule_id: str, standing: Schedule | None) -> None:
         """So that nobody waits for what will not run: it would be found out at its start."""
         try:
-            cancel_unstarted(self.ports, schedule, reason)
+            cancel_stale(self.ports, schedule_id, standing)
         except Exception:
-            extra = {"schedule_id": schedule.id, "step": "cancel"}
+            extra = {"schedule_id": schedule_id, "step": "cancel"}
             log.exception("not cancelled at once", extra=extra)
 
 

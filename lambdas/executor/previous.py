@@ -1,0 +1,54 @@
+"""The run before this one: what an occurrence of a schedule may ask for when it starts."""
+
+from dataclasses import replace
+from typing import Any
+
+from lambdas.core.occurrence import Occurrence
+from lambdas.core.ports import Ports
+from lambdas.core.schedules.ledger import LedgerRow
+from lambdas.core.task import Task
+from lambdas.core.times import rfc3339
+from lambdas.executor.context import Previous
+
+LOOK_BACK = 10  # entries of the ledger
+
+
+def previous_run(ports: Ports, occurrence: Occurrence) -> Previous | None:
+    """The latest that ran and is over, by its fire time. One that was skipped is none."""
+    below = f"{occurrence.scheduled_for:013d}#1"
+    page = ports.schedules.ledger(occurrence.schedule_id, below, LOOK_BACK)
+    ids = [e.task_id for e in page.entries if isinstance(e, LedgerRow) and e.task_id]
+    tasks = ports.store.get(ids)
+    ran = (tasks[i] for i in ids if i in tasks and _ran(tasks[i]))
+    return next((_told(task) for task in ran), None)
+
+
+def filled_in(task: Task, previous: Previous | None) -> Task:
+    """With the names that only the start could fill in."""
+    from lambdas.core.schedules.occurrences import filled
+
+    names: dict[str, Any] = {
+        "previous.result": previous.result if previous else None,
+        "previous.status": previous.status if previous else None,
+        "previous.task_id": previous.task_id if previous else None,
+        "previous.scheduled_for": _moment(previous),
+    }
+    return replace(task, spec=replace(task.spec, **filled(task.spec, names, last=True)))
+
+
+def _ran(task: Task) -> bool:
+    return task.status.finished and task.attempt > 0
+
+
+def _told(task: Task) -> Previous:
+    occurrence = task.spec.occurrence
+    return Previous(
+        task_id=task.id,
+        status=task.status.value,
+        result=task.result,
+        scheduled_for=occurrence.scheduled_for if occurrence else task.spec.run_at,
+    )
+
+
+def _moment(previous: Previous | None) -> str | None:
+    return rfc3339(previous.scheduled_for) if previous else None
