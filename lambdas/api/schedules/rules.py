@@ -19,7 +19,6 @@ from lambdas.core.recurrence.rules import (
     Overlap,
     RateRule,
     Recurrence,
-    Rule,
 )
 from lambdas.core.times import YEAR, Millis, seconds
 
