@@ -68,14 +68,12 @@ class Keeping:
             return changes.change(self.ports.rules, schedule, plan, now)
 
         after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after.id, after)
+        self.writing.drop_unstarted(after)
         return self._told(self.writing.bring_forward(after))
 
     def delete(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        schedule = self.writing.find(parameters["id"])
-        self.ports.schedules.delete(schedule.id)
-        self.writing.drop_unstarted(schedule.id, None)
+        self.writing.delete(self.writing.find(parameters["id"]))
         return Response(status=204, headers={})
 
     def pause(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -89,7 +87,7 @@ class Keeping:
             return changes.pause(self.ports.rules, schedule, now, note)
 
         after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after.id, after)
+        self.writing.drop_unstarted(after)
         return self._told(after)
 
     def resume(self, request: Request, parameters: Mapping[str, str]) -> Response:

@@ -2,16 +2,18 @@
 what follows from it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from lambdas.api.http import Problem, not_found, unavailable
-from lambdas.api.unstarted import cancel_stale
+from lambdas.api.unstarted import cancel_stale, unstarted
 from lambdas.core.ids import is_id
 from lambdas.core.ports import Ports
 from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.changes import Changed
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule
+from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.materialise import materialise
@@ -60,21 +62,33 @@ class Writing:
         now = self.ports.clock.now()
         if schedule.wake is None or schedule.wake.at > now:
             return schedule
-        try:
+        with _told_in_the_log(schedule):
             materialise(self.ports, [schedule])
             return self.ports.schedules.get([schedule.id]).get(schedule.id, schedule)
-        except Exception:
-            extra = {"schedule_id": schedule.id, "step": "submit"}
-            log.exception("not put at once", extra=extra)
-            return schedule
+        return schedule
 
-    def drop_unstarted(self, schedule_id: str, standing: Schedule | None) -> None:
+    def drop_unstarted(self, schedule: Schedule) -> None:
         """So that nobody waits for what will not run: it would be found out at its start."""
-        try:
-            cancel_stale(self.ports, schedule_id, standing)
-        except Exception:
-            extra = {"schedule_id": schedule_id, "step": "cancel"}
-            log.exception("not cancelled at once", extra=extra)
+        with _told_in_the_log(schedule):
+            cancel_stale(self.ports, unstarted(self.ports, schedule.id), schedule)
+
+    def delete(self, schedule: Schedule) -> None:
+        left: list[Task] = []
+        with _told_in_the_log(schedule):
+            left = unstarted(self.ports, schedule.id)
+        self.ports.schedules.delete(schedule.id)
+        with _told_in_the_log(schedule):
+            cancel_stale(self.ports, left, None)
+
+
+@contextmanager
+def _told_in_the_log(schedule: Schedule) -> Iterator[None]:
+    """What was asked for is done, whatever becomes of this: who is told that it failed would ask
+    again."""
+    try:
+        yield
+    except Exception:
+        log.exception("not brought forward at once", extra={"schedule_id": schedule.id})
 
 
 def _taken(schedule: Schedule, step: Step, now: Millis) -> Changed | None:
