@@ -29,9 +29,11 @@ VERSIONS = ROOT / "requirements.lock"
 # boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
 NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
+NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
 # What handlers need they pin themselves, whatever else the lock has for our own tools.
 PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
+PINNED_FOR_SCHEDULES = ("croniter", "python-dateutil", "tzdata")
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -86,14 +88,18 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
         )
         print(note, file=sys.stderr)
     names = _names(handlers)
-    api = _Contents(name="api", needs=(*NEEDED_BY_ALL, *NEEDED_BY_API), handler_names=names)
+    api = _Contents(
+        name="api",
+        needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
+        handler_names=names,
+    )
     executor = _Contents(
         name="executor",
         needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR),
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )
-    roles = _Contents(name="roles", needs=NEEDED_BY_ALL)
+    roles = _Contents(name="roles", needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES))
     made = (_made(contents, machine) for contents in (api, executor, roles))
     return Bundles(**{path.parent.name: path for path in made})
 
@@ -169,7 +175,9 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command += ["--constraint", "-", *contents.needs]
     if contents.requirements is not None:
         command += ["--requirement", str(contents.requirements)]
-    done = subprocess.run(command, input=_pins(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=_pins(contents), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         told = " ".join(done.stderr.split())
         raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
@@ -177,8 +185,10 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _pins() -> str:
-    names = tuple(f"{name}==" for name in PINNED)
+def _pins(contents: _Contents) -> str:
+    schedules = set(NEEDED_FOR_SCHEDULES) <= set(contents.needs)
+    pinned = (*PINNED, *PINNED_FOR_SCHEDULES) if schedules else PINNED
+    names = tuple(f"{name}==" for name in pinned)
     lines = VERSIONS.read_text().splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith(names))
 

@@ -128,7 +128,9 @@ class Gate:
                 self._ports.store.apply([cancel_unstarted(task, now=now, reason=reason)])
             case Wait(cancels=cancels, wakes=wakes):
                 self._ports.store.apply([_make_room(tasks[task_id], now) for task_id in cancels])
-                enqueue(self._ports, [tasks[wakes]] if wakes else [])
+                # Of another lane, after a change of priority, it is left to whoever may send there.
+                turn = [tasks[wakes]] if wakes else []
+                enqueue(self._ports, [task for task in turn if task.lane is one.delivery.lane])
 
     def _turn_away(self, held: Sequence[_Asked]) -> None:
         """One that waits needs no message: it gets another when its turn has come."""
