@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 
 from lambdas.core.change import Applied, Unknown, Unreadable
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.ahead import Ahead, Pass, look_ahead, missed, own_id
+from lambdas.core.schedules.ahead import look_ahead
 from lambdas.core.schedules.changes import broken
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
+from lambdas.core.schedules.missed import missed
 from lambdas.core.schedules.occurrences import occurrence_spec
 from lambdas.core.schedules.overlap import CHANGED
+from lambdas.core.schedules.passes import Ahead, Pass, own_id
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import MISSED, Schedule
 from lambdas.core.steps.cancel import cancel_unstarted
@@ -57,11 +59,30 @@ class _Put:
 
 
 def materialise(
-    ports: Ports, schedules: Sequence[Schedule], slots: Mapping[str, Millis] = AT_ONCE
+    ports: Ports,
+    schedules: Sequence[Schedule],
+    slots: Mapping[str, Millis] = AT_ONCE,
+    *,
+    now: Millis,
 ) -> Materialised:
-    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin."""
-    now = ports.clock.now()
+    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin. `now` is
+    when the schedules stood so, or earlier: whoever is held up after he has read them must not
+    take for missed what others have put since."""
     done = Materialised()
+    settled = _round(ports, schedules, slots, now, done)
+    if settled:  # what was missed is decided, and stands: now it can be put
+        _round(ports, settled, slots, now, done)
+    return done
+
+
+def _round(
+    ports: Ports,
+    schedules: Sequence[Schedule],
+    slots: Mapping[str, Millis],
+    now: Millis,
+    done: Materialised,
+) -> list[Schedule]:
+    """Returns the schedules that are to be looked at again."""
     looked = _Looked(ports, now, done)
     passes = [p for s in looked.at(schedules) if (p := looked.ahead(s, slots.get(s.id, 0)))]
     put = _put(ports, passes, now)
@@ -70,10 +91,11 @@ def materialise(
     if stale:
         ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED) for task in stale])
     due = [task for p in put if p.id not in lost for task in p.tasks]
-    done.occurrences = len(due)
-    done.sent = enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
-    done.more = any(p.done.more for p in put)
-    return done
+    done.occurrences += len(due)
+    done.sent += enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
+    done.more |= any(p.done.more for p in put)
+    again = {p.id for p in put if p.done.settles}
+    return [schedule for schedule in done.advanced if schedule.id in again]
 
 
 class _Looked:
