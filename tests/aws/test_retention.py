@@ -112,7 +112,7 @@ def test_an_occurrence_is_kept_as_long_as_the_ledger_that_names_it(
     stored_over = an_occurrence(status=Status.CANCELLED, updated_at=NOW)
     store.put([task, cancelled, stored_over])
 
-    store.apply([succeed(task, result=1, now=NOW), cancel(cancelled.id, now=NOW)])
+    store.apply([succeed(task, result=1, now=NOW), cancel(cancelled, now=NOW)])
 
     until = {"N": str((NOW + days * DAY) // SECOND + 1)}
     items = dynamodb.scan(TableName=table)["Items"]
