@@ -76,7 +76,8 @@ def test_a_step_that_ends_a_task_for_good_says_when_it_may_go(made: Callable[[],
     written = update(change, RULES.shards, 2 * DAY).parameters
     values = written["ExpressionAttributeValues"]
 
-    if after.status in (Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED):
+    ended = after.status is not task.status
+    if ended and after.status in (Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED):
         kept, over = int(values[":kept"]["N"]), int(values[":over"]["N"])
         assert kept + over == (after.updated_at + 2 * DAY) // SECOND + 1
         kept_for = f"if_not_exists({schema.KEPT_FOR}, :kept)"

@@ -294,7 +294,10 @@ def test_a_step(store: TaskStore, made: Callable[[], Made]):
     assert store.apply([change]) == [Applied(after)], "the same step again is our own"
 
 
-@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+BEFORE_THE_END = [made for made in STEPS if made is not settled]
+
+
+@pytest.mark.parametrize("made", BEFORE_THE_END, ids=lambda made: made.__name__)
 def test_a_step_after_the_end_is_refused(store: TaskStore, made: Callable[[], Made]):
     task, change = made()
     finished = replace(task, status=Status.SUCCEEDED, wake=None, lease_until=None)
