@@ -52,6 +52,7 @@ class Unreachable(DuetimeError):
 class FieldError:
     field: str
     message: str
+    position: int | None = None  # in a cron expression, from 1: where the fault begins
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"

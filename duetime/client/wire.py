@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -54,20 +55,29 @@ class Wire:
         return self.answer(method, path, query=query, body=body)[1]
 
     def answer(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        key: str | None = None,
     ) -> tuple[int, Any]:
-        """The status and the JSON of a successful answer."""
+        """The status and the JSON of a successful answer. `key` is an idempotency key."""
         asked = {key: value for key, value in (query or {}).items() if value is not None}
         if asked:  # with %20 for a space, which is what a signature stands for
             path = f"{path}?{urlencode(asked, quote_via=quote, errors='replace')}"
         # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        response = self._send(method, path, content)
+        response = self._send(method, path, content, key)
         return response.status_code, self._read(response)
 
-    def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
+    def _send(
+        self, method: str, path: str, content: bytes | None, key: str | None
+    ) -> httpx.Response:
+        headers = None if key is None else {"idempotency-key": key}
         try:
-            return self._http.request(method, path, content=content)
+            return self._http.request(method, path, content=content, headers=headers)
         except httpx.ConnectTimeout as reason:
             raise Unreachable(self.url, remedy=self._remedy) from reason
         except httpx.TimeoutException as reason:
@@ -81,6 +91,8 @@ class Wire:
     def _read(self, response: httpx.Response) -> Any:
         if not response.is_success:
             raise self._problem(response)
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            return None
         try:
             return response.json()
         except ValueError as reason:
@@ -99,8 +111,16 @@ class Wire:
 
 
 def task_path(task_id: str) -> str:
+    return f"/v1/tasks/{_segment(task_id)}"
+
+
+def schedule_path(schedule_id: str) -> str:
+    return f"/v1/schedules/{_segment(schedule_id)}"
+
+
+def _segment(text: str) -> str:
     """An id comes from a command line: it must not reach another path."""
-    return f"/v1/tasks/{quote(task_id, safe='', errors='replace')}"
+    return quote(text, safe="", errors="replace")
 
 
 def _address(text: str) -> httpx.URL:
@@ -114,7 +134,10 @@ def _address(text: str) -> httpx.URL:
 
 
 def to_error(problem: Mapping[str, Any], status: int) -> ApiError:
-    errors = [FieldError(str(e["field"]), str(e["message"])) for e in problem.get("errors") or ()]
+    errors = [
+        FieldError(str(e["field"]), str(e["message"]), e.get("position"))
+        for e in problem.get("errors") or ()
+    ]
     title = problem.get("title") or f"HTTP {status}"
     return ApiError(status, title, problem.get("detail"), errors)
 
