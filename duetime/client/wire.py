@@ -70,7 +70,7 @@ class Wire:
         # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         response = self._send(method, path, content, key)
-        return response.status_code, self._read(response)
+        return response.status_code, self._read(response, body)
 
     def _send(
         self, method: str, path: str, content: bytes | None, key: str | None
@@ -88,9 +88,9 @@ class Wire:
         except httpx.TransportError as reason:
             raise Unreachable(self.url, remedy=self._remedy) from reason
 
-    def _read(self, response: httpx.Response) -> Any:
+    def _read(self, response: httpx.Response, sent: Any) -> Any:
         if not response.is_success:
-            raise self._problem(response)
+            raise self._problem(response, sent)
         if response.status_code == HTTPStatus.NO_CONTENT:
             return None
         try:
@@ -99,11 +99,11 @@ class Wire:
             what = "Somebody who is not Duetime answers"
             raise Unreachable(self.url, what, "check DUETIME_URL") from reason
 
-    def _problem(self, response: httpx.Response) -> DuetimeError:
+    def _problem(self, response: httpx.Response, sent: Any) -> DuetimeError:
         """Whatever stands between us and Duetime, a gateway say, refuses in its own words."""
         told = _object(response)
         if "title" in told:
-            return to_error(told, response.status_code)
+            return to_error(told, response.status_code, sent)
         return refusal(response, told, self.url, self._access.proof)
 
     def close(self) -> None:
@@ -133,13 +133,30 @@ def _address(text: str) -> httpx.URL:
     return url
 
 
-def to_error(problem: Mapping[str, Any], status: int) -> ApiError:
-    errors = [
-        FieldError(str(e["field"]), str(e["message"]), e.get("position"))
-        for e in problem.get("errors") or ()
-    ]
+def to_error(problem: Mapping[str, Any], status: int, sent: Any = None) -> ApiError:
+    errors = [_field_error(error, sent) for error in problem.get("errors") or ()]
     title = problem.get("title") or f"HTTP {status}"
     return ApiError(status, title, problem.get("detail"), errors)
+
+
+def _field_error(told: Mapping[str, Any], sent: Any) -> FieldError:
+    field, position = str(told["field"]), told.get("position")
+    if position is None:
+        return FieldError(field, str(told["message"]))
+    return FieldError(field, str(told["message"]), position, _text_at(sent, field))
+
+
+def _text_at(sent: Any, path: str) -> str | None:
+    """What a request says in `rules.0.expression`."""
+    for part in path.split("."):
+        match sent:
+            case dict() if part in sent:
+                sent = sent[part]
+            case list() if part.isdigit() and int(part) < len(sent):
+                sent = sent[int(part)]
+            case _:
+                return None
+    return sent if isinstance(sent, str) else None
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:

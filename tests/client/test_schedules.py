@@ -128,12 +128,25 @@ def test_the_tasks_of_a_schedule() -> None:
     assert script.asked[0].url.params["schedule_id"] == "s1"
 
 
-def test_a_problem_says_where_in_the_expression_it_is() -> None:
-    error = {"field": "rule.expression", "message": "hour: 25 is not from 0 to 23", "position": 3}
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("rule.expression", "0 25 * * *"),
+        ("rules.1.expression", "0 9 * * 8"),
+        ("rules.2.expression", None),
+        ("rules.x.expression", None),
+        ("rule.nothing", None),
+        ("rule", None),
+    ],
+)
+def test_a_problem_says_where_in_the_expression_it_is(field: str, text: str | None) -> None:
+    cron: Any = {"type": "cron", "expression": "0 25 * * *"}
+    rules = [cron, {**cron, "expression": "0 9 * * 8"}]
+    error = {"field": field, "message": "hour: 25 is not from 0 to 23", "position": 3}
     script = Script(httpx.Response(422, json={"title": "Invalid", "errors": [error]}))
     with pytest.raises(ApiError) as caught:
-        script.client().schedules.create(rule=TEN_SECONDS, task=HELLO)
-    assert caught.value.errors == (FieldError(**error),)
+        script.client().schedules.create(rule=cron, rules=rules, task=HELLO)
+    assert caught.value.errors == (FieldError(field, error["message"], 3, text),)  # type: ignore[arg-type]
 
 
 def test_what_was_submitted_can_be_submitted_again() -> None:
