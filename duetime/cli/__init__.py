@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
+from duetime.cli.cron import cron
 from duetime.cli.dlq import dlq
 from duetime.cli.exits import EPILOG, Commands
 from duetime.cli.local import local
@@ -48,6 +49,7 @@ app.command("list")(list_tasks)
 app.command()(cancel)
 app.command()(retry)
 app.add_typer(dlq)
+app.command()(cron)
 app.command()(watch)
 app.command()(health)
 

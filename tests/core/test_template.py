@@ -54,7 +54,7 @@ templates = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
     max_leaves=6,
 )
-given_names = st.fixed_dictionaries(dict.fromkeys(NAMES, values))
+given_names = st.fixed_dictionaries({name: values for name in NAMES})
 
 
 @pytest.mark.parametrize(
