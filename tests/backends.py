@@ -18,8 +18,10 @@ from duetime.embedded.store import EmbeddedStore
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import VISIBILITY, ensure_lanes, ensure_table
+from lambdas.aws.schedule_store import DynamoScheduleStore
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.ports import CursorStore, LaneQueue, Shards, TaskStore
+from lambdas.core.schedules.ports import ScheduleStore
 from lambdas.core.times import DAY, SECOND, Millis
 from tests.factories import NOW, RULES, SteppedClock
 
@@ -40,6 +42,7 @@ FEW_WAKES = 7  # in one answer of the index, so that a few rows make several pag
 @dataclass(frozen=True, kw_only=True)
 class Stores:
     tasks: TaskStore
+    schedules: ScheduleStore
     cursors: CursorStore
     clock: SteppedClock
 
@@ -55,8 +58,8 @@ class Lanes:
 
 @contextmanager
 def embedded_stores(path: Path) -> Iterator[Stores]:
-    store = EmbeddedStore(path)
-    yield Stores(tasks=store, cursors=store, clock=SteppedClock())
+    store, clock = EmbeddedStore(path), SteppedClock()
+    yield Stores(tasks=store, schedules=store.schedules(clock), cursors=store, clock=clock)
     store.close()
 
 
@@ -72,8 +75,10 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             wakes_per_query=FEW_WAKES,
         )
         cursors = DynamoCursorStore(client, table, shards=RULES.shards)
-        yield Stores(tasks=tasks, cursors=cursors, clock=clock)
+        schedules = DynamoScheduleStore(client, table, clock=clock)
+        yield Stores(tasks=tasks, schedules=schedules, cursors=cursors, clock=clock)
         tasks.close()
+        schedules.close()
 
 
 @contextmanager

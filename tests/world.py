@@ -23,6 +23,7 @@ from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.known_shards import KnownShards
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import ensure_lanes
+from lambdas.aws.schedule_store import DynamoScheduleStore
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.change import Answer, Change, Unknown
 from lambdas.core.codec import to_json
@@ -73,7 +74,7 @@ class Interruptible:
     """A store before which something else may happen, once: `before` holds it by verb, and it
     may raise. A silent store does not answer the next change, and has not made it."""
 
-    def __init__(self, store: TaskStore) -> None:
+    def __init__(self, store: Any) -> None:
         self._store = store
         self.before: dict[str, Callable[[], object]] = {}
         self.silent = False
@@ -155,6 +156,7 @@ def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
 class World:
     clock: SteppedClock
     store: Interruptible
+    schedules: Interruptible
     cursors: CursorStore
     lanes: Fallible
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
@@ -169,6 +171,7 @@ class World:
     def __post_init__(self) -> None:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
+            schedules=self.schedules,  # type: ignore[arg-type]
             lanes=self.lanes,
             rules=self.rules,
             clock=self.clock,
@@ -303,6 +306,7 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
     yield World(
         clock=clock,
         store=Interruptible(store),
+        schedules=Interruptible(store.schedules(clock)),
         cursors=store,
         lanes=Fallible(MemoryLanes(clock)),
         empty_lanes=lambda: MemoryLanes(clock),
@@ -331,6 +335,8 @@ def moto_world(
             return store, cursors
 
         store, cursors = set_up(RULES.shards)
+        schedules = DynamoScheduleStore(dynamodb, table, clock=clock)
+        closing.callback(schedules.close)
 
         def lanes() -> SqsLanes:
             return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
@@ -350,6 +356,7 @@ def moto_world(
         yield World(
             clock=clock,
             store=Interruptible(store),
+            schedules=Interruptible(schedules),
             cursors=cursors,
             lanes=Fallible(SqsLanes(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,

@@ -4,6 +4,8 @@ They would not start anyway: see lambdas.executor.gate. This ends them at once, 
 to wait for their time to see it.
 """
 
+from collections.abc import Sequence
+
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Ports
 from lambdas.core.schedules.ledger import Expected, LedgerRow
@@ -16,9 +18,8 @@ from lambdas.core.times import DAY
 MOST = 1_000  # of the newest entries of the ledger
 
 
-def cancel_stale(ports: Ports, schedule_id: str, standing: Schedule | None) -> int:
-    """`standing` is the schedule as it is now, None once it is deleted. Returns how many of its
-    occurrences were cancelled."""
+def unstarted(ports: Ports, schedule_id: str) -> list[Task]:
+    """What the ledger knows of. Nobody can be asked once a schedule is deleted, ledger and all."""
     now = ports.clock.now()
     page = ports.schedules.ledger(schedule_id, None, MOST)
     ids = [
@@ -27,17 +28,21 @@ def cancel_stale(ports: Ports, schedule_id: str, standing: Schedule | None) -> i
         if isinstance(entry, LedgerRow) and entry.outcome is Expected.FIRED and entry.task_id
         if entry.fire_time > now - DAY
     ]
+    return [task for task in ports.store.get(ids).values() if _waits(task)]
+
+
+def cancel_stale(ports: Ports, tasks: Sequence[Task], standing: Schedule | None) -> int:
+    """`standing` is the schedule as it is now, None once it is deleted. Returns how many of these
+    occurrences of it are to start no more."""
+    now = ports.clock.now()
     changes = [
         cancel_unstarted(task, now=now, reason=reason)
-        for task in ports.store.get(ids).values()
-        if (reason := _why(task, standing)) is not None
+        for task in tasks
+        if task.spec.occurrence and (reason := stale(standing, task.spec.occurrence)) is not None
     ]
     ports.store.apply(changes)
     return len(changes)
 
 
-def _why(task: Task, standing: Schedule | None) -> str | None:
-    waits = task.status in (Status.PENDING, Status.ENQUEUED) and task.attempt == 0
-    if not waits or task.spec.occurrence is None:
-        return None
-    return stale(standing, task.spec.occurrence)
+def _waits(task: Task) -> bool:
+    return task.status in (Status.PENDING, Status.ENQUEUED) and task.attempt == 0

@@ -70,7 +70,7 @@ class Lister:
             for task_id in ids:
                 place = Place(day=place.day, below=task_id)
                 task = tasks.get(task_id)
-                if task is not None and listing.status in (None, task.status):
+                if task is not None and listing.wants(task):
                     found.append(task)
                 if len(found) == listing.limit:
                     return Page(tasks=found, cursor=place.cursor())

@@ -16,6 +16,7 @@ from typing import Any
 
 from lambdas.aws import schema
 from lambdas.core import codec
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.task import Attempt, Spec
 
 # A task with all its texts at these limits is still below 1 KB.
@@ -37,7 +38,7 @@ class Text:
 
 def spec_text(spec: Spec) -> Text:
     text = codec.encode_spec(spec)
-    if _fits(text, SPEC_LIMIT):
+    if fits(text, SPEC_LIMIT):
         return Text(text)
     stub = replace(
         spec,
@@ -47,18 +48,19 @@ def spec_text(spec: Spec) -> Text:
         ordering_key=None,
         idempotency_key=None,
         tags={},
+        occurrence=_cut(spec.occurrence) if spec.occurrence else None,
     )
     return _referred("spec", text, codec.encode_spec(stub))
 
 
 def result_text(result: Any) -> Text:
     text = codec.to_json(result)
-    return Text(text) if _fits(text, RESULT_LIMIT) else _referred("result", text, "null")
+    return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "null")
 
 
 def attempt_text(attempt: Attempt) -> Text:
     text = codec.encode_attempt(attempt)
-    if attempt.error is None or _fits(text, ATTEMPT_LIMIT):
+    if attempt.error is None or fits(text, ATTEMPT_LIMIT):
         return Text(text)
     error = attempt.error
     cut = replace(error, type=error.type[:_CUT], message=error.message[:_CUT], traceback=None)
@@ -83,8 +85,12 @@ def row(pk: str, sk: str, text: str) -> dict[str, Any]:
 
 
 def _referred(kind: str, text: str, stub: str) -> Text:
-    sk = f"{kind}#{blake2b(text.encode(), digest_size=10).hexdigest()}"
+    sk = f"{kind}#{digest(text)}"
     return Text(f"@{sk} {stub}", (sk, text))
+
+
+def _cut(occurrence: Occurrence) -> Occurrence:
+    return replace(occurrence, name=occurrence.name[:_CUT] if occurrence.name else None)
 
 
 def _split(value: str) -> tuple[str, str]:
@@ -92,5 +98,9 @@ def _split(value: str) -> tuple[str, str]:
     return sk, stub
 
 
-def _fits(text: str, limit: int) -> bool:
+def digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+def fits(text: str, limit: int) -> bool:
     return len(text) <= limit and len(text.encode()) <= limit

@@ -11,6 +11,7 @@ from lambdas.core.change import Answer, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.ports import Listing, Ports, TaskStore
 from lambdas.core.rules import Draw
+from lambdas.core.schedules.ports import ScheduleStore
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from tests.factories import RULES, SteppedClock, a_draw, an_id
@@ -74,13 +75,21 @@ class WatchedLanes(MemoryLanes):
 
 
 class Service:
-    def __init__(self, store: TaskStore, clock: SteppedClock) -> None:
+    def __init__(
+        self, store: Any, clock: SteppedClock, schedules: ScheduleStore | None = None
+    ) -> None:
+        """The embedded store brings its schedules along."""
         self.clock = clock
         self.dice = Dice()
         self.store = WatchedStore(store)
         self.lanes = WatchedLanes(clock)
         ports = Ports(
-            store=self.store, lanes=self.lanes, rules=RULES, clock=clock, chance=self.dice
+            store=self.store,
+            schedules=schedules or store.schedules(clock),
+            lanes=self.lanes,
+            rules=RULES,
+            clock=clock,
+            chance=self.dice,
         )
         self.api = Api(ports, handlers=lambda: {HANDLER}, version="9.9.9")
 

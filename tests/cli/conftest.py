@@ -131,6 +131,7 @@ class System:
         self._lanes = MemoryLanes(clock)
         ports = Ports(
             store=self.store,
+            schedules=self.store.schedules(clock),
             lanes=self._lanes,
             rules=Rules(shards=1),
             clock=clock,

@@ -52,6 +52,7 @@ class World:
         store = SimulatedStore(self._rows, process, self.faults, self.monitor, self.shards)
         ports = Ports(
             store=store,
+            schedules=self._rows.schedules(process.clock),
             lanes=SimulatedLanes(self.sqs, process, self.faults, self.monitor),
             rules=Rules(shards=self.shards),
             clock=process.clock,

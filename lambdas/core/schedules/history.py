@@ -4,6 +4,7 @@ What is stored as a span is taken apart here. A row of a backfill may lie within
 never overlap, since each begins where the schedule stood and ends where it went on.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -97,5 +98,4 @@ def _fire_time(key: str) -> Millis:
 
 
 def _is_key(text: str) -> bool:
-    at, _, rest = text.partition("#")
-    return at.isascii() and at.isdigit() and rest[:1] in ("0", "1")
+    return re.fullmatch(r"[0-9]{13,15}#(0|1(#\w*)?)", text, re.ASCII) is not None

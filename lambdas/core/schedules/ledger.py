@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import Final
 
 from lambdas.core.recurrence.rules import Recurrence
-from lambdas.core.times import DAY, Millis
+from lambdas.core.retention import LEDGER
+from lambdas.core.times import Millis
 from lambdas.core.values import value
 
-KEPT_FOR: Final[Millis] = 90 * DAY
+KEPT_FOR: Final[Millis] = LEDGER
 
 
 class Expected(StrEnum):

@@ -21,11 +21,7 @@ def occurrence_spec(
 ) -> Spec:
     """`version` is None for a run outside the rule."""
     plan = schedule.plan
-    names = {
-        "scheduled_for": rfc3339(fire_time),
-        "schedule.id": schedule.id,
-        "schedule.name": plan.name,
-    }
+    names = schedule_names(schedule.id, plan.name, fire_time)
     left_open = _left_open(plan.task)
     return replace(
         plan.task,
@@ -40,23 +36,30 @@ def occurrence_spec(
             name=plan.name,
             open=left_open,
         ),
+        name=finish(plan.task.name, names, whole=False),
+        tags=finish(plan.task.tags, names, whole=False),
         **filled(plan.task, names, last=not left_open),
     )
 
 
+def schedule_names(schedule_id: str, name: str | None, fire_time: Millis) -> dict[str, Any]:
+    return {
+        "scheduled_for": rfc3339(fire_time),
+        "schedule.id": schedule_id,
+        "schedule.name": name,
+    }
+
+
 def filled(spec: Spec, names: dict[str, Any], *, last: bool) -> dict[str, Any]:
-    """The fields of a task that may be templates. What is filled in for the `last` time is no
-    template any more; before that, names that are not given stay as they are."""
+    """The fields of a task that may name the previous run. What is filled in for the `last` time
+    is no template any more; before that, names that are not given stay as they are."""
     fill = finish if last else render
     return {
         "payload": fill(spec.payload, names),
         "target": fill(spec.target, names, whole=False),
-        "name": fill(spec.name, names, whole=False),
-        "tags": fill(spec.tags, names, whole=False),
     }
 
 
 def _left_open(spec: Spec) -> bool:
     """Whether it names the previous run, of which nothing is known before the start."""
-    templates = [spec.payload, spec.target, spec.name, spec.tags]
-    return any(found.name not in OF_THE_SCHEDULE for found in names_in(templates))
+    return any(found.name not in OF_THE_SCHEDULE for found in names_in([spec.payload, spec.target]))
