@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duetime.client import Upcoming
 
 MOST = 1_000
+FIRST_YEAR, LAST_YEAR = 1971, 9_990  # well within what datetime can count
 
 
 def cron(
@@ -105,4 +106,6 @@ def _after(text: str | None, zone: tzinfo) -> datetime | None:
         at = datetime.fromisoformat(text)
     except ValueError:
         refuse("--after", f"{text!r} is not a time such as {EXAMPLE}")
+    if not FIRST_YEAR <= at.year <= LAST_YEAR:
+        refuse("--after", f"must be in the years {FIRST_YEAR} to {LAST_YEAR}")
     return at if at.tzinfo else at.replace(tzinfo=zone)

@@ -39,7 +39,11 @@ def now() -> datetime:
 
 
 def status(task: "Task") -> Text:
-    return Text(task["status"], style=STYLES.get(task["status"], ""))
+    return styled(task["status"])
+
+
+def styled(status: str) -> Text:
+    return Text(status, style=STYLES.get(status, ""))
 
 
 def ended(task: "Task") -> bool:

@@ -1,13 +1,11 @@
 """`duetime submit`."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from duetime.cli import submit_options as options
 from duetime.cli import values
 from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Every, Sign, Token, Url, WaitUpTo, connect
+from duetime.cli.options import AsJson, Following, Sign, Token, Url, connect
 from duetime.cli.task_options import TaskOptions, given
 from duetime.cli.values import duration, moment, refuse
 
@@ -23,9 +21,7 @@ def submit(
     expires_at: options.ExpiresAt = None,
     name: options.Name = None,
     idempotency_key: options.IdempotencyKey = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False,
-    wait: WaitUpTo = None,
-    every: Every = "0.5",
+    following: Following,
     url: Url = None,
     sign: Sign = None,
     token: Token = None,
@@ -34,8 +30,7 @@ def submit(
     """Submit a task, or many with --from."""
     from duetime.cli import submitting
 
-    if wait is not None and not watch:
-        refuse("--wait", "goes with --watch")
+    poll, limit = following.checked()
     when = given(
         delay=duration("--in", delay),
         run_at=moment("--at", run_at),
@@ -45,21 +40,21 @@ def submit(
         idempotency_key=idempotency_key,
     )
     task = _one_or_many({**what.fields(), **when}, source)
-    if watch and isinstance(task, list):
+    if following.watch and isinstance(task, list):
         refuse("--watch", "follows one task, and --from holds a list")
-    poll, limit = values.pause("--every", every), duration("--wait", wait)
     with connect(url, sign, token) as client:
         if isinstance(task, list):
             submitting.many(client, task, as_json=as_json)
-        elif watch:
-            submitting.followed(client, task, as_json=as_json, poll=poll, limit=limit)
+            return
+        submitted = client.submit_once(**task)
+        if following.watch:
+            submitting.followed(client, submitted, as_json=as_json, poll=poll, limit=limit)
         else:
-            submitting.one(client, task, as_json=as_json)
+            submitting.one(submitted, as_json=as_json)
 
 
-def _one_or_many(
-    fields: dict[str, Any], source: str | None
-) -> dict[str, Any] | list[dict[str, Any]]:
+def _one_or_many(fields: dict[str, Any], source: str | None) -> Any:
+    """A task, or a list of them."""
     if source is not None:
         if fields:
             refuse("--from", f"holds the whole task: put {', '.join(fields)} into it")
