@@ -23,7 +23,7 @@ from lambdas.core.times import Millis
 from lambdas.core.values import value
 
 MOST_FIRE_TIMES = 10_000  # in one backfill
-COUNTED = 50_000  # beyond that, how many too many is not worth the time
+COUNTED = 20_000  # beyond that, how many too many is not worth the time
 MOST_BACKFILLS = 10  # under way at the same time
 
 

@@ -46,7 +46,8 @@ class Writing:
             (answer,) = self.ports.schedules.put([changed.schedule])
             match answer:
                 case Stands(after):
-                    self.ports.schedules.note(changed.notes, now)
+                    with _told_in_the_log(after):
+                        self.ports.schedules.note(changed.notes, now)
                     return after
                 case Differs(Schedule() as standing):
                     schedule = standing
