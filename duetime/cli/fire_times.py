@@ -37,10 +37,11 @@ def _rows(told: "Upcoming") -> Iterator[tuple[str, bool, str]]:
         yield at.isoformat(), at in fires, "; ".join(notes.get(at, []))
 
 
-def on_the_clock(at: str, zone: tzinfo | None) -> str:
+def on_the_clock(at: str, zone: tzinfo | None, *, weekday: bool = True) -> str:
     """Of the zone; without one, of the reader."""
     local = datetime.fromisoformat(at).astimezone(zone)
-    return f"{local:%a %Y-%m-%d %H:%M:%S} {local.isoformat()[-6:]}"
+    time = f"{local:%a %Y-%m-%d %H:%M:%S}" if weekday else f"{local:%Y-%m-%d %H:%M:%S}"
+    return f"{time} {local.isoformat()[-6:]}"
 
 
 def zone_of(rules: Sequence[Mapping[str, Any]]) -> tzinfo | None:

@@ -120,9 +120,9 @@ def traceback(fields: Mapping[str, Any] | None) -> str | None:
     return f"(--json shows all) …{text[-LONGEST_TEXT:]}"
 
 
-def reason(task: "Task") -> str | None:
-    """Why its schedule cancelled it."""
-    told = task.get("reason")  # an older API does not tell
+def reason(fields: Mapping[str, Any]) -> str | None:
+    """Why its schedule cancelled a task."""
+    told = fields.get("reason")  # an older API does not tell
     if told is None:
         return None
     return f"{told}: {REASONS[told]}" if told in REASONS else clean(told)

@@ -131,11 +131,12 @@ class Expected(TypedDict):
 
     fire_time: str
     outcome: str  # fired, skipped_overlap, skipped_misfire, paused, broken
-    late_ms: int | None
+    late_ms: int | None  # the start of its first attempt, after the fire time
     task_id: str | None
     task_status: str | None
-    backfill: str | None
-    error: str | None
+    reason: NotRequired[str]  # why its task was cancelled
+    backfill: NotRequired[str]  # the id of the backfill that it belongs to
+    error: NotRequired[str]
 
 
 class LedgerPage(TypedDict):

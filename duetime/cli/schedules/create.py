@@ -69,8 +69,8 @@ def update(
 ) -> None:
     """Change a schedule: what the options say, or all of it with --file.
 
-    What no option says stays as it is. Runs that have not started are cancelled and made anew; one that has started goes on. A file
-    may be what `duetime schedules show ID --json` said, edited."""
+    What no option says stays as it is. Runs that have not started are cancelled and made anew; one
+    that has started goes on. A file may be what `duetime schedules show ID --json` said, edited."""
     from duetime.cli import phrases
     from duetime.cli.output import say, say_json
     from duetime.cli.schedules import bodies, views

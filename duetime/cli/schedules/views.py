@@ -89,28 +89,35 @@ def table(schedules: Sequence[Schedule], now: datetime) -> Table:
 
 
 def ledger(zone: tzinfo | None) -> Callable[[Sequence[Expected], datetime], Table]:
-    def rows_of(rows: Sequence[Expected], _now: datetime) -> Table:
-        noted = any(_note(row) for row in rows)
-        headers = ["FIRE TIME", "OUTCOME", "LATE", "TASK", "STATUS", *(["NOTE"] if noted else [])]
+    """A narrow terminal cuts neither the times nor the ids."""
+
+    def view(rows: Sequence[Expected], _now: datetime) -> Table:
         found = Table(box=None, header_style="dim", pad_edge=False)
-        for header in headers:
-            found.add_column(header, no_wrap=header != "NOTE")
+        widths = {"FIRE TIME": 26, "OUTCOME": 5, "LATE": 4, "TASK": 26, "STATUS": 9}
+        for header, width in widths.items():
+            found.add_column(header, no_wrap=True, min_width=width)
+        if noted := any(_note(row) for row in rows):
+            found.add_column("NOTE")
         for row in rows:
-            cells = [
-                Text(fire_times.on_the_clock(row["fire_time"], zone)),
-                phrases.styled(row["outcome"]),
-                Text(task_phrases.drift(row["late_ms"]) or ""),
-                Text(row["task_id"] or ""),
-                task_phrases.styled(row["task_status"] or ""),
-            ]
-            found.add_row(*cells, *([Text(_note(row))] if noted else []))
+            found.add_row(*_ledger_row(row, zone), *([_cut(_note(row))] if noted else []))
         return found
 
-    return rows_of
+    return view
+
+
+def _ledger_row(row: Expected, zone: tzinfo | None) -> list[Text]:
+    return [
+        Text(fire_times.on_the_clock(row["fire_time"], zone, weekday=False)),
+        phrases.styled(row["outcome"]),
+        Text(task_phrases.drift(row["late_ms"]) or ""),
+        Text(row["task_id"] or ""),
+        task_phrases.styled(row["task_status"] or ""),
+    ]
 
 
 def _note(row: Expected) -> str:
-    told = [f"backfill {row['backfill']}" if row["backfill"] else "", row["error"] or ""]
+    backfill, reason = row.get("backfill"), task_phrases.reason(row)
+    told = [reason, f"backfill {backfill}" if backfill else None, row.get("error")]
     return one_line("; ".join(part for part in told if part))
 
 
@@ -121,7 +128,7 @@ def created(schedule: Schedule, now: datetime, *, replayed: bool = False) -> Tex
 def told(verb: str, schedule: Schedule, now: datetime) -> Text:
     """One sentence: what it is, when it fires, and when next."""
     at = phrases.fires(schedule["next_fire_at"], schedule, now)
-    rest = f", next {at}" if at else f", {schedule['status']}"
+    rest = f"; next {at}" if at else f"; {schedule['status']}"
     what = f"  {phrases.short(schedule)}: {phrases.when(schedule)}"
     return Text.assemble(f"{verb} ", (schedule["id"], "bold"), what, rest)
 
