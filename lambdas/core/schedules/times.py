@@ -1,6 +1,6 @@
 """The fire times of a schedule: its rule's, within its bounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lambdas.core.recurrence.fire_times import fire_times
@@ -67,6 +67,11 @@ def last_fired_at(schedule: Schedule, now: Millis) -> Millis | None:
         return max(past, default=None)
     begun = max(schedule.since, schedule.plan.starts_at or 0)
     return next(backwards(schedule.plan.recurrence, begun + 1, now + 1), None)
+
+
+def latest(schedule: Schedule, fire_times: Iterable[Millis]) -> tuple[Millis, ...]:
+    """The last two that became tasks, when these have."""
+    return tuple(sorted({*fire_times, *schedule.put_at})[-2:])
 
 
 def _before(times: Iterator[Millis], end: Millis) -> Iterator[Millis]:
