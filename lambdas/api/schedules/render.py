@@ -17,7 +17,7 @@ from lambdas.core.recurrence.rules import (
 from lambdas.core.recurrence.told import Touch, describe
 from lambdas.core.schedules.plan import Misfire, Plan
 from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.schedules.times import last_fired_at, upcoming
+from lambdas.core.schedules.times import last_fired_at, runs_so_far, upcoming
 from lambdas.core.task import Spec
 from lambdas.core.times import SECOND, Millis, rfc3339
 
@@ -35,7 +35,7 @@ def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
         "version": schedule.version,
         "next_fire_at": moment_json(_told(schedule, lambda: next(upcoming(schedule, now), None))),
         "last_fired_at": moment_json(_told(schedule, lambda: last_fired_at(schedule, now))),
-        "runs": schedule.runs,
+        "runs": _told(schedule, lambda: runs_so_far(schedule, now)),
         "last_error": schedule.last_error,
         "note": schedule.note,
         "description": _told(schedule, lambda: describe(plan.recurrence)),
