@@ -40,7 +40,8 @@ def cancel_stale(ports: Ports, tasks: Sequence[Task], standing: Schedule | None)
         for task in tasks
         if task.spec.occurrence and (reason := stale(standing, task.spec.occurrence)) is not None
     ]
-    ports.store.apply(changes)
+    if changes:
+        ports.store.apply(changes)
     return len(changes)
 
 

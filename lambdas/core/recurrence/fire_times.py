@@ -44,7 +44,6 @@ def fire_times(
     """Those strictly after one instant, up to and with another, each later than the one before."""
     rules, exclusions = _rules(recurrence), _exclusions(recurrence)
     while (at := _next(rules, exclusions, after, until)) is not None:
-        assert at > after, f"{recurrence} does not get past {after}"
         yield at
         after = at
 
@@ -71,12 +70,14 @@ def _next(
     rules: list[After], exclusions: "list[LeftOut]", after: Millis, until: Millis | None = None
 ) -> Millis | None:
     """Each turn passes over one stretch that an exclusion leaves out."""
+    start = after
     for _ in range(PATIENCE):
         at = min((found for rule in rules if (found := rule(after)) is not None), default=None)
         if at is None or (until is not None and at > until):
             return None
         after = max((exclusion.until(at) for exclusion in exclusions), default=at) - 1
         if after < at:
+            assert at > start, f"the next fire time after {start} is not {at}"
             return at
         until = at + HORIZON if until is None else until
     reason = f"leaves out more than {PATIENCE:,} fire times, or rows of them, on end"

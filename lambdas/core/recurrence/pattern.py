@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from lambdas.core.recurrence.days import Days, length
-from lambdas.core.recurrence.language import NEAREST, fields_of, position_of
+from lambdas.core.recurrence.fields import NEAREST
+from lambdas.core.recurrence.language import fields_of, position_of
 from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.values import value
 
@@ -20,6 +21,7 @@ LAST_YEAR = 9_998  # the calendar of datetime ends soon after
 # 29 February falls on a given weekday every 28 years, but 40 years pass around 2100.
 YEARS_AHEAD = 41
 
+_LAST_DAY = date.max.toordinal()
 _EVERY_SECOND = tuple(range(60))
 _ALL_DAYS = {length: (1 << length + 1) - 2 for length in (28, 29, 30, 31)}
 
@@ -54,7 +56,7 @@ class Pattern:
         return at
 
     def on(self, day: int) -> bool:
-        if not 0 < day + EPOCH <= date.max.toordinal():
+        if not 0 < day + EPOCH <= _LAST_DAY:
             return False
         when = date.fromordinal(day + EPOCH)
         return when.month in self.months and bool(
@@ -96,7 +98,7 @@ class Pattern:
 
     def _day_after(self, day: int, *, on: bool = True) -> int | None:
         """The next day that is named, or the next that is not."""
-        when = date.fromordinal(max(day + EPOCH, 1))
+        when = date.fromordinal(min(max(day + EPOCH, 1), _LAST_DAY))
         year, month, passed = when.year, when.month, when.day
         for _ in range(12 * YEARS_AHEAD):
             named = self.days.in_month(year, month) if month in self.months else 0

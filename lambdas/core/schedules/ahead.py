@@ -15,7 +15,7 @@ from lambdas.core.schedules.missed import in_turn, make_up, missed_until
 from lambdas.core.schedules.passes import MOST, Pass
 from lambdas.core.schedules.plan import MisfirePolicy
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span
-from lambdas.core.schedules.times import after, first, latest
+from lambdas.core.schedules.times import after, first, from_of_old, latest
 from lambdas.core.times import Millis
 
 
@@ -112,7 +112,8 @@ def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
     own = span.id == MISSED
     if own:
         span = replace(span, due_at=max(span.due_at, done.paced))
-    for at in after(done.schedule.plan, span.next_at - 1):
+    plan = done.schedule.plan
+    for at in after(plan, span.next_at - 1) if own else from_of_old(plan, span.next_at):
         if at >= span.until or (own and done.runs_out):
             return None
         if span.due_at > horizon or len(done.occurrences) >= MOST // 2:

@@ -11,7 +11,7 @@ from lambdas.core.rules import Rules
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
 from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
-from lambdas.core.schedules.times import first
+from lambdas.core.schedules.times import first, last_fired_at, runs_so_far
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
 
@@ -124,13 +124,17 @@ def backfill(
 
 
 def _begun(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
-    """A new version. What it was still making up for is of the old one; backfills go on."""
+    """A new version. What it was still making up for is of the old one; backfills go on. What was
+    put and is still to come does not start any more, and counts as no run."""
+    fired_at = last_fired_at(schedule, now)
     return replace(
         schedule,
         version=schedule.version + 1,
         revision=schedule.revision + 1,
         since=now,
         updated_at=now,
+        runs=runs_so_far(schedule, now),
+        put_at=() if fired_at is None else (fired_at,),
         spans=tuple(span for span in schedule.spans if span.id != MISSED),
         **sets,  # type: ignore[arg-type]
     )
