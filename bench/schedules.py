@@ -50,7 +50,7 @@ ORDINARY = [
     ("0 12 L * *", "Asia/Kolkata"),
     ("0 18 * * 5#2", "Africa/Casablanca"),
 ]
-ODD = ["0 0 30 2 *", "0 0 29 2 1", "0 0 29 2 *", "59 59 31 4,6,9,11 *"]
+ODD = ["0 0 30 2 *", "0 0 29 2 1", "0 0 29 2 *", "59 23 31 4,6,9,11 *"]
 FIRES = 2_000
 
 
@@ -71,7 +71,7 @@ class Bench:
         self.store = EmbeddedStore(file)
         self.ports = Ports(
             store=self.store,
-            schedules=self.store.schedules,
+            schedules=self.store.schedules(self.clock),
             lanes=MemoryLanes(self.clock),
             rules=Rules(shards=self.store.shards(START).count),
             clock=self.clock,

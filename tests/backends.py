@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
+from lambdas.aws import schema
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import VISIBILITY, ensure_lanes, ensure_table
@@ -45,6 +46,7 @@ class Stores:
     schedules: ScheduleStore
     cursors: CursorStore
     clock: SteppedClock
+    spoil: Callable[[str, str], None]  # what stands for a schedule, or for a key of its ledger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,22 @@ class Lanes:
 @contextmanager
 def embedded_stores(path: Path) -> Iterator[Stores]:
     store, clock = EmbeddedStore(path), SteppedClock()
-    yield Stores(tasks=store, schedules=store.schedules(clock), cursors=store, clock=clock)
+
+    def spoil(schedule_id: str, key: str = "") -> None:
+        sql = "UPDATE schedules SET state = '{' WHERE id = ?"
+        if key:
+            sql = "UPDATE ledger SET entry = '{' WHERE schedule_id = ? AND key = ?"
+        store._database.write(
+            lambda c: c.execute(sql, (schedule_id, key) if key else (schedule_id,))
+        )
+
+    yield Stores(
+        tasks=store,
+        schedules=store.schedules(clock),
+        cursors=store,
+        clock=clock,
+        spoil=spoil,
+    )
     store.close()
 
 
@@ -76,7 +93,17 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         )
         cursors = DynamoCursorStore(client, table, shards=RULES.shards)
         schedules = DynamoScheduleStore(client, table, clock=clock)
-        yield Stores(tasks=tasks, schedules=schedules, cursors=cursors, clock=clock)
+
+        def spoil(schedule_id: str, key: str = "") -> None:
+            sk = schema.ledger_sk(key) if key else schema.SCHEDULE
+            client.update_item(
+                TableName=table,
+                Key={schema.PK: {"S": schema.schedule_pk(schedule_id)}, schema.SK: {"S": sk}},
+                UpdateExpression=f"SET {schema.TEXT if key else schema.STATE} = :broken",
+                ExpressionAttributeValues={":broken": {"S": "{"}},
+            )
+
+        yield Stores(tasks=tasks, schedules=schedules, cursors=cursors, clock=clock, spoil=spoil)
         tasks.close()
         schedules.close()
 

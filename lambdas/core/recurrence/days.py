@@ -35,7 +35,7 @@ class Days:
 
     def in_month(self, year: int, month: int) -> int:
         first = date(year, month, 1).isoweekday() % 7
-        return self.kind(first, _length(year, month))
+        return self.kind(first, length(year, month))
 
     def ever_in(self, month: int) -> bool:
         """Whether this month has such a day in any year: each kind of it comes up some time."""
@@ -81,6 +81,6 @@ def _nearest_weekday(day: int, first: int, length: int) -> int:
     return day
 
 
-def _length(year: int, month: int) -> int:
+def length(year: int, month: int) -> int:
     leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return LENGTHS[month - 1] + leap

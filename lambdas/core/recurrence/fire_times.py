@@ -43,12 +43,9 @@ def fire_times(
 ) -> Iterator[Millis]:
     """Those strictly after one instant, up to and with another, each later than the one before."""
     rules, exclusions = _rules(recurrence), _exclusions(recurrence)
-    at = _next(rules, exclusions, after)
-    while at is not None and (until is None or at <= until):
-        assert at > after, f"{recurrence} does not get past {after}"
+    while (at := _next(rules, exclusions, after, until)) is not None:
         yield at
         after = at
-        at = _next(rules, exclusions, after)
 
 
 def check(recurrence: Recurrence, after: Millis) -> None:
@@ -69,16 +66,20 @@ def _check_rule(rule: Rule, after: Millis) -> None:
         raise BadRule("expression", "never fires")
 
 
-def _next(rules: list[After], exclusions: "list[LeftOut]", after: Millis) -> Millis | None:
+def _next(
+    rules: list[After], exclusions: "list[LeftOut]", after: Millis, until: Millis | None = None
+) -> Millis | None:
     """Each turn passes over one stretch that an exclusion leaves out."""
-    end = after + HORIZON
+    start = after
     for _ in range(PATIENCE):
         at = min((found for rule in rules if (found := rule(after)) is not None), default=None)
-        if at is None or at > end:
+        if at is None or (until is not None and at > until):
             return None
         after = max((exclusion.until(at) for exclusion in exclusions), default=at) - 1
         if after < at:
+            assert at > start, f"the next fire time after {start} is not {at}"
             return at
+        until = at + HORIZON if until is None else until
     reason = f"leaves out more than {PATIENCE:,} fire times, or rows of them, on end"
     raise BadRule("exclude", reason, part="exclude")
 

@@ -9,8 +9,9 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from lambdas.core.recurrence.days import Days
-from lambdas.core.recurrence.language import NEAREST, fields_of, position_of
+from lambdas.core.recurrence.days import Days, length
+from lambdas.core.recurrence.fields import NEAREST
+from lambdas.core.recurrence.language import fields_of, position_of
 from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.values import value
 
@@ -20,7 +21,9 @@ LAST_YEAR = 9_998  # the calendar of datetime ends soon after
 # 29 February falls on a given weekday every 28 years, but 40 years pass around 2100.
 YEARS_AHEAD = 41
 
+_LAST_DAY = date.max.toordinal()
 _EVERY_SECOND = tuple(range(60))
+_ALL_DAYS = {length: (1 << length + 1) - 2 for length in (28, 29, 30, 31)}
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -49,11 +52,11 @@ class Pattern:
         """The first local time at or after this one that is not named, or when the search ends."""
         end = at + YEARS_AHEAD * 366 * DAY_LONG
         while at < end and self.matches(at):
-            at = self._other_in_day(at)
+            at = self._further(at, end)
         return at
 
     def on(self, day: int) -> bool:
-        if not 0 < day + EPOCH <= date.max.toordinal():
+        if not 0 < day + EPOCH <= _LAST_DAY:
             return False
         when = date.fromordinal(day + EPOCH)
         return when.month in self.months and bool(
@@ -80,22 +83,26 @@ class Pattern:
             place += 1
         return self.minutes[place] * 60 + self.seconds[0] if place < len(self.minutes) else None
 
-    def _other_in_day(self, at: int) -> int:
-        """Further on, with nothing passed over that is not named: to the next second, minute
-        or day."""
+    def _further(self, at: int, end: int) -> int:
+        """To the next second, minute or day, with nothing passed over that is not named."""
         if len(self.seconds) < 60:
             return at + 1
         day, second = divmod(at, DAY_LONG)
         place = bisect_left(self.other_minutes, second // 60)
         if place < len(self.other_minutes):
             return day * DAY_LONG + self.other_minutes[place] * 60
-        return (day + 1) * DAY_LONG
+        if self.other_minutes:
+            return (day + 1) * DAY_LONG
+        other_day = self._day_after(day, on=False)
+        return end if other_day is None else other_day * DAY_LONG
 
-    def _day_after(self, day: int) -> int | None:
-        when = date.fromordinal(max(day + EPOCH, 1))
+    def _day_after(self, day: int, *, on: bool = True) -> int | None:
+        """The next day that is named, or the next that is not."""
+        when = date.fromordinal(min(max(day + EPOCH, 1), _LAST_DAY))
         year, month, passed = when.year, when.month, when.day
         for _ in range(12 * YEARS_AHEAD):
-            left = self.days.in_month(year, month) >> passed + 1 if month in self.months else 0
+            named = self.days.in_month(year, month) if month in self.months else 0
+            left = (named if on else _ALL_DAYS[length(year, month)] & ~named) >> passed + 1
             if left:
                 number = passed + (left & -left).bit_length()
                 return date(year, month, number).toordinal() - EPOCH

@@ -13,7 +13,7 @@ from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.values import value
 
 BLOCK = 1 << 25  # seconds, a little over a year: what is looked through at one go
-PROBE = 86_400  # no zone has changed its offset and changed it back within a day since 1970
+PROBE = 3 * 86_400  # since 1970 no clock was changed twice within six days; a test looks
 EARLIEST = int(datetime(2, 1, 1, tzinfo=UTC).timestamp())
 LATEST = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp())
 

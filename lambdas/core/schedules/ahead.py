@@ -38,7 +38,7 @@ class Pass:
     """What one look ahead has come to."""
 
     schedule: Schedule  # as it was found
-    now: Millis
+    seen_at: Millis
     runs: int
     occurrences: list[Ahead] = field(default_factory=list)
     notes: list[Entry] = field(default_factory=list)
@@ -91,13 +91,13 @@ class Pass:
 
     def applied_to(self, rules: Rules, standing: Schedule) -> Schedule:
         advanced = replace(standing, revision=standing.revision + 1, **self.sets)
-        return replace(advanced, wake=placed(rules, advanced, self.now))
+        return replace(advanced, wake=placed(rules, advanced, self.seen_at))
 
 
 def look_ahead(rules: Rules, schedule: Schedule, now: Millis, slot: Millis = 0) -> Pass:
     """`slot`: when a run that makes up for missed ones may begin, if not at once. Raises whatever
     the rule raises, if it cannot be evaluated."""
-    done = Pass(schedule=schedule, now=now, runs=schedule.runs)
+    done = Pass(schedule=schedule, seen_at=now, runs=schedule.runs)
     spans = schedule.spans
     if schedule.status is ScheduleStatus.ACTIVE and schedule.next_at is not None:
         if schedule.plan.delay is not None:
@@ -113,10 +113,10 @@ def look_ahead(rules: Rules, schedule: Schedule, now: Millis, slot: Millis = 0) 
 
 def _ruled(rules: Rules, done: Pass, found: Millis, slot: Millis) -> tuple[Span, ...]:
     """Returns the spans that are to be looked at, with that of what was missed."""
-    plan, horizon = done.schedule.plan, done.now + rules.horizon
+    plan, horizon = done.schedule.plan, done.seen_at + rules.horizon
     next_at: Millis | None = found
     spans = done.schedule.spans
-    missed_until = _missed_until(plan, done.now)
+    missed_until = _missed_until(plan, done.seen_at)
     if found < missed_until:
         spans = _make_up(done, found, missed_until, slot)
         next_at = first(plan, missed_until - 1)
@@ -124,7 +124,7 @@ def _ruled(rules: Rules, done: Pass, found: Millis, slot: Millis) -> tuple[Span,
         next_at = at
         if at > horizon or done.runs_out or done.full:
             break
-        done.put(at, max(at, done.now), plan.overlap)
+        done.put(at, max(at, done.seen_at), plan.overlap)
     else:
         next_at = None
     done.more = done.full and next_at is not None and next_at <= horizon
@@ -135,8 +135,8 @@ def _ruled(rules: Rules, done: Pass, found: Millis, slot: Millis) -> tuple[Span,
 def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis) -> None:
     """After a run nothing more is known until it has ended."""
     plan = done.schedule.plan
-    missed = at < _missed_until(plan, done.now)
-    if at > done.now + rules.horizon:
+    missed = at < _missed_until(plan, done.seen_at)
+    if at > done.seen_at + rules.horizon:
         return
     if missed and plan.misfire.policy is MisfirePolicy.SKIP:
         done.notes.append(
@@ -147,9 +147,9 @@ def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis) -> None:
                 outcome=Expected.SKIPPED_MISFIRE,
             )
         )
-        done.sets["next_at"] = first(plan, done.now)
+        done.sets["next_at"] = first(plan, done.seen_at)
         return
-    run_at = max(at, done.now, slot if missed else 0)
+    run_at = max(at, done.seen_at, slot if missed else 0)
     done.sets |= {"awaited": done.put(at, run_at, plan.overlap), "next_at": None}
 
 
@@ -157,16 +157,16 @@ def _make_up(done: Pass, start: Millis, until: Millis, slot: Millis) -> tuple[Sp
     """Settle what was missed, from a fire time up to an instant."""
     plan, spans = done.schedule.plan, done.schedule.spans
     window = plan.misfire.window
-    oldest = start if window is None else max(start, done.now - window)
+    oldest = start if window is None else max(start, done.seen_at - window)
     match plan.misfire.policy:
         case MisfirePolicy.RUN_ALL if oldest < until:
             done.skip(start, oldest)
-            return _with_missed(plan, spans, oldest, until, due_at=max(done.now, slot))
+            return _with_missed(plan, spans, oldest, until, due_at=max(done.seen_at, slot))
         case MisfirePolicy.RUN_ONCE:
             last = next(backwards(plan.recurrence, oldest, until), None)
             done.skip(start, until if last is None else last)
             if last is not None:
-                done.put(last, max(done.now, slot), plan.overlap)
+                done.put(last, max(done.seen_at, slot), plan.overlap)
         case _:
             done.skip(start, until)
     return spans
@@ -194,7 +194,7 @@ def _with_missed(
 
 def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
     """Put what of a span is due; what is left of it, None if nothing is."""
-    horizon = done.now + rules.horizon
+    horizon = done.seen_at + rules.horizon
     own = span.id == MISSED
     for at in after(done.schedule.plan, span.next_at - 1):
         if at >= span.until or (own and done.runs_out):
@@ -202,7 +202,7 @@ def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
         if span.due_at > horizon or done.full:
             done.more |= span.due_at <= horizon
             return replace(span, next_at=at)
-        run_at = max(span.due_at, done.now)
+        run_at = max(span.due_at, done.seen_at)
         done.put(at, run_at, span.overlap, span.id)
         span = replace(span, due_at=run_at + span.interval)
     return None

@@ -67,8 +67,8 @@ class Schedule:
 
 def placed(rules: Rules, schedule: Schedule, now: Millis) -> Wake | None:
     """It wakes a horizon before its next occurrence, so that the occurrence becomes a task that
-    is sent at once."""
+    is sent at once; never in the past, which would make it overdue."""
     if schedule.due_at is None:
         return None
-    at = schedule.due_at - rules.horizon
+    at = max(schedule.due_at - rules.horizon, now)
     return rules.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, at, now=now)
