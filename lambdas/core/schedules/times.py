@@ -1,6 +1,6 @@
 """The fire times of a schedule: its rule's, within its bounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lambdas.core.recurrence.fire_times import fire_times
@@ -59,14 +59,30 @@ def upcoming(schedule: Schedule, now: Millis) -> Iterator[Millis]:
     return islice(after(plan, max(now, schedule.since)), already + plan.max_runs - schedule.runs)
 
 
+def runs_so_far(schedule: Schedule, now: Millis) -> int:
+    """Without those that are tasks already, but still to come."""
+    last = max(schedule.put_at, default=0)
+    if last <= now or schedule.status is ScheduleStatus.BROKEN:  # its rule says nothing any more
+        return schedule.runs
+    if schedule.plan.delay is not None:
+        return schedule.runs - 1
+    ahead = _before(after(schedule.plan, max(now, schedule.since)), last + 1)
+    return schedule.runs - sum(1 for _ in ahead)
+
+
 def last_fired_at(schedule: Schedule, now: Millis) -> Millis | None:
     """The last two that became tasks tell, unless the next two are less than a horizon away;
     then the rule does."""
     past = [at for at in schedule.put_at if at <= now]
-    if past or not schedule.put_at:
+    if past or not schedule.put_at or schedule.status is ScheduleStatus.BROKEN:
         return max(past, default=None)
     begun = max(schedule.since, schedule.plan.starts_at or 0)
     return next(backwards(schedule.plan.recurrence, begun + 1, now + 1), None)
+
+
+def latest(schedule: Schedule, fire_times: Iterable[Millis]) -> tuple[Millis, ...]:
+    """The last two that became tasks, when these have."""
+    return tuple(sorted({*fire_times, *schedule.put_at})[-2:])
 
 
 def _before(times: Iterator[Millis], end: Millis) -> Iterator[Millis]:
