@@ -110,6 +110,18 @@ def test_a_bad_option_is_named(
     assert reason in result.stderr
 
 
+def test_a_time_without_an_offset_is_on_the_clock_of_the_zone(duetime: Any) -> None:
+    words = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30", "--count", "1")
+    assert "Tue 2027-06-01 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *words).stdout
+    offset = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30+00:00", "--count", "1")
+    assert "Wed 2027-06-02 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *offset).stdout
+
+
+@pytest.mark.parametrize("expression", ["0 9 L * *", "0 9 * * L5", "0 9 * * mon#2", "0 9 15W * *"])
+def test_what_the_manual_says_of_days_can_be_said(duetime: Any, expression: str) -> None:
+    assert duetime("cron", expression).exit_code == ExitCode.OK
+
+
 @pytest.mark.parametrize("year", ["1971", "9990"])
 def test_far_away_is_counted_too(duetime: Any, year: str) -> None:
     result = duetime("cron", "0 9 29 2 *", *BERLIN, "--after", f"{year}-01-01", "--count", "1")
