@@ -16,7 +16,7 @@ from lambdas.core.rules import Rules
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
 from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
-from lambdas.core.schedules.times import after, backwards, first, latest
+from lambdas.core.schedules.times import after, backwards, first, from_of_old, latest
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
 
@@ -255,7 +255,8 @@ def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
     own = span.id == MISSED
     if own:
         span = replace(span, due_at=max(span.due_at, done.paced))
-    for at in after(done.schedule.plan, span.next_at - 1):
+    plan = done.schedule.plan
+    for at in _from(plan, span.next_at) if own else from_of_old(plan, span.next_at):
         if at >= span.until or (own and done.runs_out):
             return None
         if span.due_at > horizon or done.full:
