@@ -175,6 +175,9 @@ def attempt(number: int, started_at: Millis) -> Attempt:
 def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    assert ledger(any_service, schedule_id) == []  # they are still to come
+
+    any_service.clock.advance(4 * MINUTE)
 
     assert ledger(any_service, schedule_id) == [
         {
@@ -317,6 +320,8 @@ def test_a_pause_that_is_over_is_told(any_service: Service):
     any_service.on(schedule_id, "pause")
     any_service.clock.advance(7 * MINUTE + SECOND)
     any_service.on(schedule_id, "resume")
+    assert {i["outcome"] for i in ledger(any_service, schedule_id)} == {"paused"}
+    any_service.clock.advance(4 * MINUTE)
 
     told = {i["fire_time"]: i["outcome"] for i in ledger(any_service, schedule_id)}
 

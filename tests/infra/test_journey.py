@@ -228,6 +228,7 @@ def by_the_clock(deployed: Deployed) -> None:
     assert [schedule["id"] for schedule in listed["items"]] == [schedule_id]
     assert deployed.call("DELETE", f"/v1/schedules/{schedule_id}") == (204, None)
     assert deployed.call("GET", f"/v1/schedules/{schedule_id}")[0] == 404
+    deployed.relay()
     while deployed.deliver(MEDIUM):
         pass
 
