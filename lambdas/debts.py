@@ -40,10 +40,11 @@ def _pay(ports: Ports, task: Task) -> bool:
         changed = ended(ports.rules, schedule, task, now)
         if changed is None:
             return _follow(ports, schedule)
+        if changed.notes:
+            ports.schedules.note(changed.notes, now)
         (answer,) = ports.schedules.put([changed.schedule])
         match answer:
             case Stands(after):
-                ports.schedules.note(changed.notes, now)
                 return _follow(ports, after)
             case Differs(standing):
                 schedule = standing

@@ -8,12 +8,13 @@ were put are of an old version, and are cancelled, here or when they come to sta
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from lambdas.core.change import Applied, Unknown
+from lambdas.core.change import Applied, Unknown, Unreadable
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.ahead import Ahead, Pass, look_ahead
+from lambdas.core.schedules.ahead import Ahead, Pass, look_ahead, missed, own_id
 from lambdas.core.schedules.changes import broken
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
 from lambdas.core.schedules.occurrences import occurrence_spec
@@ -61,7 +62,8 @@ def materialise(
     """`slots` tells, by schedule id, when a run that makes up for missed ones may begin."""
     now = ports.clock.now()
     done = Materialised()
-    passes = [p for s in schedules if (p := _look(ports, s, now, slots.get(s.id, 0), done))]
+    looked = _Looked(ports, now, done)
+    passes = [p for s in looked.at(schedules) if (p := looked.ahead(s, slots.get(s.id, 0)))]
     put = _put(ports, passes, now)
     lost = _advance(ports, put, done)
     stale = [task for p in put if p.id in lost for task in p.tasks]
@@ -74,19 +76,47 @@ def materialise(
     return done
 
 
-def _look(
-    ports: Ports, schedule: Schedule, now: Millis, slot: Millis, done: Materialised
-) -> Pass | None:
-    """One that cannot be evaluated is set aside, and the others go on."""
-    try:
-        return look_ahead(ports.rules, schedule, now, slot)
-    except Exception as error:
-        log.exception("broken schedule", extra={"step": "scan", "schedule_id": schedule.id})
-        aside = broken(ports.rules, schedule, f"{type(error).__name__}: {error}", now)
-        ports.schedules.note(aside.notes, now)
-        ports.schedules.put([aside.schedule])
-        done.broken += 1
+class _Looked:
+    """Schedules looked at together: one that cannot be evaluated is set aside, and the others go
+    on."""
+
+    def __init__(self, ports: Ports, now: Millis, done: Materialised) -> None:
+        self._ports = ports
+        self._now = now
+        self._done = done
+        self._there: dict[str, list[Millis]] = {}  # of missed fire times those that are tasks
+
+    def at(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        """Those that can be evaluated at all."""
+        ids: dict[str, tuple[str, Millis]] = {}
+        sound = []
+        for schedule in schedules:
+            with self._setting_aside(schedule):
+                times = missed(schedule, self._now)
+                ids |= {own_id(schedule, at): (schedule.id, at) for at in times}
+                sound.append(schedule)
+        for task_id in self._ports.store.get(list(ids)) if ids else ():
+            schedule_id, at = ids[task_id]
+            self._there.setdefault(schedule_id, []).append(at)
+        return sound
+
+    def ahead(self, schedule: Schedule, slot: Millis) -> Pass | None:
+        there = sorted(self._there.get(schedule.id, ()))
+        with self._setting_aside(schedule):
+            return look_ahead(self._ports.rules, schedule, self._now, slot, there)
         return None
+
+    @contextmanager
+    def _setting_aside(self, schedule: Schedule) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            log.exception("broken schedule", extra={"step": "scan", "schedule_id": schedule.id})
+            reason = f"{type(error).__name__}: {error}"
+            aside = broken(self._ports.rules, schedule, reason, self._now)
+            self._ports.schedules.note(aside.notes, self._now)
+            self._ports.schedules.put([aside.schedule])
+            self._done.broken += 1
 
 
 def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
@@ -104,6 +134,8 @@ def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
         match answer:
             case Applied():
                 put[schedule_id].tasks.append(task)
+            case Unreadable():
+                pass  # it is there, and nobody will ever know more
             case Unknown():
                 put[schedule_id].sure = False
     ports.schedules.note(notes, now)
@@ -127,7 +159,8 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, notes: list[Entry], now: Mill
         task = submit(ports.rules, ahead.id, spec, now=now, draw=ports.chance.draw())
     except Exception as raised:
         log.exception("not built", extra={"step": "scan", "schedule_id": schedule.id})
-        error = done.sets["last_error"] = f"{type(raised).__name__}: {raised}"
+        error = f"{type(raised).__name__}: {raised}"
+        done.not_built(ahead, error)
     notes.append(
         LedgerRow(
             schedule_id=schedule.id,

@@ -78,6 +78,7 @@ def a_schedule(
         revision=1,
         created_at=now,
         updated_at=now,
+        since=now,
         next_at=now + due_in,
     )
     placed_at = {"wake": placed(RULES, schedule, now)}

@@ -18,13 +18,18 @@ LAST = "~"  # sorts behind every key
 MOST_AT_ONCE = 5_000  # rows that one commit deletes
 
 
-def write_entries(connection: Connection, entries: Sequence[Entry], now: Millis) -> None:
+def row_of(entry: Entry, now: Millis) -> Row:
+    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans are of no version
+    return (entry.schedule_id, entry.key, version, encode_entry(entry), kept_until(entry, now))
+
+
+def write_rows(connection: Connection, rows: Sequence[Row], now: Millis) -> None:
     """Whoever writes also clears away, twice as fast: so what is over never piles up."""
-    in_chunks(connection, [_row(entry, now) for entry in entries], _insert)
+    in_chunks(connection, rows, _insert)
     connection.execute(
         "DELETE FROM ledger WHERE (schedule_id, key) IN"
         " (SELECT schedule_id, key FROM ledger WHERE kept_until <= ? LIMIT ?)",
-        (now, 2 * len(entries)),
+        (now, 2 * len(rows)),
     )
 
 
@@ -52,11 +57,6 @@ def delete_some(connection: Connection, schedule_id: str) -> bool:
         (schedule_id, MOST_AT_ONCE),
     )
     return deleted.rowcount == MOST_AT_ONCE
-
-
-def _row(entry: Entry, now: Millis) -> Row:
-    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans are of no version
-    return (entry.schedule_id, entry.key, version, encode_entry(entry), kept_until(entry, now))
 
 
 def _readable(schedule_id: str, rows: Sequence[Row]) -> Iterator[Entry]:

@@ -1,9 +1,10 @@
 """Schedules as rows. A plan seldom changes: a long one stands in `bodies`, and the row holds its
 digest, so that a step neither writes it nor reads it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from sqlite3 import Connection
+from typing import Any
 
 from duetime.embedded.rows import INLINE_LIMIT, Row
 from lambdas.core.codec import to_json
@@ -23,11 +24,11 @@ HOT = (
     "wake_key",
     "state",
 )
+COLUMNS = ", ".join(COLD + HOT)
 PLAN = COLD.index("plan")
 REVISION = len(COLD) + HOT.index("revision")
 PART = "plan"  # of `bodies`
 
-Bodies = Mapping[str, str]  # id → a long plan
 Found = dict[str, Schedule | Corrupt]
 
 
@@ -55,22 +56,35 @@ def hot_part(row: Row) -> Row:
     return (row[0], *row[len(COLD) :])
 
 
-def spilled(row: Row) -> bool:
+def spilled(row: Sequence[Any]) -> bool:
     return bool(row[PLAN].startswith("@"))
 
 
 def rows_of(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Row]:
     rows = connection.execute(
-        f"SELECT {', '.join(COLD + HOT)} FROM schedules"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        f"SELECT {COLUMNS} FROM schedules WHERE id IN (SELECT value FROM json_each(?))",
         (to_json(schedule_ids),),
     ).fetchall()
     return {row[0]: row for row in rows}
 
 
-def read_schedules(connection: Connection, rows: Sequence[Row]) -> Found:
-    bodies = _bodies(connection, [row[0] for row in rows if spilled(row)])
-    return {row[0]: _try_reading(row, bodies) for row in rows}
+def read_schedules(connection: Connection, schedule_ids: Sequence[str]) -> Found:
+    """One statement: between two, a plan may be replaced."""
+    rows = connection.execute(
+        f"SELECT body, {COLUMNS} FROM schedules"
+        f" LEFT JOIN bodies ON task_id = id AND part = '{PART}'"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (to_json(schedule_ids),),
+    ).fetchall()
+    return {row[0]: _try_reading(row, body) for body, *row in rows}
+
+
+def read_row(connection: Connection, row: Row) -> Schedule | Corrupt:
+    """Of a writer, who sees what nobody changes."""
+    found = connection.execute(
+        "SELECT body FROM bodies WHERE task_id = ? AND part = ?", (row[0], PART)
+    ).fetchone()
+    return _try_reading(row, found[0] if found else None)
 
 
 def keep_plan(connection: Connection, before: Row | None, after: Row, plan: str) -> None:
@@ -85,25 +99,17 @@ def forget_plan(connection: Connection, schedule_id: str) -> None:
     connection.execute("DELETE FROM bodies WHERE task_id = ? AND part = ?", (schedule_id, PART))
 
 
-def _bodies(connection: Connection, schedule_ids: Sequence[str]) -> Bodies:
-    if not schedule_ids:
-        return {}
-    rows = connection.execute(
-        "SELECT task_id, body FROM bodies"
-        " WHERE task_id IN (SELECT value FROM json_each(?)) AND part = ?",
-        (to_json(schedule_ids), PART),
-    )
-    return dict(rows.fetchall())
-
-
-def _try_reading(row: Row, bodies: Bodies) -> Schedule | Corrupt:
+def _try_reading(row: Sequence[Any], body: str | None) -> Schedule | Corrupt:
+    plan = body if spilled(row) else row[PLAN]
+    if plan is None:
+        return Corrupt(row[0], "its plan is missing")
     try:
-        return _schedule(row, bodies[row[0]] if spilled(row) else row[PLAN])
+        return _schedule(row, plan)
     except (KeyError, ValueError, TypeError, IndexError) as error:
         return Corrupt(row[0], repr(error))
 
 
-def _schedule(row: Row, plan: str) -> Schedule:
+def _schedule(row: Sequence[Any], plan: str) -> Schedule:
     (
         schedule_id,
         _namespace,

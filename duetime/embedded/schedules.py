@@ -19,6 +19,7 @@ from duetime.embedded.schedule_rows import (
     forget_plan,
     hot_part,
     keep_plan,
+    read_row,
     read_schedules,
     row_of,
     rows_of,
@@ -42,6 +43,8 @@ from lambdas.core.wakes import Wake
 
 log = logging.getLogger(__name__)
 
+_Written = tuple[Schedule, str, Row]  # with its plan as a text
+
 
 class EmbeddedSchedules:
     """`clock` tells which entries of the ledger are over."""
@@ -51,8 +54,9 @@ class EmbeddedSchedules:
         self._clock = clock
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
+        wanted = [_written(schedule) for schedule in schedules]  # before it is our turn
         try:
-            return self._database.write(lambda c: _put(c, schedules))
+            return self._database.write(lambda c: _put(c, wanted))
         except Unavailable as error:
             return [Unknown(str(error))] * len(schedules)
 
@@ -84,21 +88,26 @@ class EmbeddedSchedules:
         return SchedulePage(schedules=[found[i] for i in ids if i in found], cursor=cursor)
 
     def note(self, entries: Sequence[Entry], now: Millis) -> None:
-        self._database.write(lambda c: ledger.write_entries(c, entries, now))
+        rows = [ledger.row_of(entry, now) for entry in entries]
+        self._database.write(lambda c: ledger.write_rows(c, rows, now))
 
     def ledger(self, schedule_id: str, below: str | None, limit: int) -> LedgerPage:
         with self._database.read() as connection:
             return ledger.read_page(connection, schedule_id, below, limit, self._clock.now())
 
 
-def _put(connection: Connection, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
-    standing = rows_of(connection, [schedule.id for schedule in schedules])
+def _written(schedule: Schedule) -> _Written:
+    plan = encode_plan(schedule.plan)
+    return schedule, plan, row_of(schedule, plan)
+
+
+def _put(connection: Connection, wanted: Sequence[_Written]) -> list[ScheduleAnswer]:
+    standing = rows_of(connection, [schedule.id for schedule, *_ in wanted])
     changed: dict[str, Row] = {}
     replanned: set[str] = set()
     answers: list[ScheduleAnswer] = []
-    for schedule in schedules:
-        plan = encode_plan(schedule.plan)
-        there, row = standing.get(schedule.id), row_of(schedule, plan)
+    for schedule, plan, row in wanted:
+        there = standing.get(schedule.id)
         seen = there[REVISION] if there else 0
         if row != there and schedule.revision != seen + 1:
             answers.append(_other(connection, there))
@@ -117,7 +126,7 @@ def _put(connection: Connection, schedules: Sequence[Schedule]) -> list[Schedule
 def _other(connection: Connection, there: Row | None) -> ScheduleAnswer:
     if there is None:
         return Differs(None)
-    [found] = read_schedules(connection, [there]).values()
+    found = read_row(connection, there)
     return Unreadable(str(found)) if isinstance(found, Corrupt) else Differs(found)
 
 
@@ -127,7 +136,7 @@ def _delete(connection: Connection, schedule_id: str) -> None:
 
 
 def _readable(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
-    found = read_schedules(connection, list(rows_of(connection, schedule_ids).values()))
+    found = read_schedules(connection, schedule_ids)
     for schedule in found.values():
         if isinstance(schedule, Corrupt):
             log.error("left out: %s", schedule)

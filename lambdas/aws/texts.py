@@ -84,6 +84,14 @@ def row(pk: str, sk: str, text: str) -> dict[str, Any]:
     return {schema.PK: {"S": pk}, schema.SK: {"S": sk}, schema.TEXT: {"S": text}}
 
 
+def digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+def fits(text: str, limit: int) -> bool:
+    return len(text) <= limit and len(text.encode()) <= limit
+
+
 def _referred(kind: str, text: str, stub: str) -> Text:
     sk = f"{kind}#{digest(text)}"
     return Text(f"@{sk} {stub}", (sk, text))
@@ -96,11 +104,3 @@ def _cut(occurrence: Occurrence) -> Occurrence:
 def _split(value: str) -> tuple[str, str]:
     sk, _, stub = value[1:].partition(" ")
     return sk, stub
-
-
-def digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=10).hexdigest()
-
-
-def fits(text: str, limit: int) -> bool:
-    return len(text) <= limit and len(text.encode()) <= limit

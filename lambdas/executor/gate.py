@@ -19,11 +19,12 @@ from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.steps.cancel import cancel, cancel_unstarted, request_cancel
 from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from lambdas.core.times import MINUTE, Millis
 from lambdas.enqueue import enqueue
 from lambdas.executor.messages import Messages
 from lambdas.executor.runs import Admitted
 
+LOOKS_AGAIN: Millis = MINUTE  # one that waits for a run whose end nobody will tell
 TRIES = 5  # each lost to another run of the schedule that begins or ends
 
 Tasks = Mapping[str, Task]
@@ -50,9 +51,9 @@ class _Asked:
         there = (self.schedule.active, self.schedule.waiting) if self.schedule else ()
         return [self.delivery.task_id, *(task_id for task_id in there if task_id)]
 
-    def decide(self, tasks: Tasks) -> Decision:
+    def decide(self, tasks: Tasks, now: Millis) -> Decision:
         task = tasks.get(self.delivery.task_id)
-        if self.free or task is None or not _is_next(task, self.delivery):
+        if self.free or task is None or not _is_next(task, self.delivery) or task.expired(now):
             return Start()  # if it may not, the lease refuses it and settles its message
         schedule = self.schedule
         return decide(
@@ -100,9 +101,10 @@ class Gate:
     def _round(self, asked: Sequence[_Asked]) -> list[_Asked]:
         """Decide, and write down what was decided; those for whom the schedule has changed."""
         tasks = self._tasks(asked)
+        now = self._ports.clock.now()
         written = []
         for one in asked:
-            decision = one.decide(tasks)
+            decision = one.decide(tasks, now)
             if isinstance(decision, Skip) or decision.schedule is None:
                 self._act(one, decision, tasks)
             else:
@@ -126,11 +128,14 @@ class Gate:
             case Skip(reason=reason):
                 task = tasks[one.delivery.task_id]
                 self._ports.store.apply([cancel_unstarted(task, now=now, reason=reason)])
-            case Wait(cancels=cancels, wakes=wakes):
+            case Wait(cancels=cancels, wakes=wakes, unheard=unheard):
                 self._ports.store.apply([_make_room(tasks[task_id], now) for task_id in cancels])
                 # Of another lane, after a change of priority, it is left to whoever may send there.
                 turn = [tasks[wakes]] if wakes else []
                 enqueue(self._ports, [task for task in turn if task.lane is one.delivery.lane])
+                if unheard:
+                    task = tasks[one.delivery.task_id]
+                    enqueue(self._ports, [task], {task.id: now + LOOKS_AGAIN})
 
     def _turn_away(self, held: Sequence[_Asked]) -> None:
         """One that waits needs no message: it gets another when its turn has come."""

@@ -10,17 +10,27 @@ from lambdas.core.task import Task
 from lambdas.core.times import rfc3339
 from lambdas.executor.context import Previous
 
-LOOK_BACK = 10  # entries of the ledger
+FEW, MANY = 10, 100  # entries of the ledger that are read at first, and then
+LOOK_BACK = 1_000  # entries in all: a long run may have kept hundreds from starting
 
 
 def previous_run(ports: Ports, occurrence: Occurrence) -> Previous | None:
     """The latest that ran and is over, by its fire time. One that was skipped is none."""
     below = f"{occurrence.scheduled_for:013d}#1"
-    page = ports.schedules.ledger(occurrence.schedule_id, below, LOOK_BACK)
-    ids = [e.task_id for e in page.entries if isinstance(e, LedgerRow) and e.task_id]
-    tasks = ports.store.get(ids)
-    ran = (tasks[i] for i in ids if i in tasks and _ran(tasks[i]))
-    return next((_told(task) for task in ran), None)
+    looked_at = 0
+    while looked_at < LOOK_BACK:
+        few = MANY if looked_at else FEW
+        page = ports.schedules.ledger(occurrence.schedule_id, below, few)
+        ids = [e.task_id for e in page.entries if isinstance(e, LedgerRow) and e.task_id]
+        tasks = ports.store.get(ids) if ids else {}
+        ran = (tasks[i] for i in ids if i in tasks and _ran(tasks[i]))
+        if (found := next(ran, None)) is not None:
+            return _told(found)
+        if not page.more or not page.entries:
+            break
+        below = page.entries[-1].key
+        looked_at += few
+    return None
 
 
 def filled_in(task: Task, previous: Previous | None) -> Task:

@@ -16,7 +16,7 @@ from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind
 from lambdas.enqueue import enqueue
-from lambdas.scanner.pace import Pacer
+from lambdas.scanner.pace import Pacer, due_at
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Dispatcher:
     def admits(self, found: Wake) -> bool:
         """Whether the tick may take this wake. Overdue work waits for a slot, and none is
         added to a lane that cannot keep up with what it has."""
-        if not self.pacer.overdue(found.at):
+        if not self.pacer.overdue(due_at(found, self.ports.rules.horizon)):
             return True
         if self.pacer.used_up(found.lane):
             return False
@@ -176,7 +176,7 @@ class Dispatcher:
         return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else AT_ONCE
 
     def _slot_of_wake(self, found: Wake) -> Millis | None:
-        return self._slot(found.lane, found.task_id, found.at)
+        return self._slot(found.lane, found.task_id, due_at(found, self.ports.rules.horizon))
 
     def _pay(self, tasks: Sequence[Task]) -> None:
         from lambdas.debts import pay

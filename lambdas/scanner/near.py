@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind, minute_of
 from lambdas.scanner.index import WakeIndex
-from lambdas.scanner.pace import Pacer
+from lambdas.scanner.pace import Pacer, due_at
 from lambdas.scanner.window import Window
 
 LIMIT = 50_000  # wakes of each sort that a tick takes in at once
@@ -36,7 +36,7 @@ def read_near(
 ) -> Near:
     near = Near()
     for found in _wakes(index, windows, now):
-        if pacer.overdue(found.at):
+        if pacer.overdue(due_at(found, horizon)):
             near.add(found, near.overdue)
         elif found.kind is not WakeKind.DISPATCH:
             if found.at <= now:

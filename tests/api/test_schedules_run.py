@@ -136,6 +136,7 @@ def test_a_schedule_that_does_not_run_can_be_filled(service: Service, status: st
     if status == "paused":
         schedule_id = service.schedule().body["id"]
         service.on(schedule_id, "pause")
+    service.clock.advance(MINUTE)
 
     assert fill(service, schedule_id, NOW - DAY, NOW).status == 202
     assert service.get(f"/v1/schedules/{schedule_id}").body["status"] == status
@@ -213,3 +214,15 @@ def test_a_delay_cannot_be_filled(service: Service):
     said = refusal(fill(service, schedule_id, NOW - DAY, NOW))
 
     assert said == {"rule": "a rule of type delay has no fire times in the past"}
+
+
+def test_a_rate_is_backfilled_beyond_the_time_when_it_was_created(service: Service):
+    schedule_id = service.schedule(rule={"type": "rate", "every": 600}, overlap="allow").body["id"]
+    service.clock.advance(MINUTE)
+
+    span = {"from": rfc3339(NOW - HOUR), "to": rfc3339(NOW - 1_000), "per_minute": 6_000}
+    assert service.on(schedule_id, "backfill", span).body == {"fire_times": 6}
+
+    tasks = service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    times = [rfc3339(NOW - n * 10 * MINUTE) for n in range(1, 7)]
+    assert [task["scheduled_for"] for task in tasks] == times

@@ -57,6 +57,7 @@ TASK: dict[str, Any] = {
     "result": None,
     "error": None,
     "cancel_requested": False,
+    "reason": None,
     "schedule_id": None,
     "scheduled_for": None,
     "workflow_id": None,

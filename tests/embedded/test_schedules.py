@@ -73,7 +73,7 @@ def test_a_hundred_are_a_few_statements(
     stepped = [advanced(schedule) for schedule in some]
     assert len(statements(store, lambda: schedules.put(stepped))) == few
     ids = [schedule.id for schedule in some]
-    assert len(statements(store, lambda: schedules.get(ids))) == (2 if payload else 1)
+    assert len(statements(store, lambda: schedules.get(ids))) == 1, "nothing changes meanwhile"
     entries = [a_row(schedule.id) for schedule in some]
     assert len(statements(store, lambda: schedules.note(entries, NOW))) == few
 

@@ -15,6 +15,7 @@ from tests.simulation.actors import call_api
 from tests.simulation.engine import Dice, Engine, Process, SkewedClock
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
+from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
 
 
@@ -50,9 +51,10 @@ class World:
 
     def ports(self, process: Process) -> tuple[Ports, SimulatedStore]:
         store = SimulatedStore(self._rows, process, self.faults, self.monitor, self.shards)
+        rows = self._rows.schedules(process.clock)
         ports = Ports(
             store=store,
-            schedules=self._rows.schedules(process.clock),
+            schedules=SimulatedSchedules(rows, process, self.faults),
             lanes=SimulatedLanes(self.sqs, process, self.faults, self.monitor),
             rules=Rules(shards=self.shards),
             clock=process.clock,

@@ -13,7 +13,7 @@ from lambdas.core.recurrence.rules import Recurrence
 from lambdas.core.schedules.codec import encode_plan
 from lambdas.core.schedules.plan import Misfire, Plan
 from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.schedules.times import first
+from lambdas.core.schedules.times import first, runs_so_far
 from lambdas.core.task import Spec
 from lambdas.core.times import Millis
 
@@ -29,7 +29,7 @@ def read_plan(
     recurrence = given.recurrence(standing.created_at if standing else now, now)
     plan = _plan(given, recurrence, read_template(given.task, given.name, handlers, now))
     if standing is not None:
-        _check_change(plan, standing)
+        _check_change(plan, standing, now)
     with given.refusing():
         check(plan.recurrence, max(now, (plan.starts_at or 0) - 1))
         if first(plan, now) is None:
@@ -53,13 +53,14 @@ def _check_bounds(given: ScheduleIn, now: Millis) -> None:
         raise invalid(errors)
 
 
-def _check_change(plan: Plan, standing: Schedule) -> None:
+def _check_change(plan: Plan, standing: Schedule, now: Millis) -> None:
     errors = []
     if plan.namespace != standing.plan.namespace:
         message = f"must stay {standing.plan.namespace!r}; make another schedule for another one"
         errors.append(FieldError("task.namespace", message))
-    if plan.max_runs is not None and plan.max_runs <= standing.runs:
-        message = f"must be more than the {standing.runs:,} runs that it has had"
+    runs = runs_so_far(standing, now)
+    if plan.max_runs is not None and plan.max_runs <= runs:
+        message = f"must be more than the {runs:,} runs that it has had"
         errors.append(FieldError("max_runs", message))
     if errors:
         raise invalid(errors)

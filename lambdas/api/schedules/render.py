@@ -16,8 +16,8 @@ from lambdas.core.recurrence.rules import (
 )
 from lambdas.core.recurrence.told import Touch, describe
 from lambdas.core.schedules.plan import Misfire, Plan
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.schedules.times import last_fired_at, upcoming
+from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
+from lambdas.core.schedules.times import last_fired_at, runs_so_far, upcoming
 from lambdas.core.task import Spec
 from lambdas.core.times import SECOND, Millis, rfc3339
 
@@ -28,20 +28,28 @@ Told = TypeVar("Told")
 
 def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
     plan = schedule.plan
+    next_at = _told(schedule, lambda: next(upcoming(schedule, now), None))
     return {
         "id": schedule.id,
-        "status": schedule.status.value,
+        "status": _status(schedule, next_at).value,
         **_plan(plan),
         "version": schedule.version,
-        "next_fire_at": moment_json(_told(schedule, lambda: next(upcoming(schedule, now), None))),
+        "next_fire_at": moment_json(next_at),
         "last_fired_at": moment_json(_told(schedule, lambda: last_fired_at(schedule, now))),
-        "runs": schedule.runs,
+        "runs": _told(schedule, lambda: runs_so_far(schedule, now)),
         "last_error": schedule.last_error,
         "note": schedule.note,
         "description": _told(schedule, lambda: describe(plan.recurrence)),
         "created_at": rfc3339(schedule.created_at),
         "updated_at": rfc3339(schedule.updated_at),
     }
+
+
+def _status(schedule: Schedule, next_at: Millis | None) -> ScheduleStatus:
+    """Its last run is a task before its time has come; until then it is not finished for anybody
+    who waits for it."""
+    finished = schedule.status is ScheduleStatus.FINISHED
+    return ScheduleStatus.ACTIVE if finished and next_at is not None else schedule.status
 
 
 def touch_json(touches: Sequence[Touch]) -> list[dict[str, Any]]:

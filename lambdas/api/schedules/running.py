@@ -18,7 +18,7 @@ from lambdas.core.schedules import changes
 from lambdas.core.schedules.changes import Changed
 from lambdas.core.schedules.occurrences import occurrence_spec
 from lambdas.core.schedules.schedule import MISSED, Schedule
-from lambdas.core.schedules.times import after
+from lambdas.core.schedules.times import from_of_old
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 
@@ -98,7 +98,7 @@ def _check_backfill(schedule: Schedule, wanted: BackfillIn, now: Millis) -> None
 
 
 def _count(schedule: Schedule, wanted: BackfillIn) -> int:
-    times = after(schedule.plan, wanted.start - 1)
+    times = from_of_old(schedule.plan, wanted.start)
     within = takewhile(lambda at: at < wanted.until, times)
     found = sum(1 for _ in islice(within, COUNTED + 1))
     if found > MOST_FIRE_TIMES:

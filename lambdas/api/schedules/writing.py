@@ -44,11 +44,11 @@ class Writing:
                 changed = step(schedule, now)
             if changed is None:
                 return schedule
+            if changed.notes:
+                self.ports.schedules.note(changed.notes, now)
             (answer,) = self.ports.schedules.put([changed.schedule])
             match answer:
                 case Stands(after):
-                    with _told_in_the_log(after):
-                        self.ports.schedules.note(changed.notes, now)
                     return after
                 case Differs(Schedule() as standing):
                     schedule = standing

@@ -11,7 +11,7 @@ from lambdas.core.rules import Rules
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
 from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
-from lambdas.core.schedules.times import first
+from lambdas.core.schedules.times import first, last_fired_at, runs_so_far
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
 
@@ -19,7 +19,9 @@ from lambdas.core.values import value
 @value(frozen=True, kw_only=True, slots=True)
 class Changed:
     schedule: Schedule
-    notes: tuple[Entry, ...] = ()  # for the ledger, once the schedule stands
+    # For the ledger, before the schedule stands: what is then put after all has a row of its own,
+    # and that is what is told.
+    notes: tuple[Entry, ...] = ()
 
 
 def create(rules: Rules, schedule_id: str, plan: Plan, now: Millis) -> Schedule:
@@ -60,9 +62,8 @@ def pause(rules: Rules, schedule: Schedule, now: Millis, note: str | None) -> Ch
         told = replace(schedule, note=note, revision=schedule.revision + 1, updated_at=now)
         return Changed(schedule=told)
     paused = _begun(schedule, now, status=ScheduleStatus.PAUSED, note=note)
-    missed = [span for span in schedule.spans if span.id == MISSED]
-    notes = tuple(_passed(schedule, s.next_at, s.until, Expected.PAUSED) for s in missed)
-    return Changed(schedule=_woken(rules, paused, now), notes=notes)
+    notes = _not_made_up(schedule, Expected.PAUSED)
+    return Changed(schedule=_woken(rules, paused, now), notes=tuple(notes))
 
 
 def resume(rules: Rules, schedule: Schedule, now: Millis, note: str | None = None) -> Changed:
@@ -123,13 +124,17 @@ def backfill(
 
 
 def _begun(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
-    """A new version. What it was still making up for is of the old one; backfills go on."""
+    """A new version. What it was still making up for is of the old one; backfills go on. What was
+    put and is still to come does not start any more, and counts as no run."""
+    fired_at = last_fired_at(schedule, now)
     return replace(
         schedule,
         version=schedule.version + 1,
         revision=schedule.revision + 1,
         since=now,
         updated_at=now,
+        runs=runs_so_far(schedule, now),
+        put_at=() if fired_at is None else (fired_at,),
         spans=tuple(span for span in schedule.spans if span.id != MISSED),
         **sets,  # type: ignore[arg-type]
     )
@@ -141,8 +146,16 @@ def _changed(
     """With a note of the fire times that the old version has not come to."""
     left = before.next_at
     told = before.plan.delay is None and before.status is not ScheduleStatus.BROKEN
-    notes = [_passed(before, left, now + 1, outcome)] if told and left and left <= now else []
+    notes = _not_made_up(before, outcome)
+    until = now + 1 if before.plan.ends_at is None else min(now + 1, before.plan.ends_at)
+    if told and left and left < until:
+        notes.append(_passed(before, left, until, outcome))
     return Changed(schedule=_woken(rules, begun, now), notes=tuple(notes))
+
+
+def _not_made_up(schedule: Schedule, outcome: Expected) -> list[LedgerSpan]:
+    missed = [span for span in schedule.spans if span.id == MISSED]
+    return [_passed(schedule, span.next_at, span.until, outcome) for span in missed]
 
 
 def _passed(schedule: Schedule, start: Millis, until: Millis, outcome: Expected) -> LedgerSpan:

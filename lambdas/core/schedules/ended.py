@@ -11,7 +11,7 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.rules import Rules
 from lambdas.core.schedules.changes import Changed, pause
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, placed
-from lambdas.core.schedules.times import first
+from lambdas.core.schedules.times import first, latest
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
 
@@ -35,21 +35,43 @@ def _let_go(schedule: Schedule, task_id: str) -> dict[str, Any]:
 
 def _awaited(schedule: Schedule, task: Task) -> dict[str, Any]:
     """A delay counts from the end of the run, however it ended."""
-    if schedule.awaited != task.id:
+    if schedule.awaited == task.id:
+        sets: dict[str, Any] = {"awaited": None}
+    elif _is_due(schedule, task):
+        sets = {"runs": schedule.runs + 1, "put_at": latest(schedule, [_fire_time(task)])}
+    else:
         return {}
     if schedule.status is ScheduleStatus.FINISHED:
-        return {"awaited": None}
-    next_at = first(schedule.plan, task.updated_at)
-    sets: dict[str, Any] = {"awaited": None, "next_at": next_at}
-    if next_at is None and schedule.status is ScheduleStatus.ACTIVE:
+        return sets
+    most = schedule.plan.max_runs
+    runs_out = most is not None and sets.get("runs", schedule.runs) >= most
+    sets["next_at"] = None if runs_out else first(schedule.plan, task.updated_at)
+    if sets["next_at"] is None and schedule.status is ScheduleStatus.ACTIVE:
         sets["status"] = ScheduleStatus.FINISHED
     return sets
 
 
+def _is_due(schedule: Schedule, task: Task) -> bool:
+    """Whether the schedule is still about to put this very run: who did put it was cut off, or
+    got no answer. Were its end passed over now, the schedule would come to await it for ever."""
+    occurrence = task.spec.occurrence
+    return (
+        schedule.plan.delay is not None
+        and schedule.awaited is None
+        and occurrence is not None
+        and (occurrence.version, occurrence.scheduled_for) == (schedule.version, schedule.next_at)
+    )
+
+
+def _fire_time(task: Task) -> Millis:
+    return task.spec.occurrence.scheduled_for if task.spec.occurrence else task.spec.run_at
+
+
 def _counted(schedule: Schedule, task: Task) -> dict[str, Any]:
-    """Dead runs in a row; one that was cancelled neither counts nor interrupts."""
+    """Dead runs in a row; one that was cancelled neither counts nor interrupts. Nor does one that
+    was over before the schedule was resumed: it may have been counted, and is not counted twice."""
     most = schedule.plan.pause_on_failure
-    if most is None:
+    if most is None or task.updated_at < schedule.since:
         return {}
     if task.status is Status.SUCCEEDED:
         return {"dead_runs": ()} if schedule.dead_runs else {}

@@ -1,13 +1,16 @@
 """history: the ledger read row by row, the newest fire time first.
 
-What is stored as a span is taken apart here. A row of a backfill may lie within a span; two spans
-never overlap, since each begins where the schedule stood and ends where it went on.
+What is stored as a span is taken apart here. Rows may lie within a span: those of a backfill, and
+those of fire times that became tasks after all, which are told instead. A span begins where the
+schedule stood and ends where it went on; one that was written in vain, because its writer was cut
+off or came too late, lies within the next, which begins where it does.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow, LedgerSpan
 from lambdas.core.schedules.times import backwards
 from lambdas.core.times import Millis
@@ -45,10 +48,13 @@ def history(read: Read, place: Place) -> Iterator[Told]:
     times = _Times.within(read, place) if place.span else _Times()
     for entry in _entries(read, place.below):
         if isinstance(entry, LedgerSpan):
-            yield from times.down_to(0)
-            times = _Times(entry, entry.until)
+            if not times.reach(entry.start):
+                yield from times.down_to(0)
+                times = _Times(entry, entry.until)
             continue
         yield from times.down_to(entry.fire_time)
+        if not entry.backfill:
+            times.leave_out(entry.fire_time)
         yield Told(entry, Place(entry.key, times.key))
     yield from times.down_to(0)
 
@@ -59,18 +65,33 @@ class _Times:
     def __init__(self, span: LedgerSpan | None = None, below: Millis = 0) -> None:
         self._span = span
         self._left = backwards(span.recurrence, span.start, below) if span else iter(())
-        self._next = next(self._left, None)
+        self._next = self._pull()
 
     @classmethod
     def within(cls, read: Read, place: Place) -> "_Times":
         for entry in read(f"{place.span}~", 1).entries:
             if isinstance(entry, LedgerSpan) and entry.key == place.span:
-                return cls(entry, min(entry.until, _fire_time(place.below or "")))
+                return cls(entry, min(entry.until, _told_down_to(place.below or "")))
         return cls()
 
     @property
     def key(self) -> str | None:
         return self._span.key if self._span and self._next is not None else None
+
+    def reach(self, start: Millis) -> bool:
+        """Whether what is left of them goes down to there."""
+        return self._span is not None and self._next is not None and self._span.start <= start
+
+    def leave_out(self, at: Millis) -> None:
+        if self._next == at:
+            self._next = self._pull()
+
+    def _pull(self) -> Millis | None:
+        """None too once the rule cannot be evaluated any more; the rest of the ledger can."""
+        try:
+            return next(self._left, None)
+        except BadRule:
+            return None
 
     def down_to(self, at: Millis) -> Iterator[Told]:
         while self._span and self._next is not None and self._next > at:
@@ -80,7 +101,7 @@ class _Times:
                 version=0,
                 outcome=self._span.outcome,
             )
-            self._next = next(self._left, None)
+            self._next = self._pull()
             yield Told(row, Place(f"{row.fire_time:013d}#1", self.key))
 
 
@@ -93,8 +114,10 @@ def _entries(read: Read, below: str | None) -> Iterator[Entry]:
         below = page.entries[-1].key
 
 
-def _fire_time(key: str) -> Millis:
-    return int(key.partition("#")[0])
+def _told_down_to(key: str) -> Millis:
+    """A backfill's row is told before the fire time itself."""
+    at, _, backfill = key.split("#", 2) if key.count("#") > 1 else (*key.split("#"), "")
+    return int(at) + bool(backfill)
 
 
 def _is_key(text: str) -> bool:

@@ -33,6 +33,7 @@ class Wait:
     schedule: Schedule | None = None
     cancels: tuple[str, ...] = ()  # tasks that make room for it
     wakes: str | None = None  # a task that waited, and whose turn it is
+    unheard: bool = False  # nobody will tell that the run is over: it has to look for itself
 
 
 Decision = Start | Skip | Wait
@@ -59,26 +60,42 @@ def decide(
     reason = stale(schedule, occurrence)
     if schedule is None or reason is not None:
         return Skip(reason=reason or DELETED)
-    if occurrence.overlap is OverlapPolicy.ALLOW:
-        return Start()
+    if occurrence.overlap is OverlapPolicy.ALLOW or schedule.active == task_id:
+        return Start()  # the one that is named was let in before, or its turn has come
     runs = active if _other(active, task_id) else None
     waits = waiting if _other(waiting, task_id) else None
     if runs is not None:
-        return _crowded(schedule, occurrence.overlap, task_id, runs, waits)
+        return _crowded(schedule, occurrence, task_id, runs, waits)
     if waits is not None and occurrence.overlap is OverlapPolicy.QUEUE:  # it came first
         return Wait(schedule=_named(schedule, waits.id, task_id), wakes=waits.id)
     return Start(schedule=_named(schedule, task_id, None if waits is None else waits.id))
 
 
 def _crowded(
-    schedule: Schedule, overlap: OverlapPolicy, task_id: str, runs: Task, waits: Task | None
+    schedule: Schedule, occurrence: Occurrence, task_id: str, runs: Task, waits: Task | None
 ) -> Decision:
-    if overlap is OverlapPolicy.CANCEL:
-        out = (runs.id,) if waits is None else (runs.id, waits.id)
-        return Wait(schedule=_named(schedule, runs.id, task_id), cancels=out)
-    if overlap is OverlapPolicy.QUEUE and waits is None:
-        return Wait(schedule=_named(schedule, runs.id, task_id))
-    return Skip(reason=OVERLAP)
+    others = [task for task in (runs, waits) if task is not None]
+    out: tuple[str, ...] = ()
+    match occurrence.overlap:
+        case OverlapPolicy.CANCEL if not any(_newer(task, occurrence) for task in others):
+            out = tuple(task.id for task in others)
+        case OverlapPolicy.QUEUE if waits is None:
+            pass
+        case _:
+            return Skip(reason=OVERLAP)
+    named = _named(schedule, runs.id, task_id)
+    return Wait(schedule=named, cancels=out, unheard=not _owes(runs))
+
+
+def _newer(task: Task, occurrence: Occurrence) -> bool:
+    """A run that comes late must not cancel one that was to come after it."""
+    other = task.spec.occurrence
+    return other is not None and other.scheduled_for > occurrence.scheduled_for
+
+
+def _owes(task: Task) -> bool:
+    """Not if it was made when the schedule, or a backfill of it, let nobody wait."""
+    return task.spec.occurrence is not None and task.spec.occurrence.owes
 
 
 def _other(task: Task | None, task_id: str) -> bool:

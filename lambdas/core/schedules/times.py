@@ -1,10 +1,11 @@
 """The fire times of a schedule: its rule's, within its bounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.recurrence.rules import Recurrence
+from lambdas.core.recurrence.rules import RateRule, Recurrence, Rule
 from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.times import MINUTE, Millis
@@ -23,6 +24,13 @@ def after(plan: Plan, at: Millis) -> Iterator[Millis]:
         return fire_times(plan.recurrence, at, last)
     only = at + plan.delay
     return iter([only] if last is None or only <= last else [])
+
+
+def from_of_old(plan: Plan, at: Millis) -> Iterator[Millis]:
+    """Those from an instant on, as if the rule had always been: a rate goes back beyond its anchor,
+    which is when it was created, if nobody has said more. For backfills."""
+    rules = tuple(_of_old(rule, at) for rule in plan.recurrence.rules)
+    return after(replace(plan, recurrence=replace(plan.recurrence, rules=rules)), at - 1)
 
 
 def first(plan: Plan, at: Millis) -> Millis | None:
@@ -59,14 +67,36 @@ def upcoming(schedule: Schedule, now: Millis) -> Iterator[Millis]:
     return islice(after(plan, max(now, schedule.since)), already + plan.max_runs - schedule.runs)
 
 
+def runs_so_far(schedule: Schedule, now: Millis) -> int:
+    """Without those that are tasks already, but still to come."""
+    last = max(schedule.put_at, default=0)
+    if last <= now or schedule.status is ScheduleStatus.BROKEN:  # its rule says nothing any more
+        return schedule.runs
+    if schedule.plan.delay is not None:
+        return schedule.runs - 1
+    ahead = _before(after(schedule.plan, max(now, schedule.since)), last + 1)
+    return schedule.runs - sum(1 for _ in ahead)
+
+
 def last_fired_at(schedule: Schedule, now: Millis) -> Millis | None:
     """The last two that became tasks tell, unless the next two are less than a horizon away;
     then the rule does."""
     past = [at for at in schedule.put_at if at <= now]
-    if past or not schedule.put_at:
+    if past or not schedule.put_at or schedule.status is ScheduleStatus.BROKEN:
         return max(past, default=None)
     begun = max(schedule.since, schedule.plan.starts_at or 0)
     return next(backwards(schedule.plan.recurrence, begun + 1, now + 1), None)
+
+
+def latest(schedule: Schedule, fire_times: Iterable[Millis]) -> tuple[Millis, ...]:
+    """The last two that became tasks, when these have."""
+    return tuple(sorted({*fire_times, *schedule.put_at})[-2:])
+
+
+def _of_old(rule: Rule, at: Millis) -> Rule:
+    if not isinstance(rule, RateRule) or rule.anchor <= at:
+        return rule
+    return replace(rule, anchor=at - (at - rule.anchor) % rule.every)
 
 
 def _before(times: Iterator[Millis], end: Millis) -> Iterator[Millis]:
