@@ -13,6 +13,7 @@ from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.steps.settle import settle
 from lambdas.core.task import Task
+from lambdas.core.times import Millis
 from lambdas.enqueue import enqueue
 from lambdas.materialise import TRIES, materialise
 
@@ -39,13 +40,13 @@ def _pay(ports: Ports, task: Task) -> bool:
         now = ports.clock.now()
         changed = ended(ports.rules, schedule, task, now)
         if changed is None:
-            return _follow(ports, schedule)
+            return _follow(ports, schedule, now)
         if changed.notes:
             ports.schedules.note(changed.notes, now)
         (answer,) = ports.schedules.put([changed.schedule])
         match answer:
             case Stands(after):
-                return _follow(ports, after)
+                return _follow(ports, after, now)
             case Differs(standing):
                 schedule = standing
             case _:
@@ -53,12 +54,12 @@ def _pay(ports: Ports, task: Task) -> bool:
     return False
 
 
-def _follow(ports: Ports, schedule: Schedule) -> bool:
+def _follow(ports: Ports, schedule: Schedule, now: Millis) -> bool:
     """Wake the run that waits, and put the next one if it is near."""
     if schedule.waiting is not None:
         _wake(ports, schedule)
-    if schedule.wake is not None and schedule.wake.at <= ports.clock.now():
-        materialise(ports, [schedule])
+    if schedule.wake is not None and schedule.wake.at <= now:
+        materialise(ports, [schedule], now=now)
     return True
 
 

@@ -11,14 +11,17 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lambdas.core.change import Applied, Unknown, Unreadable
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.ahead import Ahead, Pass, look_ahead, missed, own_id
+from lambdas.core.schedules.ahead import look_ahead
 from lambdas.core.schedules.changes import broken
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
+from lambdas.core.schedules.missed import missed
 from lambdas.core.schedules.occurrences import occurrence_spec
 from lambdas.core.schedules.overlap import CHANGED
+from lambdas.core.schedules.passes import Ahead, Pass, own_id
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import MISSED, Schedule
 from lambdas.core.steps.cancel import cancel_unstarted
@@ -43,6 +46,11 @@ class Materialised:
     more: bool = False  # there is more to put at once than one pass takes
 
 
+class _Built(NamedTuple):
+    task: Task | None
+    row: LedgerRow
+
+
 @dataclass(kw_only=True, slots=True)
 class _Put:
     """A pass whose occurrences have been put."""
@@ -57,11 +65,30 @@ class _Put:
 
 
 def materialise(
-    ports: Ports, schedules: Sequence[Schedule], slots: Mapping[str, Millis] = AT_ONCE
+    ports: Ports,
+    schedules: Sequence[Schedule],
+    slots: Mapping[str, Millis] = AT_ONCE,
+    *,
+    now: Millis,
 ) -> Materialised:
-    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin."""
-    now = ports.clock.now()
+    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin. `now` is
+    when the schedules stood so, or earlier: whoever is held up after he has read them must not
+    take for missed what others have put since."""
     done = Materialised()
+    settled = _round(ports, schedules, slots, now, done)
+    if settled:  # what was missed is decided, and stands: now it can be put
+        _round(ports, settled, slots, now, done)
+    return done
+
+
+def _round(
+    ports: Ports,
+    schedules: Sequence[Schedule],
+    slots: Mapping[str, Millis],
+    now: Millis,
+    done: Materialised,
+) -> list[Schedule]:
+    """Returns the schedules that are to be looked at again."""
     looked = _Looked(ports, now, done)
     passes = [p for s in looked.at(schedules) if (p := looked.ahead(s, slots.get(s.id, 0)))]
     put = _put(ports, passes, now)
@@ -70,10 +97,11 @@ def materialise(
     if stale:
         ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED) for task in stale])
     due = [task for p in put if p.id not in lost for task in p.tasks]
-    done.occurrences = len(due)
-    done.sent = enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
-    done.more = any(p.done.more for p in put)
-    return done
+    done.occurrences += len(due)
+    done.sent += enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
+    done.more |= any(p.done.more for p in put)
+    again = {p.id for p in put if p.done.settles}
+    return [schedule for schedule in done.advanced if schedule.id in again]
 
 
 class _Looked:
@@ -122,28 +150,26 @@ class _Looked:
 def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
     """Make the tasks, and say so in the ledger. A schedule may not go past an occurrence of which
     nobody knows whether it was put: its pass ends here, and is repeated."""
-    notes: list[Entry] = []
-    built: list[tuple[str, Task]] = []
-    for p in passes:
-        notes += p.notes
-        tasks = (_build(ports, p, ahead, notes, now) for ahead in p.occurrences)
-        built += [(p.schedule.id, task) for task in tasks if task]
+    notes: list[Entry] = [entry for p in passes for entry in p.notes]
+    built = [_build(ports, p, ahead, now) for p in passes for ahead in p.occurrences]
+    notes += [one.row for one in built if one.task is None]
+    tasks = [one for one in built if one.task is not None]
     put = {p.schedule.id: _Put(done=p) for p in passes}
-    answers = ports.store.put([task for _, task in built])
-    for (schedule_id, task), answer in zip(built, answers, strict=True):
-        match answer:
-            case Applied():
-                put[schedule_id].tasks.append(task)
-            case Unreadable():
-                pass  # it is there, and nobody will ever know more
-            case Unknown():
-                put[schedule_id].sure = False
+    answers = ports.store.put([one.task for one in tasks if one.task])
+    for one, answer in zip(tasks, answers, strict=True):
+        of = put[one.row.schedule_id]
+        if isinstance(answer, Unknown) and not isinstance(answer, Unreadable):  # that is there
+            of.sure = False
+            continue
+        notes.append(one.row)
+        if isinstance(answer, Applied) and one.task:
+            of.tasks.append(one.task)
     ports.schedules.note(notes, now)
     return list(put.values())
 
 
-def _build(ports: Ports, done: Pass, ahead: Ahead, notes: list[Entry], now: Millis) -> Task | None:
-    """None if it cannot be built, which the ledger tells; the next one may be."""
+def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
+    """If one cannot be built, the ledger tells; the next one may be."""
     schedule = done.schedule
     own = ahead.span == MISSED
     error = task = None
@@ -161,18 +187,16 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, notes: list[Entry], now: Mill
         log.exception("not built", extra={"step": "scan", "schedule_id": schedule.id})
         error = f"{type(raised).__name__}: {raised}"
         done.not_built(ahead, error)
-    notes.append(
-        LedgerRow(
-            schedule_id=schedule.id,
-            fire_time=ahead.fire_time,
-            version=schedule.version,
-            outcome=Expected.FIRED if task else Expected.BROKEN,
-            task_id=task.id if task else None,
-            backfill=ahead.span,
-            error=error,
-        )
+    row = LedgerRow(
+        schedule_id=schedule.id,
+        fire_time=ahead.fire_time,
+        version=schedule.version,
+        outcome=Expected.FIRED if task else Expected.BROKEN,
+        task_id=task.id if task else None,
+        backfill=ahead.span,
+        error=error,
     )
-    return task
+    return _Built(task, row)
 
 
 def _advance(ports: Ports, put: Sequence[_Put], done: Materialised) -> set[str]:

@@ -106,6 +106,7 @@ class Dispatcher:
         missed runs to make up for, and gets a slot like any overdue task."""
         from lambdas.materialise import materialise
 
+        now = self.ports.clock.now()
         found = {w.task_id: w for w in wakes}
         slots = {i: slot for i, w in found.items() if (slot := self._slot_of_wake(w)) is not None}
         standing = self.ports.schedules.get(list(slots))
@@ -113,7 +114,7 @@ class Dispatcher:
         for wake in gone:  # deleted, and the index lags; or it cannot be read
             self.set_aside(wake, "no schedule")
         still = [schedule for i, schedule in standing.items() if schedule.wake == found[i]]
-        done = materialise(self.ports, still, slots)
+        done = materialise(self.ports, still, slots, now=now)
         return Dispatched(
             occurrences=done.occurrences,
             sent=done.sent,

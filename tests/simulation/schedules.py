@@ -9,6 +9,7 @@ from lambdas.core.schedules.ports import (
     ScheduleListing,
     SchedulePage,
     ScheduleStore,
+    Stands,
 )
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.times import Millis
@@ -16,15 +17,19 @@ from lambdas.core.wakes import Wake
 from tests.simulation.calls import answered, called, fates
 from tests.simulation.engine import Process
 from tests.simulation.faults import Faults
+from tests.simulation.monitor import Monitor
 
 T = TypeVar("T")
 
 
 class SimulatedSchedules:
-    def __init__(self, rows: ScheduleStore, process: Process, faults: Faults) -> None:
+    def __init__(
+        self, rows: ScheduleStore, process: Process, faults: Faults, monitor: Monitor
+    ) -> None:
         self._rows = rows
         self._process = process
         self._faults = faults
+        self._monitor = monitor
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
         if not schedules:
@@ -41,6 +46,7 @@ class SimulatedSchedules:
         self._call(lambda: self._rows.delete(schedule_id))
 
     def set_aside(self, found: Wake, later: Wake) -> None:
+        self._monitor.schedules.set_aside(found.task_id)
         self._call(lambda: self._rows.set_aside(found, later))
 
     def page(self, listing: ScheduleListing) -> SchedulePage:
@@ -53,7 +59,10 @@ class SimulatedSchedules:
         return self._call(lambda: self._rows.ledger(schedule_id, below, limit))
 
     def _put(self, schedule: Schedule) -> ScheduleAnswer:
+        before = self._rows.get([schedule.id]).get(schedule.id)
         [answer] = self._rows.put([schedule])
+        if isinstance(answer, Stands):
+            self._monitor.replaced(self._process, before, schedule)
         return answer
 
     def _call(self, act: Callable[[], T]) -> T:

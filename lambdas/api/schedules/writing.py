@@ -65,7 +65,7 @@ class Writing:
         if schedule.wake is None or schedule.wake.at > now:
             return schedule
         with _told_in_the_log(schedule):
-            materialise(self.ports, [schedule])
+            materialise(self.ports, [schedule], now=now)
             return self.ports.schedules.get([schedule.id]).get(schedule.id, schedule)
         return schedule
 

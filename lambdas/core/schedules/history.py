@@ -2,12 +2,12 @@
 
 What is stored as a span is taken apart here. Rows may lie within a span: those of a backfill, and
 those of fire times that became tasks after all, which are told instead. A span begins where the
-schedule stood and ends where it went on; one that was written in vain, because its writer was cut
-off or came too late, lies within the next, which begins where it does.
+schedule stood and ends where it went on; one whose writer was cut off, or came too late, may lie
+across others. Each fire time is told once.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from lambdas.core.recurrence.rules import BadRule
@@ -17,25 +17,26 @@ from lambdas.core.times import Millis
 from lambdas.core.values import value
 
 AT_ONCE = 100  # entries that are read together
+MOST_SPANS = 20  # that lie across each other; a cursor names them
 
 Read = Callable[[str | None, int], LedgerPage]  # below a key, so many
 
 
 class Place(NamedTuple):
-    """How far a ledger has been read: below a key, and perhaps within a span."""
+    """How far a ledger has been read: below a key, and perhaps within spans."""
 
     below: str | None = None
-    span: str | None = None  # the key of the span
+    spans: tuple[str, ...] = ()  # their keys
 
     def cursor(self) -> str:
-        return self.below or "" if self.span is None else f"{self.below}~{self.span}"
+        return "~".join([self.below or "", *self.spans])
 
 
 def place_of(cursor: str) -> Place:
-    below, _, span = cursor.partition("~")
-    if not (_is_key(below) and (not span or _is_key(span))):
+    below, *spans = cursor.split("~")
+    if not all(_is_key(key) for key in (below, *spans)) or len(spans) > MOST_SPANS:
         raise ValueError("not a cursor of this list")
-    return Place(below, span or None)
+    return Place(below, tuple(spans))
 
 
 @value(frozen=True, slots=True)
@@ -45,64 +46,74 @@ class Told:
 
 
 def history(read: Read, place: Place) -> Iterator[Told]:
-    times = _Times.within(read, place) if place.span else _Times()
+    times = _Times(_spans(read, place), _told_down_to(place.below) if place.below else None)
     for entry in _entries(read, place.below):
         if isinstance(entry, LedgerSpan):
-            if not times.reach(entry.start):
-                yield from times.down_to(0)
-                times = _Times(entry, entry.until)
+            times.add(entry)
             continue
         yield from times.down_to(entry.fire_time)
         if not entry.backfill:
             times.leave_out(entry.fire_time)
-        yield Told(entry, Place(entry.key, times.key))
+        yield Told(entry, Place(entry.key, times.keys))
     yield from times.down_to(0)
 
 
 class _Times:
-    """The fire times of one span that are still to be told."""
+    """The fire times of spans that are still to be told."""
 
-    def __init__(self, span: LedgerSpan | None = None, below: Millis = 0) -> None:
-        self._span = span
-        self._left = backwards(span.recurrence, span.start, below) if span else iter(())
-        self._next = self._pull()
+    def __init__(self, spans: Iterable[LedgerSpan], below: Millis | None) -> None:
+        self._open: list[_Span] = []
+        for span in spans:
+            self.add(span, below)
 
-    @classmethod
-    def within(cls, read: Read, place: Place) -> "_Times":
-        for entry in read(f"{place.span}~", 1).entries:
-            if isinstance(entry, LedgerSpan) and entry.key == place.span:
-                return cls(entry, min(entry.until, _told_down_to(place.below or "")))
-        return cls()
+    def add(self, span: LedgerSpan, below: Millis | None = None) -> None:
+        if len(self._open) < MOST_SPANS:
+            self._open.append(_Span(span, span.until if below is None else below))
 
     @property
-    def key(self) -> str | None:
-        return self._span.key if self._span and self._next is not None else None
-
-    def reach(self, start: Millis) -> bool:
-        """Whether what is left of them goes down to there."""
-        return self._span is not None and self._next is not None and self._span.start <= start
-
-    def leave_out(self, at: Millis) -> None:
-        if self._next == at:
-            self._next = self._pull()
-
-    def _pull(self) -> Millis | None:
-        """None too once the rule cannot be evaluated any more; the rest of the ledger can."""
-        try:
-            return next(self._left, None)
-        except BadRule:
-            return None
+    def keys(self) -> tuple[str, ...]:
+        self._open = [span for span in self._open if span.next is not None]
+        return tuple(span.of.key for span in self._open)
 
     def down_to(self, at: Millis) -> Iterator[Told]:
-        while self._span and self._next is not None and self._next > at:
+        while (span := max(self._open, key=lambda s: s.next or 0, default=None)) is not None:
+            if span.next is None or span.next <= at:
+                return
             row = LedgerRow(
-                schedule_id=self._span.schedule_id,
-                fire_time=self._next,
+                schedule_id=span.of.schedule_id,
+                fire_time=span.next,
                 version=0,
-                outcome=self._span.outcome,
+                outcome=span.of.outcome,
             )
-            self._next = self._pull()
-            yield Told(row, Place(f"{row.fire_time:013d}#1", self.key))
+            self.leave_out(row.fire_time)
+            yield Told(row, Place(f"{row.fire_time:013d}#1", self.keys))
+
+    def leave_out(self, at: Millis) -> None:
+        for span in self._open:
+            if span.next == at:
+                span.pull()
+
+
+class _Span:
+    def __init__(self, of: LedgerSpan, below: Millis) -> None:
+        self.of = of
+        self._left = backwards(of.recurrence, of.start, min(below, of.until))
+        self.next: Millis | None = None
+        self.pull()
+
+    def pull(self) -> None:
+        """None too once the rule cannot be evaluated any more; the rest of the ledger can."""
+        try:
+            self.next = next(self._left, None)
+        except BadRule:
+            self.next = None
+
+
+def _spans(read: Read, place: Place) -> Iterator[LedgerSpan]:
+    for key in place.spans:
+        for entry in read(f"{key}~", 1).entries:
+            if isinstance(entry, LedgerSpan) and entry.key == key:
+                yield entry
 
 
 def _entries(read: Read, below: str | None) -> Iterator[Entry]:
@@ -116,8 +127,8 @@ def _entries(read: Read, below: str | None) -> Iterator[Entry]:
 
 def _told_down_to(key: str) -> Millis:
     """A backfill's row is told before the fire time itself."""
-    at, _, backfill = key.split("#", 2) if key.count("#") > 1 else (*key.split("#"), "")
-    return int(at) + bool(backfill)
+    at, _, backfill = key.partition("#1#")
+    return int(at.partition("#")[0]) + bool(backfill)
 
 
 def _is_key(text: str) -> bool:
