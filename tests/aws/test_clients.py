@@ -22,6 +22,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import DeadListing
 from lambdas.core.steps.cancel import cancel
 from lambdas.core.times import MINUTE
+from lambdas.version import VERSION
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_sent_task
 
@@ -157,3 +158,13 @@ def test_a_missing_region_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     with pytest.raises(NotConfigured, match="AWS is not configured: You must specify a region"):
         clients.dynamodb()
+
+
+def test_a_request_says_who_makes_it():
+    client, seen = clients.dynamodb(NOWHERE), []
+    client.meta.events.register("before-send", lambda request, **_: seen.append(request.headers))
+
+    with pytest.raises(Unavailable), reached():
+        client.list_tables()
+
+    assert seen[0]["User-Agent"].decode().startswith(f"duetime/{VERSION} Botocore/")
