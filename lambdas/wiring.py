@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from lambdas.aws import clients
@@ -17,11 +16,12 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Adapters:
     """The AWS backend, ready for any role."""
 

@@ -20,7 +20,6 @@ from botocore.loaders import Loader
 from botocore.session import get_session
 
 from lambdas.core.errors import NotConfigured, Unavailable
-from lambdas.version import VERSION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -121,7 +120,7 @@ def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
         parameter_validation=False,  # types are checked before; this is a fifth of a call's CPU
         # Who calls, for CloudTrail. Left to itself, botocore puts that together anew, twice for
         # every request, which is a fifth of the rest.
-        user_agent=f"duetime/{VERSION} {session.user_agent()}",
+        user_agent=f"duetime {session.user_agent()}",
     )
     with reached():
         return session.create_client(service, endpoint_url=endpoint_url, config=config)

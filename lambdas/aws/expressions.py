@@ -1,6 +1,5 @@
 """A change as the parameters of one UpdateItem: what core.change says, in DynamoDB's words."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from lambdas.aws import schema
@@ -10,11 +9,12 @@ from lambdas.aws.retention import removal_attributes
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 NO_STATUS = "NONE"  # stands in no item
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Update:
     parameters: dict[str, Any]
     beside: dict[str, str]  # the long texts, to be stored first
@@ -26,12 +26,12 @@ def update(change: Change, shards: int, retention: Millis) -> Update:
     condition, values = _condition(change.expect)
     sets: list[str] = []
     removes: list[str] = []
-    for name, value in attributes.items():
-        if value is None:
+    for name, attribute in attributes.items():
+        if attribute is None:
             removes.append(name)
         else:
             sets.append(f"{name} = :{name}")
-            values[f":{name}"] = value
+            values[f":{name}"] = attribute
     if change.keeps_attempt:  # the right side is read before anything is written
         sets.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
     parameters = {

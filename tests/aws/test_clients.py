@@ -22,7 +22,6 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import DeadListing
 from lambdas.core.steps.cancel import cancel
 from lambdas.core.times import MINUTE
-from lambdas.version import VERSION
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_sent_task
 
@@ -167,4 +166,4 @@ def test_a_request_says_who_makes_it():
     with pytest.raises(Unavailable), reached():
         client.list_tables()
 
-    assert seen[0]["User-Agent"].decode().startswith(f"duetime/{VERSION} Botocore/")
+    assert seen[0]["User-Agent"].decode().startswith("duetime Botocore/")
