@@ -16,9 +16,9 @@ from botocore.exceptions import (
     NoCredentialsError,
     NoRegionError,
 )
-from botocore.loaders import Loader
 from botocore.session import get_session
 
+from lambdas.aws.endpoints import OurServices
 from lambdas.core.errors import NotConfigured, Unavailable
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ TABLE_READ_TIMEOUT = 2.0
 POLL_READ_TIMEOUT = 30.0  # a long poll of SQS stays silent for up to 20 s
 ATTEMPTS = 3
 POOL_SIZE = 32
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
 
 _FAILED_CONDITION = "ConditionalCheckFailedException"
 _WORTH_TRYING_AGAIN = {
@@ -111,7 +110,7 @@ def _worth_trying_again(error: ClientError) -> bool:
 
 def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
     session = get_session()
-    session.register_component("data_loader", _OurServices())
+    session.register_component("data_loader", OurServices())
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
@@ -124,11 +123,3 @@ def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
     )
     with reached():
         return session.create_client(service, endpoint_url=endpoint_url, config=config)
-
-
-class _OurServices(Loader):
-    """botocore would look through the folders of all of AWS's services, some thousand files, only
-    to learn that ours is among them."""
-
-    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002
-        return list(SERVICES)
