@@ -14,7 +14,7 @@ Template = dict[str, Any]
 ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
-        *((action, "table") for action in (*ROWS, "dynamodb:Query")),
+        *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
         ("dynamodb:Query", "table/index/listing"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
