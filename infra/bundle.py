@@ -18,7 +18,11 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import botocore
+
 from infra.stage import BadStage, Handlers
+from lambdas.aws.endpoints import FILE as ENDPOINTS
+from lambdas.aws.endpoints import our_endpoints
 from lambdas.handler_names import names_in
 from lambdas.registry import BadHandlers, HandlersNotFound
 
@@ -155,6 +159,9 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
         else:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
+    endpoints = folder / ENDPOINTS.relative_to(ROOT)
+    endpoints.parent.mkdir()
+    endpoints.write_text(json.dumps(our_endpoints(), separators=(",", ":")))
     if contents.handlers is not None:
         shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
     if contents.handler_names is not None:
@@ -221,7 +228,8 @@ def _version_of(python: str) -> str:
 def _digest(contents: _Contents, machine: Machine) -> str:
     """Of everything that goes into a bundle, and of how it is made."""
     digest = blake2b(digest_size=10)
-    how = (contents.needs, contents.handler_names, machine, interpreter(machine.python) is None)
+    compiled = interpreter(machine.python) is not None
+    how = (contents.needs, contents.handler_names, machine, compiled, botocore.__version__)
     digest.update(repr(how).encode())
     for name, path in _inputs(contents):
         content = path.read_bytes()

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lambdas.core.schedules.ports import ScheduleStore
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Adapters:
     """The AWS backend, ready for any role."""
 

@@ -1,7 +1,6 @@
 """A change as the parameters of one UpdateItem: what core.change says, in DynamoDB's words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lambdas.aws import schema
@@ -11,11 +10,12 @@ from lambdas.aws.retention import removal_clause
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 NO_STATUS = "NONE"  # stands in no item
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Update:
     parameters: dict[str, Any]
     beside: dict[str, str]  # the long texts, to be stored first

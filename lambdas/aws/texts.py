@@ -10,7 +10,7 @@ leaves a row that nobody refers to; this is rare, and costs storage only.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -18,6 +18,7 @@ from lambdas.aws import schema
 from lambdas.core import codec
 from lambdas.core.occurrence import Occurrence
 from lambdas.core.task import Attempt, Spec
+from lambdas.core.values import value
 
 # A task with all its texts at these limits is still below 1 KB.
 SPEC_LIMIT = 384
@@ -28,7 +29,7 @@ _CUT = 64
 Texts = Mapping[str, str]  # sort key → text
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Text:
     """What goes into the item, and what must be stored beside it first."""
 

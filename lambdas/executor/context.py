@@ -23,7 +23,7 @@ class Previous:
     task_id: str
     status: str
     result: Any
-    scheduled_for: Millis
+    scheduled_for: datetime
 
 
 class Context:

@@ -7,7 +7,7 @@ token is spent.
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
@@ -19,6 +19,7 @@ from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import fail, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
+from lambdas.core.values import value
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context, Previous
 from lambdas.executor.messages import Letters, Messages
@@ -35,7 +36,7 @@ HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept fro
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class Advanced:
     begun: list[Run] = field(default_factory=list)
     unrecorded: list[Ended] = field(default_factory=list)  # not answered: to be tried again

@@ -7,7 +7,7 @@ from lambdas.core.occurrence import Occurrence
 from lambdas.core.ports import Ports
 from lambdas.core.schedules.ledger import LedgerRow
 from lambdas.core.task import Task
-from lambdas.core.times import rfc3339
+from lambdas.core.times import from_datetime, rfc3339, to_datetime
 from lambdas.executor.context import Previous
 
 FEW, MANY = 10, 100  # entries of the ledger that are read at first, and then
@@ -56,9 +56,9 @@ def _told(task: Task) -> Previous:
         task_id=task.id,
         status=task.status.value,
         result=task.result,
-        scheduled_for=occurrence.scheduled_for if occurrence else task.spec.run_at,
+        scheduled_for=to_datetime(occurrence.scheduled_for if occurrence else task.spec.run_at),
     )
 
 
 def _moment(previous: Previous | None) -> str | None:
-    return rfc3339(previous.scheduled_for) if previous else None
+    return rfc3339(from_datetime(previous.scheduled_for)) if previous else None

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lambdas.core.change import Applied, Change, Unknown, Unreadable
 from lambdas.core.lanes import Lane
@@ -14,6 +14,7 @@ from lambdas.core.steps.record import to_enqueue
 from lambdas.core.steps.watch import Verdict, look
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind
 from lambdas.enqueue import enqueue
 from lambdas.scanner.pace import Pacer, due_at
@@ -24,7 +25,7 @@ BACKED_UP = 1_000  # ready messages from which a lane counts as backed up
 AT_ONCE: Millis = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Dispatched:
     claims: Counter[Lane] = field(default_factory=Counter)
     lost_claims: Counter[Lane] = field(default_factory=Counter)
@@ -37,7 +38,7 @@ class Dispatched:
     more_to_put: bool = False
 
 
-@dataclass
+@value()
 class Dispatcher:
     """For one tick: the depth of a lane is read once, and only if somebody asks."""
 

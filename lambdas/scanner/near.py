@@ -1,9 +1,10 @@
 """What wakes around now: read in one go, fresh work apart from the rest."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind, minute_of
 from lambdas.scanner.index import WakeIndex
 from lambdas.scanner.pace import Pacer, due_at
@@ -12,7 +13,7 @@ from lambdas.scanner.window import Window
 LIMIT = 50_000  # wakes of each sort that a tick takes in at once
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class Near:
     """Each sort is kept apart, so that however much there is of one, it never crowds out
     another: watches find the dead executors of today while a backlog is worked off."""

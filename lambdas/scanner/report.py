@@ -1,14 +1,15 @@
 """What a tick did; its log line and the metrics are made of this."""
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from lambdas.core.lanes import Lane
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class TickReport:
     claims: Counter[Lane] = field(default_factory=Counter)
     lost_claims: Counter[Lane] = field(default_factory=Counter)  # to others, or to a change

@@ -273,6 +273,7 @@ def test_an_active_one_is_not_resumed(any_service: Service):
 @pytest.mark.parametrize(("call", "word"), [("pause", "paused"), ("resume", "resumed")])
 def test_a_finished_one_is_a_409(any_service: Service, call: str, word: str):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
+    any_service.clock.advance(MINUTE)
 
     response = any_service.on(schedule_id, call)
 
@@ -330,3 +331,17 @@ def test_there_need_not_be_a_note(service: Service, body: bytes):
 
     assert service.on(schedule_id, "pause", body).body["note"] is None
     assert service.on(schedule_id, "resume", body).body["status"] == "active"
+
+
+def test_the_last_run_can_be_paused_until_its_time_has_come(any_service: Service):
+    """It is a task already, and no fire time is left: but nobody has seen it run."""
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
+    assert any_service.on(schedule_id, "resume").body["status"] == "active"
+
+    paused = any_service.on(schedule_id, "pause").body
+    resumed = any_service.on(schedule_id, "resume").body
+
+    assert (paused["status"], paused["runs"]) == ("paused", 0)
+    assert (resumed["status"], resumed["next_fire_at"]) == ("active", rfc3339(NOW + MINUTE))
+    tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    assert sorted(task["status"] for task in tasks) == ["CANCELLED", "ENQUEUED"]

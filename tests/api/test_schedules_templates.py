@@ -46,6 +46,19 @@ def test_names_of_the_previous_run_wait_for_the_start(service: Service):
     assert run["name"] == "{{"
 
 
+def test_a_schedule_without_a_name_puts_in_none(service: Service):
+    task = {
+        "target": {**HTTP, "headers": {"A": "{{schedule.name}}"}},
+        "tags": {"a": "{{schedule.name}}"},
+    }
+
+    response = service.schedule(rule=EVERY_MINUTE, task=task)
+
+    assert response.status == 201, response.body
+    run = service.get("/v1/tasks", schedule_id=response.body["id"]).body["items"][0]
+    assert (run["target"]["headers"], run["tags"]) == ({"A": ""}, {"a": ""})
+
+
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"payload": "{{nme}}"}, "task.payload", "there is no name 'nme'; known: scheduled_for, "),
     ({"payload": {"a": [0, "{{x}}"]}}, "task.payload.a.1", "there is no name 'x'"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import HOUR, MINUTE, SECOND, Millis, rfc3339
@@ -72,6 +73,21 @@ def test_a_paused_one_has_nothing_upcoming(service: Service):
     body = service.get(f"/v1/schedules/{schedule_id}/upcoming").body
 
     assert body == {"fire_times": [], "daylight_saving": []}
+
+
+def test_what_cannot_be_evaluated_any_more_is_a_409(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+):
+    schedule_id = service.schedule().body["id"]
+
+    def gone(*_: Any) -> None:
+        raise BadRule("timezone", "'Mars' is not a time zone")
+
+    monkeypatch.setattr("lambdas.core.schedules.times.fire_times", gone)
+    response = service.get(f"/v1/schedules/{schedule_id}/upcoming")
+
+    assert response.status == 409
+    assert "timezone: 'Mars' is not a time zone" in response.body["detail"]
 
 
 # Preview
@@ -175,6 +191,9 @@ def attempt(number: int, started_at: Millis) -> Attempt:
 def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    assert ledger(any_service, schedule_id) == []  # they are still to come
+
+    any_service.clock.advance(4 * MINUTE)
 
     assert ledger(any_service, schedule_id) == [
         {
@@ -317,6 +336,8 @@ def test_a_pause_that_is_over_is_told(any_service: Service):
     any_service.on(schedule_id, "pause")
     any_service.clock.advance(7 * MINUTE + SECOND)
     any_service.on(schedule_id, "resume")
+    assert {i["outcome"] for i in ledger(any_service, schedule_id)} == {"paused"}
+    any_service.clock.advance(4 * MINUTE)
 
     told = {i["fire_time"]: i["outcome"] for i in ledger(any_service, schedule_id)}
 

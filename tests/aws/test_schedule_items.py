@@ -167,7 +167,10 @@ def test_a_plan_that_is_replaced_while_it_is_read(
 
 
 def test_a_schedule_that_is_deleted_while_it_is_read(
-    interfering: Interfering, disturbed: DynamoScheduleStore, schedules: DynamoScheduleStore
+    interfering: Interfering,
+    disturbed: DynamoScheduleStore,
+    schedules: DynamoScheduleStore,
+    caplog: pytest.LogCaptureFixture,
 ):
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
 
@@ -177,17 +180,23 @@ def test_a_schedule_that_is_deleted_while_it_is_read(
     interfering.before["batch_get_item"] = delete
 
     assert disturbed.get([schedule.id]) == {}
+    assert caplog.text == "", "nothing is wrong with it"
 
 
-def test_who_changes_a_plan_that_has_just_been_changed_learns_so(
-    interfering: Interfering, disturbed: DynamoScheduleStore, schedules: DynamoScheduleStore
+@pytest.mark.parametrize("change", [advanced, lambda s: replanned(s, LONG + "!")])
+def test_who_changes_a_plan_and_is_too_late_learns_so_and_deletes_none(
+    interfering: Interfering,
+    disturbed: DynamoScheduleStore,
+    schedules: DynamoScheduleStore,
+    change: Any,
 ):
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
-    winner = replanned(schedule, LONG + "!")
+    winner = change(schedule)
     interfering.before["put_item"] = lambda _: put(schedules, winner)
 
     assert disturbed.put([replanned(schedule, LONG + "?")]) == [Differs(winner)]
-    assert schedules.get([schedule.id]) == {schedule.id: winner}
+    fresh = DynamoScheduleStore(interfering, schedules._table.name, clock=SteppedClock())
+    assert fresh.get([schedule.id]) == {schedule.id: winner}
 
 
 def unavailable(_: Any) -> None:

@@ -128,10 +128,11 @@ class System:
         clock = SystemClock()
         self.now = clock.now
         self.store = EmbeddedStore(None)
+        self.schedules = self.store.schedules(clock)
         self._lanes = MemoryLanes(clock)
         ports = Ports(
             store=self.store,
-            schedules=self.store.schedules(clock),
+            schedules=self.schedules,
             lanes=self._lanes,
             rules=Rules(shards=1),
             clock=clock,

@@ -234,6 +234,17 @@ def test_of_many_one_replaces_it(schedules: ScheduleStore, kind: str, _round: in
     assert schedules.get([base.id]) == {base.id: winner}
 
 
+@PAYLOADS
+def test_two_that_differ_in_their_plan_alone_are_not_the_same(
+    schedules: ScheduleStore, payload: Any
+):
+    first = stored(schedules, a_schedule(task=a_spec(payload=payload)))
+    second = stored(schedules, replanned(first, ["another"]))
+
+    for other in (replanned(first, "different"), replanned(first, LONG + "!")):
+        assert schedules.put([other]) == [Differs(second)]
+
+
 def test_many_who_try_again_all_get_their_turn(schedules: ScheduleStore):
     schedule = stored(schedules, a_schedule())
 

@@ -106,6 +106,8 @@ def test_names_that_are_not_given_stay():
 @example("{{schedule.name}}{{previous.result}}", NAMES | {"schedule.name": ""}, {"schedule.name"})
 @example("{{{schedule.name}}", NAMES | {"schedule.name": "{a}}"}, {"schedule.name"})
 @example("{{schedule.name}}{{previous.result}}", NAMES | {"schedule.name": "{"}, {"schedule.name"})
+@example("{{schedule.name}}", NAMES, {"schedule.name"})
+@example("{{{schedule.name}}", NAMES | {"schedule.name": "{schedule.id}}"}, {"schedule.name"})
 def test_filling_in_step_by_step_is_filling_in_at_once(
     template: Any, names: dict[str, Any], early: set[str]
 ):

@@ -33,13 +33,13 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:GetRecords", "table stream"),
         ("dynamodb:GetShardIterator", "table stream"),
         ("dynamodb:ListStreams", "table/stream/*"),
-        ("dynamodb:Query", "table"),
-        ("dynamodb:BatchWriteItem", "table"),
+        *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
+        *(("sqs:SendMessage", lane) for lane in Lane),
         ("sqs:SendMessage", "failed records"),
     },
     **{
         f"executor-{lane}": {
-            *((action, "table") for action in ROWS),
+            *((action, "table") for action in (*ROWS, "dynamodb:Query")),
             ("sqs:SendMessage", lane),
             ("sqs:ReceiveMessage", lane),
             ("sqs:DeleteMessage", lane),

@@ -1,6 +1,5 @@
 """`duetime schedules upcoming`, `ledger` and `preview`: what will happen and what has."""
 
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +21,7 @@ from duetime.cli.schedules.rule_options import RuleOptions, rules_of
 from duetime.cli.values import moment, refuse
 
 if TYPE_CHECKING:
-    from duetime.client import LedgerPage
+    pass
 
 Count = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
 
@@ -62,27 +61,20 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """What became of every fire time, the latest first: why did it not run?"""
-    from duetime.cli import fire_times, listing, phrases
+    from duetime.cli import fire_times, listing
     from duetime.cli.schedules import views
 
-    now = phrases.now()
     with connect(url, sign, token) as client:
         found = client.schedules.get(schedule)
         read = partial(client.schedules.ledger_page, schedule)
         page = listing.read(
-            lambda size, at: _past(read(limit=size, cursor=at), now),
+            lambda size, at: read(limit=size, cursor=at),
             limit=None if everything else limit,
             cursor=cursor,
         )
     zone = fire_times.zone_of(rules_of(found))
     empty = f"None of its fire times has come: duetime schedules upcoming {found['id']}"
     listing.print_list(page, views.ledger(zone), empty, as_json=as_json)
-
-
-def _past(page: "LedgerPage", now: datetime) -> "LedgerPage":
-    """Without those that are tasks already, but whose time is still to come."""
-    rows = [row for row in page["items"] if datetime.fromisoformat(row["fire_time"]) <= now]
-    return {"items": rows, "next_cursor": page["next_cursor"]}
 
 
 @grouped

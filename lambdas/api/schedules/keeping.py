@@ -10,7 +10,7 @@ from lambdas.api.schedules.bodies import NoteIn
 from lambdas.api.schedules.keys import key_of, reserved_id
 from lambdas.api.schedules.listing import schedule_page
 from lambdas.api.schedules.plans import read_plan
-from lambdas.api.schedules.render import schedule_json
+from lambdas.api.schedules.render import schedule_json, status_of
 from lambdas.api.schedules.writing import Writing
 from lambdas.api.tasks import HandlerNames
 from lambdas.core.ports import Ports
@@ -80,7 +80,7 @@ class Keeping:
         note = _note(request)
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
-            if schedule.status is ScheduleStatus.FINISHED:
+            if status_of(schedule, now) is ScheduleStatus.FINISHED:
                 raise _finished(schedule, "paused")
             if schedule.status is ScheduleStatus.PAUSED and note in (None, schedule.note):
                 return None
@@ -94,9 +94,10 @@ class Keeping:
         note = _note(request)
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
-            if schedule.status is ScheduleStatus.FINISHED:
+            status = status_of(schedule, now)
+            if status is ScheduleStatus.FINISHED:
                 raise _finished(schedule, "resumed")
-            if schedule.status is ScheduleStatus.ACTIVE:
+            if status is ScheduleStatus.ACTIVE:
                 return None
             return changes.resume(self.ports.rules, schedule, now, note)
 

@@ -8,7 +8,7 @@ from lambdas.api.http import FieldError, invalid
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Ports, TaskStore
 from lambdas.core.schedules.history import Place, history, place_of
-from lambdas.core.schedules.ledger import Expected, LedgerRow
+from lambdas.core.schedules.ledger import Expected, LedgerRow, just_after
 from lambdas.core.schedules.overlap import OVERLAP, PAUSED
 from lambdas.core.task import Task
 from lambdas.core.times import Millis, rfc3339
@@ -22,9 +22,9 @@ _NEVER_RAN: Mapping[str | None, Expected] = {
 def ledger_page(
     ports: Ports, schedule_id: str, limit: int, cursor: str | None
 ) -> tuple[list[dict[str, Any]], str | None]:
-    told = history(
-        lambda below, most: ports.schedules.ledger(schedule_id, below, most), _place(cursor)
-    )
+    """What is put ahead of its time has a row too, which is nobody's business before that."""
+    place = _place(cursor) if cursor else Place(just_after(ports.clock.now()))
+    told = history(lambda below, most: ports.schedules.ledger(schedule_id, below, most), place)
     found = list(islice(told, limit + 1))
     rows = [one.row for one in found[:limit]]
     tasks = ports.store.get([row.task_id for row in rows if row.task_id])
@@ -32,9 +32,9 @@ def ledger_page(
     return items, found[limit - 1].place.cursor() if len(found) > limit else None
 
 
-def _place(cursor: str | None) -> Place:
+def _place(cursor: str) -> Place:
     try:
-        return place_of(cursor) if cursor else Place()
+        return place_of(cursor)
     except ValueError as error:
         raise invalid([FieldError("cursor", str(error))]) from None
 

@@ -28,13 +28,12 @@ Told = TypeVar("Told")
 
 def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
     plan = schedule.plan
-    next_at = _told(schedule, lambda: next(upcoming(schedule, now), None))
     return {
         "id": schedule.id,
-        "status": _status(schedule, next_at).value,
+        "status": status_of(schedule, now).value,
         **_plan(plan),
         "version": schedule.version,
-        "next_fire_at": moment_json(next_at),
+        "next_fire_at": moment_json(_next_fire(schedule, now)),
         "last_fired_at": moment_json(_told(schedule, lambda: last_fired_at(schedule, now))),
         "runs": _told(schedule, lambda: runs_so_far(schedule, now)),
         "last_error": schedule.last_error,
@@ -45,11 +44,16 @@ def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
     }
 
 
-def _status(schedule: Schedule, next_at: Millis | None) -> ScheduleStatus:
+def status_of(schedule: Schedule, now: Millis) -> ScheduleStatus:
     """Its last run is a task before its time has come; until then it is not finished for anybody
     who waits for it."""
-    finished = schedule.status is ScheduleStatus.FINISHED
-    return ScheduleStatus.ACTIVE if finished and next_at is not None else schedule.status
+    if schedule.status is ScheduleStatus.FINISHED and _next_fire(schedule, now) is not None:
+        return ScheduleStatus.ACTIVE
+    return schedule.status
+
+
+def _next_fire(schedule: Schedule, now: Millis) -> Millis | None:
+    return _told(schedule, lambda: next(upcoming(schedule, now), None))
 
 
 def touch_json(touches: Sequence[Touch]) -> list[dict[str, Any]]:

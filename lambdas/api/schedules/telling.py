@@ -11,7 +11,7 @@ from lambdas.api.query import Query
 from lambdas.api.schedules.bodies import PreviewIn
 from lambdas.api.schedules.ledger import ledger_page
 from lambdas.api.schedules.render import touch_json
-from lambdas.api.schedules.writing import Writing
+from lambdas.api.schedules.writing import Writing, evaluating
 from lambdas.core.ports import Ports
 from lambdas.core.recurrence.fire_times import check, fire_times
 from lambdas.core.recurrence.rules import DelayRule, Recurrence
@@ -36,15 +36,17 @@ class Telling:
             raise invalid([FieldError("count", f"must be from 1 to {MANY}")])
         schedule = self.writing.find(parameters["id"])
         now = self.ports.clock.now()
-        times = list(islice(upcoming(schedule, now), count))
-        return Response(status=200, body=_told(schedule.plan.recurrence, now, times))
+        with evaluating(schedule):
+            times = list(islice(upcoming(schedule, now), count))
+            return Response(status=200, body=_told(schedule.plan.recurrence, now, times))
 
     def ledger(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
         limit, cursor = query.limit(), query.text("cursor")
         query.done()
         schedule = self.writing.find(parameters["id"])
-        return list_page(*ledger_page(self.ports, schedule.id, limit, cursor))
+        with evaluating(schedule):
+            return list_page(*ledger_page(self.ports, schedule.id, limit, cursor))
 
     def preview(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()

@@ -41,7 +41,8 @@ class Writing:
         schedule = self.find(schedule_id)
         for _ in range(TRIES):
             now = self.ports.clock.now()
-            changed = _taken(schedule, step, now)
+            with evaluating(schedule):
+                changed = step(schedule, now)
             if changed is None:
                 return schedule
             note_passed(self.ports, schedule, changed.notes, now)
@@ -92,9 +93,11 @@ def _told_in_the_log(schedule: Schedule) -> Iterator[None]:
         log.exception("not brought forward at once", extra={"schedule_id": schedule.id})
 
 
-def _taken(schedule: Schedule, step: Step, now: Millis) -> Changed | None:
+@contextmanager
+def evaluating(schedule: Schedule) -> Iterator[None]:
+    """A rule that was good when it was submitted may not be any more: zones come and go."""
     try:
-        return step(schedule, now)
+        yield
     except BadRule as bad:
         detail = f"Schedule {schedule.id} cannot be evaluated; change it first. {bad}"
         raise Problem(409, "state-conflict", "The rule cannot be evaluated", detail) from None

@@ -4,10 +4,11 @@ from functools import lru_cache
 
 from lambdas.core.recurrence.language import fields_of
 from lambdas.core.recurrence.pattern import DAY_LONG, YEARS_AHEAD, Pattern, firing
-from lambdas.core.recurrence.rules import CronRule, Gap, Overlap
+from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap
 from lambdas.core.recurrence.zones import load, stretch
 
 BOUND = YEARS_AHEAD * 366 * DAY_LONG
+MOST_TURNS = 2_000  # a few for each year, if need be
 
 
 class Cron:
@@ -29,7 +30,9 @@ class Cron:
         """
         now = stretch(self.zone, at)
         local = self.pattern.first(at + 1 + now.offset)
-        while local is not None and local - at < BOUND:
+        for _ in range(MOST_TURNS):
+            if local is None or local - at > BOUND:
+                return None
             fires = local - now.offset
             if fires < now.end:
                 again = self._left_out_until(fires)
@@ -44,7 +47,7 @@ class Cron:
             if local < begins or then.offset < now.offset:
                 local = self.pattern.first(begins)
             now = then
-        return None
+        raise BadRule("expression", f"gets nowhere after {at}")
 
     def _left_out_until(self, fires: int) -> int | None:
         """The local time to go on from, if this one exists twice and the other one is meant."""

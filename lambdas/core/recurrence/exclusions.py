@@ -15,12 +15,12 @@ class WholeDays:
     def __init__(self, days: frozenset[int]) -> None:
         self._days = days
 
-    def first_other(self, at: int) -> int:
+    def first_other(self, at: int, end: int) -> int:
         """The first local time at or after this one that is not on one of the days."""
         day = at // DAY_LONG
         if day not in self._days:
             return at
-        while day in self._days:
+        while day in self._days and day * DAY_LONG < end:
             day += 1
         return day * DAY_LONG
 
@@ -38,7 +38,7 @@ class LeftOut:
         """`at` if it is not left out; else a later instant before which everything is."""
         second = at // SECOND
         now = stretch(self._zone, second)
-        other = self._times.first_other(second + now.offset) - now.offset
+        other = self._times.first_other(second + now.offset, now.end + now.offset) - now.offset
         return at if other == second else min(other, now.end) * SECOND
 
 

@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 After = Callable[[Millis], Millis | None]  # the first fire time strictly after an instant
 
 # How many stretches of left-out fire times are passed over before the search is given up.
-PATIENCE = 2_500
+PATIENCE = 1_000
 HORIZON = 42 * YEAR
 
 
@@ -77,11 +77,17 @@ def _next(
             return None
         after = max((exclusion.until(at) for exclusion in exclusions), default=at) - 1
         if after < at:
-            assert at > start, f"the next fire time after {start} is not {at}"
-            return at
+            return _later(at, start)
         until = at + HORIZON if until is None else until
-    reason = f"leaves out more than {PATIENCE:,} fire times, or rows of them, on end"
+    reason = f"leaves out {PATIENCE:,} fire times, or rows of them, on end; exclude whole days"
     raise BadRule("exclude", reason, part="exclude")
+
+
+def _later(at: Millis, start: Millis) -> Millis:
+    """Asserted, whatever it takes; as a BadRule, so that one schedule is set aside, not all."""
+    if at <= start:
+        raise BadRule("rules", f"the next fire time after {start} cannot be {at}")
+    return at
 
 
 def _rules(recurrence: Recurrence) -> list[After]:

@@ -41,16 +41,15 @@ class Pattern:
             found = self._in_day(second)
             if found is not None:
                 return day * DAY_LONG + found
-        next_day = self._day_after(day)
+        next_day = self._day_after(day, 12 * YEARS_AHEAD)
         return None if next_day is None else next_day * DAY_LONG + self._earliest
 
     def matches(self, at: int) -> bool:
         day, second = divmod(at, DAY_LONG)
         return self._in_day(second) == second and self.on(day)
 
-    def first_other(self, at: int) -> int:
-        """The first local time at or after this one that is not named, or when the search ends."""
-        end = at + YEARS_AHEAD * 366 * DAY_LONG
+    def first_other(self, at: int, end: int) -> int:
+        """The first local time at or after this one that is not named; or the end, or later."""
         while at < end and self.matches(at):
             at = self._further(at, end)
         return at
@@ -93,14 +92,15 @@ class Pattern:
             return day * DAY_LONG + self.other_minutes[place] * 60
         if self.other_minutes:
             return (day + 1) * DAY_LONG
-        other_day = self._day_after(day, on=False)
+        months = (end - at) // (28 * DAY_LONG) + 2
+        other_day = self._day_after(day, months, on=False)
         return end if other_day is None else other_day * DAY_LONG
 
-    def _day_after(self, day: int, *, on: bool = True) -> int | None:
-        """The next day that is named, or the next that is not."""
+    def _day_after(self, day: int, months: int, *, on: bool = True) -> int | None:
+        """The next day that is named, or the next that is not, within so many months."""
         when = date.fromordinal(min(max(day + EPOCH, 1), _LAST_DAY))
         year, month, passed = when.year, when.month, when.day
-        for _ in range(12 * YEARS_AHEAD):
+        for _ in range(months):
             named = self.days.in_month(year, month) if month in self.months else 0
             left = (named if on else _ALL_DAYS[length(year, month)] & ~named) >> passed + 1
             if left:

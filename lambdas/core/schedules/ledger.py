@@ -69,6 +69,12 @@ class LedgerPage:
     more: bool
 
 
+def just_after(fire_time: Millis) -> str:
+    """A key behind all rows of that fire time and the span that ends with it, and before the rows
+    of any later one."""
+    return f"{fire_time + 1:013d}#1"
+
+
 def kept_until(entry: Entry, now: Millis) -> Millis:
     """Rows of a backfill speak of times long past, and are kept as long as any."""
     at = entry.fire_time if isinstance(entry, LedgerRow) else entry.until

@@ -138,7 +138,7 @@ def test_the_search_is_given_up_rather_than_going_on_for_ever():
     """Odd and even minutes, each left out by one of two: as many stretches as minutes."""
     never = recurring("* * * * *", exclude=(a_cron("*/2 * * * *"), a_cron("1-59/2 * * * *")))
 
-    with pytest.raises(BadRule, match=f"leaves out more than {PATIENCE:,} fire times"):
+    with pytest.raises(BadRule, match=f"leaves out {PATIENCE:,} fire times"):
         next_fire(never, NOW)
 
 

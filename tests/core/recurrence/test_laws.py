@@ -24,8 +24,9 @@ from lambdas.core.recurrence.zones import load
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
 from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression
 from tests.core.recurrence.oracle import Oracle
-from tests.core.recurrence.said import a_cron, at, first, recurring
+from tests.core.recurrence.said import a_cron, at, first, recurring, told
 
+BERLIN_CHANGES = ExcludedDates(dates=("2027-03-28", "2026-10-25"), timezone="Europe/Berlin")
 chances = st.integers(0, 2**32).map(Random)
 
 
@@ -206,6 +207,25 @@ def test_excluded_dates_leave_out_those_local_days_and_no_others(drawn, zone, da
 
     everything = fire_times(recurring(rule), after, until)
     assert list(found) == [f for f in everything if day(f) not in dates]
+
+
+@pytest.mark.parametrize(
+    ("expression", "exclusion", "after", "fires"),
+    [
+        ("30 * * * *", a_cron("* 0-2 * * *", "Europe/Berlin"), "2027-03-28T00:00", "28 03:30"),
+        ("30 * * * *", a_cron("* 0-2 * * *", "Europe/Berlin"), "2026-10-25T00:00", "25 03:30"),
+        ("30 0 * * *", BERLIN_CHANGES, "2027-03-28T00:00", "29 00:30"),
+        ("30 23 * * *", BERLIN_CHANGES, "2026-10-25T00:00", "26 23:30"),
+        ("30 23 * * *", BERLIN_CHANGES, "2026-10-24T12:00", "24 23:30"),
+    ],
+)
+def test_an_exclusion_ends_on_the_wall_though_the_clock_was_changed(
+    expression, exclusion, after, fires
+):
+    rule = a_cron(expression, "Europe/Berlin")
+    found = next_fire(recurring(rule, exclude=(exclusion,)), at(after, "Europe/Berlin"))
+
+    assert told(found, "Europe/Berlin")[8:16] == fires
 
 
 def test_a_delay_has_no_fire_times_and_adds_none():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import lambdas.core.recurrence as package
 from lambdas.core.recurrence import zones
+from lambdas.core.recurrence.cron import Cron
 from lambdas.core.recurrence.fire_times import fire_times, next_fire
 from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap
 from lambdas.core.recurrence.told import touched
@@ -87,6 +88,13 @@ def test_lesson_13_a_bad_schedule_says_so_and_nothing_else_is_raised(expression,
     except BadRule as bad:
         found = bad.reason
     assert found is None or isinstance(found, str) or found > after
+
+
+def test_lesson_13_even_a_fault_of_ours_is_the_fault_of_one_schedule(monkeypatch):
+    monkeypatch.setattr(Cron, "after", lambda _, at: at)
+
+    with pytest.raises(BadRule, match="the next fire time after 0 cannot be 0"):
+        next_fire(recurring("* * * * *"), 0)
 
 
 def test_lesson_14_a_time_left_out_is_told_before_it_happens():

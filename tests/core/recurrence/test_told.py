@@ -34,6 +34,11 @@ BERLIN = "Europe/Berlin"
         ("1 * * * *", "at 1 minute past every hour"),
         ("15 * * * *", "at 15 minutes past every hour"),
         ("*/7 * * * *", "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour"),
+        ("5/10 * * * *", "at minutes 5, 15, 25, 35, 45 and 55 of every hour"),
+        (
+            "0 1-23/2 * * *",
+            "at minute 0 of hours 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21 and 23 every day",
+        ),
         ("0 */2 * * *", "every 2 hours from 00:00"),
         ("15 */3 * * *", "every 3 hours from 00:15"),
         ("*/15 9-17 * * 1-5", "every 15 minutes from 09:00 to 17:45, Monday to Friday"),
@@ -119,7 +124,7 @@ def meaning(pattern: Pattern) -> tuple:
 def test_what_is_told_alike_fires_alike():
     """The words leave nothing out: from them one could tell the fire times."""
     chance, meanings = Random(11), {}
-    for _ in range(5_000):
+    for _ in range(2_500):
         expression = " ".join(an_expression(chance))
         try:
             pattern = firing(expression)
@@ -127,7 +132,7 @@ def test_what_is_told_alike_fires_alike():
             continue
         told = describe(recurring(expression))
         assert meanings.setdefault(told, meaning(pattern)) == meaning(pattern), told
-    assert len(meanings) > 3_000
+    assert len(meanings) > 1_500
 
 
 YEAR_AHEAD = (at("2026-10-01T12:00"), at("2026-10-01T12:00") + YEAR)
