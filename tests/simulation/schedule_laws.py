@@ -67,10 +67,11 @@ class ScheduleLaws:
         if occurrence is None:
             return
         of_it = self._of[occurrence.schedule_id]
-        schedule = self.standing.get(occurrence.schedule_id)
-        if schedule is not None and schedule.plan.delay is not None and occurrence.version:
+        version = occurrence.version
+        made_by = self.versions[occurrence.schedule_id][version - 1] if version else None
+        if made_by is not None and made_by.plan.delay is not None:
             others = [self.tasks[i] for i in of_it if i not in self.revived]
-            if any(not t.status.finished and _version(t) == occurrence.version for t in others):
+            if any(not t.status.finished and _version(t) == version for t in others):
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)
 
