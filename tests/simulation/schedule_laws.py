@@ -42,6 +42,7 @@ class ScheduleLaws:
     deleted: set[str] = field(default_factory=set)
     leaving: set[str] = field(default_factory=set)  # somebody wants them deleted
     revived: set[str] = field(default_factory=set)
+    backed_up_until: Millis = 0  # nobody was there to empty the lanes
     on_debt: Callable[[str], object] = lambda task_id: None
     _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
     _of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # its tasks
@@ -120,11 +121,12 @@ class ScheduleLaws:
         if schedule.status is not ScheduleStatus.ACTIVE or schedule_id in self.leaving:
             return
         awaited = self.tasks.get(schedule.awaited or "")
-        waits = awaited is not None and not awaited.status.finished
+        waits = awaited is not None and (awaited.owes or not awaited.status.finished)
         makes_up = any(span.id == MISSED for span in schedule.spans)
         if schedule.next_at is None and not waits and not makes_up:
             self._fail("it is active, and will never fire again", schedule_id)
-        if schedule.next_at is not None and schedule.next_at < self.engine.now - MINUTE:
+        held_up = self.backed_up_until + SETTLES > self.engine.now  # overdue ones wait for room
+        if schedule.next_at and schedule.next_at < self.engine.now - MINUTE and not held_up:
             self._fail("its fire time has passed, and nobody has seen to it", schedule_id)
 
     def judge(self, store: ScheduleStore) -> None:
