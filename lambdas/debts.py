@@ -16,6 +16,7 @@ from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from lambdas.enqueue import enqueue
 from lambdas.materialise import TRIES, materialise
+from lambdas.passing import note_passed
 
 
 def pay(ports: Ports, tasks: Sequence[Task]) -> int:
@@ -41,8 +42,7 @@ def _pay(ports: Ports, task: Task) -> bool:
         changed = ended(ports.rules, schedule, task, now)
         if changed is None:
             return _follow(ports, schedule, now)
-        if changed.notes:
-            ports.schedules.note(changed.notes, now)
+        note_passed(ports, schedule, changed.notes, now)
         (answer,) = ports.schedules.put([changed.schedule])
         match answer:
             case Stands(after):

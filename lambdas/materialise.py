@@ -164,7 +164,8 @@ def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
         notes.append(one.row)
         if isinstance(answer, Applied) and one.task:
             of.tasks.append(one.task)
-    ports.schedules.note(notes, now)
+    if notes:
+        ports.schedules.note(notes, now)
     return list(put.values())
 
 

@@ -8,23 +8,35 @@ come at once, at the full minute, so they are asked together.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lambdas.core.change import Change
+from lambdas.core.change import Applied, Change, Refused
 from lambdas.core.delivery import Delivery
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Status
 from lambdas.core.occurrence import Occurrence, OverlapPolicy
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.overlap import OVERLAP, Decision, Skip, Start, Wait, decide, stale
+from lambdas.core.schedules.overlap import (
+    CHANGED,
+    OVERLAP,
+    Decision,
+    Skip,
+    Start,
+    Wait,
+    decide,
+    stale,
+)
+from lambdas.core.schedules.passes import version_id
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.steps.cancel import cancel, cancel_unstarted, request_cancel
 from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.enqueue import enqueue
 from lambdas.executor.messages import Messages
 from lambdas.executor.runs import Admitted
 
 LOOKS_AGAIN: Millis = MINUTE  # one that waits for a run whose end nobody will tell
+SKEW: Millis = 5 * SECOND  # by which clocks may differ
+OLDER = 4  # versions that may have begun within that time
 TRIES = 5  # each lost to another run of the schedule that begins or ends
 
 Tasks = Mapping[str, Task]
@@ -92,11 +104,40 @@ class Gate:
         schedules = self._ports.schedules.get([one.occurrence.schedule_id for one in asked])
         for one in asked:
             one.schedule = schedules.get(one.occurrence.schedule_id)
-        left = asked
+        left = [one for one in asked if not self._is_doubled(one)]
         for _ in range(TRIES):
             if not left:
                 return
             left = self._round(left)
+
+    def _is_doubled(self, one: _Asked) -> bool:
+        """Whether its fire time has started in an older version already: whoever began this one
+        had a clock that lags behind an executor's. What has not started yet, does not any more."""
+        schedule, occurrence = one.schedule, one.occurrence
+        if schedule is None or occurrence.version != schedule.version:
+            return False
+        if not 0 < occurrence.scheduled_for - schedule.since <= SKEW:
+            return False
+        older = range(max(schedule.version - OLDER, 1), schedule.version)
+        ids = [version_id(schedule.id, v, occurrence.scheduled_for) for v in older]
+        there = list(self._ports.store.get(ids).values())
+        now = self._ports.clock.now()
+        answers = self._ports.store.apply(
+            [cancel_unstarted(task, now=now, reason=CHANGED) for task in there]
+        )
+        for task, answer in zip(there, answers, strict=True):
+            standing = answer.task if isinstance(answer, Applied | Refused) else task
+            if standing is None or standing.attempt == 0 == task.attempt:
+                continue
+            self._skip_doubled(one, now)
+            return True
+        return False
+
+    def _skip_doubled(self, one: _Asked, now: Millis) -> None:
+        task = self._ports.store.get([one.delivery.task_id]).get(one.delivery.task_id)
+        one.decision = Skip(reason=CHANGED)
+        if task is not None:
+            self._ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED)])
 
     def _round(self, asked: Sequence[_Asked]) -> list[_Asked]:
         """Decide, and write down what was decided; those for whom the schedule has changed."""

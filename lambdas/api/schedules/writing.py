@@ -17,6 +17,7 @@ from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.materialise import materialise
+from lambdas.passing import note_passed
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +45,7 @@ class Writing:
                 changed = step(schedule, now)
             if changed is None:
                 return schedule
-            if changed.notes:
-                self.ports.schedules.note(changed.notes, now)
+            note_passed(self.ports, schedule, changed.notes, now)
             (answer,) = self.ports.schedules.put([changed.schedule])
             match answer:
                 case Stands(after):

@@ -99,4 +99,10 @@ class Pass:
 
 def own_id(schedule: Schedule, fire_time: Millis, span: str = MISSED) -> str:
     """Of the task that a fire time becomes."""
-    return occurrence_id(schedule.id, span or f"v{schedule.version}", fire_time)
+    if span != MISSED:
+        return occurrence_id(schedule.id, span, fire_time)
+    return version_id(schedule.id, schedule.version, fire_time)
+
+
+def version_id(schedule_id: str, version: int, fire_time: Millis) -> str:
+    return occurrence_id(schedule_id, f"v{version}", fire_time)

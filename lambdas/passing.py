@@ -1,0 +1,38 @@
+"""passing: what a schedule leaves behind, changed, paused or resumed, goes into its ledger.
+Shared by the API, and by whoever pays a debt that pauses a schedule.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from lambdas.core.ports import Ports
+from lambdas.core.recurrence.fire_times import fire_times
+from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
+from lambdas.core.schedules.missed import LOOKED_FOR
+from lambdas.core.schedules.passes import own_id
+from lambdas.core.schedules.schedule import Schedule
+from lambdas.core.times import Millis
+
+
+def note_passed(ports: Ports, before: Schedule, notes: Sequence[Entry], now: Millis) -> None:
+    """Fire times that passed by may be tasks nevertheless, and may even have run: whoever put them
+    was cut off before the ledger knew. They are told as what they are."""
+    ids = {
+        own_id(before, at): at
+        for span in notes
+        if isinstance(span, LedgerSpan)
+        for at in islice(fire_times(span.recurrence, span.start - 1, span.until - 1), LOOKED_FOR)
+    }
+    there = ports.store.get(list(ids)) if ids else {}
+    fired = [
+        LedgerRow(
+            schedule_id=before.id,
+            fire_time=ids[task_id],
+            version=before.version,
+            outcome=Expected.FIRED,
+            task_id=task_id,
+        )
+        for task_id in there
+    ]
+    if notes:
+        ports.schedules.note([*notes, *fired], now)
