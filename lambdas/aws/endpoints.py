@@ -1,6 +1,6 @@
 """botocore's list of endpoints, cut down to our services.
 
-botocore reads a megabyte, every service in every region, to make its first client: a seventh of a
+botocore reads a megabyte, every service in every region, to make its first client: a fifth of a
 function's cold start. So a bundle carries the few that are ours, in botocore's own words. Beside a
 source tree there is no such file, and botocore reads its own.
 """
