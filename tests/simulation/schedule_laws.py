@@ -42,6 +42,7 @@ class ScheduleLaws:
     deleted: set[str] = field(default_factory=set)
     leaving: set[str] = field(default_factory=set)  # somebody wants them deleted
     revived: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)  # put by a writer that was frozen meanwhile
     backed_up_until: Millis = 0  # nobody was there to empty the lanes
     on_debt: Callable[[str], object] = lambda task_id: None
     _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
@@ -75,6 +76,8 @@ class ScheduleLaws:
             if any(not t.status.finished and _version(t) == version for t in others):
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)
+        if self.engine.now - task.created_at > MINUTE:
+            self.late.add(task.id)
 
     def changed(self, before: Task, after_it: Task) -> None:
         if before.status is Status.DEAD and not after_it.status.finished:
@@ -146,6 +149,7 @@ class ScheduleLaws:
             task = self.tasks[task_id]
             at = task.spec.occurrence.scheduled_for
             ran = task.attempt > 0 and task.spec.occurrence.version is not None
+            ran = ran and task_id not in self.late  # others may have passed over it by then
             if ran and (at not in own or own[at].outcome is not Expected.FIRED):
                 self.fail("it ran, and the ledger does not know", task.id)
         for at in self._expected(schedule_id):
