@@ -42,8 +42,7 @@ def _pay(ports: Ports, task: Task) -> bool:
         changed = ended(ports.rules, schedule, task, now)
         if changed is None:
             return _follow(ports, schedule, now)
-        note_passed(ports, schedule, changed.notes, now)
-        (answer,) = ports.schedules.put([changed.schedule])
+        (answer,) = ports.schedules.put([note_passed(ports, schedule, changed, now)])
         match answer:
             case Stands(after):
                 return _follow(ports, after, now)

@@ -2,21 +2,24 @@
 Shared by the API, and by whoever pays a debt that pauses a schedule.
 """
 
-from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from lambdas.core.ports import Ports
 from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
+from lambdas.core.schedules.changes import Changed
+from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
 from lambdas.core.schedules.missed import LOOKED_FOR
 from lambdas.core.schedules.passes import own_id
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.times import Millis
 
 
-def note_passed(ports: Ports, before: Schedule, notes: Sequence[Entry], now: Millis) -> None:
+def note_passed(ports: Ports, before: Schedule, changed: Changed, now: Millis) -> Schedule:
     """Fire times that passed by may be tasks nevertheless, and may even have run: whoever put them
-    was cut off before the ledger knew. They are told as what they are."""
+    was cut off before the schedule and its ledger knew. They are told as what they are, and
+    counted. Returns the schedule as it is to stand."""
+    notes = changed.notes
     ids = {
         own_id(before, at): at
         for span in notes
@@ -36,3 +39,5 @@ def note_passed(ports: Ports, before: Schedule, notes: Sequence[Entry], now: Mil
     ]
     if notes:
         ports.schedules.note([*notes, *fired], now)
+    ran = sum(task.attempt > 0 for task in there.values())
+    return replace(changed.schedule, runs=changed.schedule.runs + ran)

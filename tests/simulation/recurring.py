@@ -13,6 +13,7 @@ from tests.simulation.plans import RECURRING
 from tests.simulation.world import World
 
 PATIENCE: Millis = 30 * SECOND
+LONGEST_FREEZE: Millis = 6 * MINUTE
 CALM: Millis = 12 * MINUTE  # that schedules go on for when nothing fails any more
 ACTS = ["pause", "resume", "resume", "change", "change", "trigger", "trigger", "backfill"]
 
@@ -28,6 +29,8 @@ class Recurring:
         self.given_up: set[int] = set()
         self._stopped: set[str] = set()
         self._laws.on_debt = self._relay
+        idle = world.faults.idle
+        self._laws.backed_up_until = world.engine.now + idle[1] if idle else 0
 
     def begin(self) -> None:
         lasts = self._world.faults.lasts
@@ -73,7 +76,9 @@ class Recurring:
                 again = at + self._random.choice([1, 500, 5 * SECOND])
                 self._engine.after(again, lambda: self._act(schedule_id, body, "resume"))
         if self._engine.chance(0.05):
-            self._engine.after(self._random.randint(0, left), lambda: self._delete(schedule_id))
+            # Not while a client may still repeat its request: that would bring it back.
+            wait = max(self._random.randint(0, left), LONGEST_FREEZE)
+            self._engine.after(wait, lambda: self._delete(schedule_id))
 
     def _act(self, schedule_id: str, body: dict[str, Any], act: str) -> None:
         path = f"/v1/schedules/{schedule_id}"

@@ -42,6 +42,8 @@ class ScheduleLaws:
     deleted: set[str] = field(default_factory=set)
     leaving: set[str] = field(default_factory=set)  # somebody wants them deleted
     revived: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)  # put by a writer that was frozen meanwhile
+    backed_up_until: Millis = 0  # nobody was there to empty the lanes
     on_debt: Callable[[str], object] = lambda task_id: None
     _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
     _of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # its tasks
@@ -67,12 +69,15 @@ class ScheduleLaws:
         if occurrence is None:
             return
         of_it = self._of[occurrence.schedule_id]
-        schedule = self.standing.get(occurrence.schedule_id)
-        if schedule is not None and schedule.plan.delay is not None and occurrence.version:
+        version = occurrence.version
+        made_by = self.versions[occurrence.schedule_id][version - 1] if version else None
+        if made_by is not None and made_by.plan.delay is not None:
             others = [self.tasks[i] for i in of_it if i not in self.revived]
-            if any(not t.status.finished and _version(t) == occurrence.version for t in others):
+            if any(not t.status.finished and _version(t) == version for t in others):
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)
+        if self.engine.now - task.created_at > MINUTE:
+            self.late.add(task.id)
 
     def changed(self, before: Task, after_it: Task) -> None:
         if before.status is Status.DEAD and not after_it.status.finished:
@@ -119,11 +124,12 @@ class ScheduleLaws:
         if schedule.status is not ScheduleStatus.ACTIVE or schedule_id in self.leaving:
             return
         awaited = self.tasks.get(schedule.awaited or "")
-        waits = awaited is not None and not awaited.status.finished
+        waits = awaited is not None and (awaited.owes or not awaited.status.finished)
         makes_up = any(span.id == MISSED for span in schedule.spans)
         if schedule.next_at is None and not waits and not makes_up:
             self._fail("it is active, and will never fire again", schedule_id)
-        if schedule.next_at is not None and schedule.next_at < self.engine.now - MINUTE:
+        held_up = self.backed_up_until + SETTLES > self.engine.now  # overdue ones wait for room
+        if schedule.next_at and schedule.next_at < self.engine.now - MINUTE and not held_up:
             self._fail("its fire time has passed, and nobody has seen to it", schedule_id)
 
     def judge(self, store: ScheduleStore) -> None:
@@ -143,6 +149,7 @@ class ScheduleLaws:
             task = self.tasks[task_id]
             at = task.spec.occurrence.scheduled_for
             ran = task.attempt > 0 and task.spec.occurrence.version is not None
+            ran = ran and task_id not in self.late  # others may have passed over it by then
             if ran and (at not in own or own[at].outcome is not Expected.FIRED):
                 self.fail("it ran, and the ledger does not know", task.id)
         for at in self._expected(schedule_id):

@@ -45,8 +45,8 @@ class Writing:
                 changed = step(schedule, now)
             if changed is None:
                 return schedule
-            note_passed(self.ports, schedule, changed.notes, now)
-            (answer,) = self.ports.schedules.put([changed.schedule])
+            wanted = note_passed(self.ports, schedule, changed, now)
+            (answer,) = self.ports.schedules.put([wanted])
             match answer:
                 case Stands(after):
                     return after

@@ -88,6 +88,7 @@ def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis, there: Collecti
             )
         )
         done.sets["next_at"] = first(plan, done.now)
+        done.settles = True  # and look again: the next tick would find that one missed as well
         return
     run_at = max(at, done.now, slot if missed else 0)
     done.sets |= {"awaited": done.put(at, run_at, plan.overlap), "next_at": None}

@@ -10,6 +10,7 @@ from typing import Any
 from lambdas.core.lifecycle import Status
 from lambdas.core.rules import Rules
 from lambdas.core.schedules.changes import Changed, pause
+from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, placed
 from lambdas.core.schedules.times import first, latest
 from lambdas.core.task import Task
@@ -45,10 +46,17 @@ def _awaited(schedule: Schedule, task: Task) -> dict[str, Any]:
         return sets
     most = schedule.plan.max_runs
     runs_out = most is not None and sets.get("runs", schedule.runs) >= most
-    sets["next_at"] = None if runs_out else first(schedule.plan, task.updated_at)
+    sets["next_at"] = None if runs_out else _next(schedule.plan, task)
     if sets["next_at"] is None and schedule.status is ScheduleStatus.ACTIVE:
         sets["status"] = ScheduleStatus.FINISHED
     return sets
+
+
+def _next(plan: Plan, task: Task) -> Millis | None:
+    """After the fire time of the run itself: one that was cancelled ahead of its time, perhaps by
+    somebody whose clock lags, would else be put again, and be found over."""
+    again = _fire_time(task) - (plan.delay or 0)
+    return first(plan, max(task.updated_at, again + 1))
 
 
 def _is_due(schedule: Schedule, task: Task) -> bool:

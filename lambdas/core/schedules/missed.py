@@ -26,11 +26,11 @@ def missed(schedule: Schedule, now: Millis) -> list[Millis]:
     """The oldest of them. They may be tasks nevertheless: who put them was cut off before the
     schedule could say so."""
     plan, start = schedule.plan, schedule.next_at
-    if schedule.status is not ScheduleStatus.ACTIVE or start is None:
-        return []
     until = missed_until(plan, now)
+    if schedule.status is not ScheduleStatus.ACTIVE or start is None or start >= until:
+        return []
     if plan.delay is not None:
-        return [start] if start < until else []
+        return [start]
     times = takewhile(lambda at: at < until, after(plan, start - 1))
     return list(islice(times, LOOKED_FOR))
 
