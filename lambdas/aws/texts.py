@@ -22,6 +22,7 @@ from lambdas.core.values import value
 
 # A task with all its texts at these limits is still below 1 KB.
 SPEC_LIMIT = 384
+OWING_LIMIT = 320  # of a spec whose task keeps a wake beyond its end
 RESULT_LIMIT = 192
 ATTEMPT_LIMIT = 160
 _CUT = 64
@@ -39,7 +40,8 @@ class Text:
 
 def spec_text(spec: Spec) -> Text:
     text = codec.encode_spec(spec)
-    if fits(text, SPEC_LIMIT):
+    owes = spec.occurrence is not None and spec.occurrence.owes
+    if fits(text, OWING_LIMIT if owes else SPEC_LIMIT):
         return Text(text)
     stub = replace(
         spec,

@@ -72,7 +72,7 @@ def an_ended_attempt(message: str) -> Attempt:
 
 def full(text: str | None = None) -> Task:
     """Every field filled; without a text, each is as long as just fits."""
-    payload = text or filled(texts.SPEC_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
+    payload = text or filled(texts.OWING_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
     message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))
     return a_running_task(
         spec=a_long_spec(payload),
