@@ -104,18 +104,10 @@ def test_many_schedules_are_asked_together(world):
 
 
 def test_what_has_expired_takes_nobodys_place(world):
-    scheduled = Scheduled(world, every(MINUTE, world), overlap=OverlapPolicy.CANCEL)
-    world.tick()
-    world.advance(MINUTE)
+    template = {"expires_at": world.clock.now() + 2 * MINUTE}
+    scheduled = each_minute(world, OverlapPolicy.CANCEL, task=template)
     [first] = world.lease()
     second = scheduled.runs()[1]
-    expiring = replace(second, spec=replace(second.spec, expires_at=second.due_at))
-    world.store._store.apply([])
-    world.store._store._database.write(
-        lambda c: c.execute("DELETE FROM tasks WHERE id = ?", (second.id,))
-    )
-    world.store._store._live.clear()
-    world.store.put([expiring])
     world.advance(MINUTE)
 
     assert world.lease() == []

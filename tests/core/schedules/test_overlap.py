@@ -127,7 +127,11 @@ def test_of_any_messages_in_any_order_one_runs_and_nobody_is_forgotten(overlap, 
     """A queue in any order, doubled messages, debts that are paid at any time."""
     schedule = a_schedule()
     tasks = {
-        f"run{n}": a_sent_task(id=f"run{n}", spec=a_spec(occurrence=an_occurrence(overlap, n)))
+        f"run{n}": a_sent_task(
+            id=f"run{n}",
+            status=Status.ENQUEUED,
+            spec=a_spec(occurrence=an_occurrence(overlap, n)),
+        )
         for n in range(4)
     }
     messages = [f"run{n}" for n in range(4)] + [f"run{n}" for n in order]
