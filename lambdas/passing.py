@@ -20,6 +20,9 @@ def note_passed(ports: Ports, before: Schedule, changed: Changed, now: Millis) -
     notes = changed.notes
     begun = changed.schedule.version != before.version
     ids = {own_id(before, at): at for at in not_told(before, now)} if begun else {}
+    for row in notes:
+        if isinstance(row, LedgerRow) and row.task_id:  # it is told, and counted
+            ids.pop(row.task_id, None)
     there = ports.store.get(list(ids)) if ids else {}
     fired = [
         LedgerRow(

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice, takewhile
 
+from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.passes import Pass
 from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span
@@ -29,10 +30,14 @@ def missed(schedule: Schedule, now: Millis) -> list[Millis]:
 
 
 def not_told(schedule: Schedule, now: Millis) -> list[Millis]:
-    """Fire times that have come, and of which the schedule does not know what became; likewise."""
+    """Fire times that have come, and of which the schedule does not know what became; likewise.
+    None if its rule cannot be evaluated: it may be about to be changed for that."""
     spans = [span for span in schedule.spans if span.id == MISSED]
-    made_up = [at for s in spans for at in _some(schedule.plan, s.next_at, s.until)]
-    return made_up + _from_next(schedule, now + 1)
+    try:
+        made_up = [at for s in spans for at in _some(schedule.plan, s.next_at, s.until)]
+        return made_up + _from_next(schedule, now + 1)
+    except BadRule:
+        return []
 
 
 def _from_next(schedule: Schedule, until: Millis) -> list[Millis]:
