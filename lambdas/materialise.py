@@ -223,7 +223,10 @@ def _advance(ports: Ports, put: Sequence[_Put], done: Materialised) -> set[str]:
 
 
 def _lost(done: Pass, standing: Schedule | None) -> set[str]:
-    """Another pass over the same version is as good as this one."""
+    """Another pass over the same version is as good as this one. But of a delay it may have skipped
+    what was put here, if that took long, and awaits another run."""
     found = done.schedule
-    same = standing is not None and standing.version == found.version
-    return set() if same else {found.id}
+    if standing is None or standing.version != found.version:
+        return {found.id}
+    awaits = standing.awaited in {ahead.id for ahead in done.occurrences}
+    return set() if found.plan.delay is None or awaits else {found.id}

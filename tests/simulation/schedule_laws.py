@@ -42,7 +42,7 @@ class ScheduleLaws:
     deleted: set[str] = field(default_factory=set)
     leaving: set[str] = field(default_factory=set)  # somebody wants them deleted
     revived: set[str] = field(default_factory=set)
-    late: set[str] = field(default_factory=set)  # put by a writer that was frozen meanwhile
+    late: set[str] = field(default_factory=set)
     backed_up_until: Millis = 0  # nobody was there to empty the lanes
     on_debt: Callable[[str], object] = lambda task_id: None
     _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
@@ -71,13 +71,14 @@ class ScheduleLaws:
         of_it = self._of[occurrence.schedule_id]
         version = occurrence.version
         made_by = self.versions[occurrence.schedule_id][version - 1] if version else None
-        if made_by is not None and made_by.plan.delay is not None:
+        late = self.engine.now - task.created_at > MINUTE  # put by a writer that was frozen
+        if late:
+            self.late.add(task.id)
+        elif made_by is not None and made_by.plan.delay is not None:
             others = [self.tasks[i] for i in of_it if i not in self.revived]
             if any(not t.status.finished and _version(t) == version for t in others):
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)
-        if self.engine.now - task.created_at > MINUTE:
-            self.late.add(task.id)
 
     def changed(self, before: Task, after_it: Task) -> None:
         if before.status is Status.DEAD and not after_it.status.finished:
@@ -181,7 +182,7 @@ class ScheduleLaws:
 
     def _calm(self, at: Millis) -> bool:
         calm_at = self.faults.over_at
-        return calm_at is not None and at > calm_at + SETTLES
+        return calm_at is not None and at > max(calm_at, self.backed_up_until) + SETTLES
 
     def _fail(self, what: str, schedule_id: str) -> None:
         self.fail(what, schedule_id)

@@ -10,6 +10,7 @@ from typing import Any
 from lambdas.core.lifecycle import Status
 from lambdas.core.rules import Rules
 from lambdas.core.schedules.changes import Changed, pause
+from lambdas.core.schedules.ledger import Expected, LedgerRow
 from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, placed
 from lambdas.core.schedules.times import first, latest
@@ -23,10 +24,12 @@ def ended(rules: Rules, schedule: Schedule, task: Task, now: Millis) -> Changed 
     if not sets:
         return None
     after = replace(schedule, **sets)
+    notes = (_fired(schedule, task),) if _is_due(schedule, task) else ()
     if _gives_up(after):
-        return pause(rules, after, now, f"{len(after.dead_runs)} runs in a row are dead")
+        changed = pause(rules, after, now, f"{len(after.dead_runs)} runs in a row are dead")
+        return replace(changed, notes=(*notes, *changed.notes))
     after = replace(after, revision=schedule.revision + 1)
-    return Changed(schedule=replace(after, wake=placed(rules, after, now)))
+    return Changed(schedule=replace(after, wake=placed(rules, after, now)), notes=notes)
 
 
 def _let_go(schedule: Schedule, task_id: str) -> dict[str, Any]:
@@ -68,6 +71,16 @@ def _is_due(schedule: Schedule, task: Task) -> bool:
         and schedule.awaited is None
         and occurrence is not None
         and (occurrence.version, occurrence.scheduled_for) == (schedule.version, schedule.next_at)
+    )
+
+
+def _fired(schedule: Schedule, task: Task) -> LedgerRow:
+    return LedgerRow(
+        schedule_id=schedule.id,
+        fire_time=_fire_time(task),
+        version=schedule.version,
+        outcome=Expected.FIRED,
+        task_id=task.id,
     )
 
 
