@@ -29,7 +29,7 @@ def look_ahead(
     """`slot`: when a run that makes up for missed ones may begin, if not at once. `there`: those of
     the missed fire times that are tasks. Raises whatever the rule raises, if it cannot be
     evaluated."""
-    done = Pass(schedule=schedule, now=now, runs=schedule.runs)
+    done = Pass(schedule=schedule, seen_at=now, runs=schedule.runs)
     found, plan = schedule.next_at, schedule.plan
     goes_on = schedule.status is ScheduleStatus.ACTIVE and not done.runs_out
     ruled = goes_on and plan.delay is None
@@ -59,13 +59,13 @@ def _put_all(rules: Rules, done: Pass, slot: Millis, there: Collection[Millis]) 
 
 
 def _ruled(rules: Rules, done: Pass, found: Millis) -> None:
-    plan, horizon = done.schedule.plan, done.now + rules.horizon
+    plan, horizon = done.schedule.plan, done.seen_at + rules.horizon
     next_at: Millis | None = found
     for at in after(plan, found - 1):
         next_at = at
         if at > horizon or done.runs_out or done.full:
             break
-        done.put(at, max(at, done.now), plan.overlap)
+        done.put(at, max(at, done.seen_at), plan.overlap)
     else:
         next_at = None
     done.more |= done.full and next_at is not None and next_at <= horizon
@@ -75,8 +75,8 @@ def _ruled(rules: Rules, done: Pass, found: Millis) -> None:
 def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis, there: Collection[Millis]) -> None:
     """After a run nothing more is known until it has ended."""
     plan = done.schedule.plan
-    missed = at < missed_until(plan, done.now) and at not in there
-    if at > done.now + rules.horizon:
+    missed = at < missed_until(plan, done.seen_at) and at not in there
+    if at > done.seen_at + rules.horizon:
         return
     if missed and plan.misfire.policy is MisfirePolicy.SKIP:
         done.notes.append(
@@ -87,10 +87,10 @@ def _delayed(rules: Rules, done: Pass, at: Millis, slot: Millis, there: Collecti
                 outcome=Expected.SKIPPED_MISFIRE,
             )
         )
-        done.sets["next_at"] = first(plan, done.now)
+        done.sets["next_at"] = first(plan, done.seen_at)
         done.settles = True  # and look again: the next tick would find that one missed as well
         return
-    run_at = max(at, done.now, slot if missed else 0)
+    run_at = max(at, done.seen_at, slot if missed else 0)
     done.sets |= {"awaited": done.put(at, run_at, plan.overlap), "next_at": None}
 
 
@@ -109,7 +109,7 @@ def _spans(rules: Rules, done: Pass) -> tuple[Span, ...]:
 def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
     """Put what of a span is due; what is left of it, None if nothing is. However much that is, it
     leaves room for what is due by itself."""
-    horizon = done.now + rules.horizon
+    horizon = done.seen_at + rules.horizon
     own = span.id == MISSED
     if own:
         span = replace(span, due_at=max(span.due_at, done.paced))
@@ -120,7 +120,7 @@ def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
         if span.due_at > horizon or len(done.occurrences) >= MOST // 2:
             done.more |= span.due_at <= horizon
             return replace(span, next_at=at)
-        run_at = max(span.due_at, done.now)
+        run_at = max(span.due_at, done.seen_at)
         done.put(at, run_at, span.overlap, span.id)
         span = replace(span, due_at=run_at + span.interval)
         if own:

@@ -55,10 +55,10 @@ def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) 
     """Settle what was missed from a fire time on. What of it is a task already is put once more,
     which does nothing, and is counted and told as one."""
     plan = done.schedule.plan
-    window, until = plan.misfire.window, missed_until(plan, done.now)
-    oldest = start if window is None else max(start, done.now - window)
+    window, until = plan.misfire.window, missed_until(plan, done.seen_at)
+    oldest = start if window is None else max(start, done.seen_at - window)
     spans = done.schedule.spans
-    due_at = max(done.now, slot)
+    due_at = max(done.seen_at, slot)
     match plan.misfire.policy:
         case MisfirePolicy.RUN_ALL if oldest < until:
             skipped_until = oldest

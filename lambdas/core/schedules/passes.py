@@ -30,7 +30,7 @@ class Pass:
     """What one look ahead has come to."""
 
     schedule: Schedule  # as it was found
-    now: Millis
+    seen_at: Millis
     runs: int
     occurrences: list[Ahead] = field(default_factory=list)
     notes: list[Entry] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Pass:
         if self.sets.get("awaited") == ahead.id:
             self.sets["awaited"] = None
             if not self.runs_out:
-                next_at = first(self.schedule.plan, max(ahead.fire_time, self.now))
+                next_at = first(self.schedule.plan, max(ahead.fire_time, self.seen_at))
                 status = ScheduleStatus.FINISHED if next_at is None else self.schedule.status
                 self.sets |= {"next_at": next_at, "status": status}
 
@@ -94,7 +94,7 @@ class Pass:
 
     def applied_to(self, rules: Rules, standing: Schedule) -> Schedule:
         advanced = replace(standing, revision=standing.revision + 1, **self.sets)
-        return replace(advanced, wake=placed(rules, advanced, self.now))
+        return replace(advanced, wake=placed(rules, advanced, self.seen_at))
 
 
 def own_id(schedule: Schedule, fire_time: Millis, span: str = MISSED) -> str:
