@@ -75,7 +75,8 @@ class ScheduleLaws:
         if late:
             self.late.add(task.id)
         elif made_by is not None and made_by.plan.delay is not None:
-            others = [self.tasks[i] for i in of_it if i not in self.revived]
+            apart = self.revived | self.late
+            others = [self.tasks[i] for i in of_it if i not in apart]
             if any(not t.status.finished and _version(t) == version for t in others):
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)

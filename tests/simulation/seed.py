@@ -103,7 +103,7 @@ class Trial:
                 raise Violation(f"of {task.attempt} attempts {ended} are told", task.id)
         self._judge_schedules()
         for task in self._dead():
-            if _may_wait(task):  # a copy of its message is deleted when it has to wait
+            if may_wait(task):  # a copy of its message is deleted when it has to wait
                 continue
             if task.token not in self._monitor.gone and task.token not in self._lettered():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)
@@ -136,7 +136,7 @@ class Trial:
         return {letter.delivery.token for letter in self._world.sqs.dead_letters}
 
 
-def _may_wait(task: Task) -> bool:
+def may_wait(task: Task) -> bool:
     return task.spec.occurrence is not None and task.spec.occurrence.overlap in MAY_WAIT
 
 
