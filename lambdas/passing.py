@@ -3,13 +3,11 @@ Shared by the API, and by whoever pays a debt that pauses a schedule.
 """
 
 from dataclasses import replace
-from itertools import islice
 
 from lambdas.core.ports import Ports
-from lambdas.core.recurrence.fire_times import fire_times
 from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
-from lambdas.core.schedules.missed import LOOKED_FOR
+from lambdas.core.schedules.ledger import Expected, LedgerRow
+from lambdas.core.schedules.missed import not_told
 from lambdas.core.schedules.passes import own_id
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.times import Millis
@@ -20,12 +18,11 @@ def note_passed(ports: Ports, before: Schedule, changed: Changed, now: Millis) -
     was cut off before the schedule and its ledger knew. They are told as what they are, and
     counted. Returns the schedule as it is to stand."""
     notes = changed.notes
-    ids = {
-        own_id(before, at): at
-        for span in notes
-        if isinstance(span, LedgerSpan)
-        for at in islice(fire_times(span.recurrence, span.start - 1, span.until - 1), LOOKED_FOR)
-    }
+    begun = changed.schedule.version != before.version
+    ids = {own_id(before, at): at for at in not_told(before, now)} if begun else {}
+    for row in notes:
+        if isinstance(row, LedgerRow) and row.task_id:  # it is told, and counted
+            ids.pop(row.task_id, None)
     there = ports.store.get(list(ids)) if ids else {}
     fired = [
         LedgerRow(
@@ -37,7 +34,7 @@ def note_passed(ports: Ports, before: Schedule, changed: Changed, now: Millis) -
         )
         for task_id in there
     ]
-    if notes:
+    if notes or fired:
         ports.schedules.note([*notes, *fired], now)
     ran = sum(task.attempt > 0 for task in there.values())
     return replace(changed.schedule, runs=changed.schedule.runs + ran)

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice, takewhile
 
+from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.passes import Pass
 from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span
@@ -25,14 +26,29 @@ def missed_until(plan: Plan, now: Millis) -> Millis:
 def missed(schedule: Schedule, now: Millis) -> list[Millis]:
     """The oldest of them. They may be tasks nevertheless: who put them was cut off before the
     schedule could say so."""
-    plan, start = schedule.plan, schedule.next_at
-    until = missed_until(plan, now)
+    return _from_next(schedule, missed_until(schedule.plan, now))
+
+
+def not_told(schedule: Schedule, now: Millis) -> list[Millis]:
+    """Fire times that have come, and of which the schedule does not know what became; likewise.
+    None if its rule cannot be evaluated: it may be about to be changed for that."""
+    spans = [span for span in schedule.spans if span.id == MISSED]
+    try:
+        made_up = [at for s in spans for at in _some(schedule.plan, s.next_at, s.until)]
+        return made_up + _from_next(schedule, now + 1)
+    except BadRule:
+        return []
+
+
+def _from_next(schedule: Schedule, until: Millis) -> list[Millis]:
+    start = schedule.next_at
     if schedule.status is not ScheduleStatus.ACTIVE or start is None or start >= until:
         return []
-    if plan.delay is not None:
-        return [start]
-    times = takewhile(lambda at: at < until, after(plan, start - 1))
-    return list(islice(times, LOOKED_FOR))
+    return [start] if schedule.plan.delay is not None else _some(schedule.plan, start, until)
+
+
+def _some(plan: Plan, start: Millis, until: Millis) -> list[Millis]:
+    return list(islice(takewhile(lambda at: at < until, after(plan, start - 1)), LOOKED_FOR))
 
 
 def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) -> None:
