@@ -217,5 +217,5 @@ def _is_next(task: Task, delivery: Delivery) -> bool:
 
 def _make_room(task: Task, now: Millis) -> Change:
     if task.status is Status.RUNNING:
-        return request_cancel(task.id, now=now)
+        return request_cancel(task.id, now=now, reason=OVERLAP)
     return cancel(task, now=now, reason=OVERLAP)
