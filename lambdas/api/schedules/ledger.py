@@ -30,7 +30,7 @@ def ledger_page(
     rows = [one.row for one in found[:limit]]
     tasks = ports.store.get([row.task_id for row in rows if row.task_id])
     known = [(row, tasks.get(row.task_id or "")) for row in rows]
-    items = [_row(ports.store, row, task) for row, task in known if not _dropped(task)]
+    items = [_row(ports.store, row, task) for row, task in known if not _dropped(row, task)]
     return items, found[limit - 1].place.cursor() if len(found) > limit else None
 
 
@@ -65,9 +65,11 @@ def _outcome(row: LedgerRow, task: Task | None) -> Expected:
     return _NEVER_RAN.get(task.reason, row.outcome)
 
 
-def _dropped(task: Task | None) -> bool:
-    """By a change of the schedule, before it started: nobody expects that fire time any more."""
-    return task is not None and task.attempt == 0 and reason_of(task) == CHANGED
+def _dropped(row: LedgerRow, task: Task | None) -> bool:
+    """By a change of the schedule, ahead of its time: nobody expects that fire time any more."""
+    if task is None or task.attempt > 0 or reason_of(task) != CHANGED:
+        return False
+    return row.fire_time > task.updated_at
 
 
 def _first_start(store: TaskStore, task: Task) -> Millis | None:
