@@ -35,9 +35,9 @@ def _pay(ports: Ports, task: Task) -> bool:
     if occurrence is None:
         return True
     schedule = ports.schedules.get([occurrence.schedule_id]).get(occurrence.schedule_id)
+    if schedule is None:  # of one that only cannot be read, the debt stays until it can be
+        return not ports.schedules.exist([occurrence.schedule_id])
     for _ in range(TRIES):
-        if schedule is None:
-            return True
         now = ports.clock.now()
         changed = ended(ports.rules, schedule, task, now)
         if changed is None:
@@ -46,10 +46,12 @@ def _pay(ports: Ports, task: Task) -> bool:
         match answer:
             case Stands(after):
                 return _follow(ports, after, now)
-            case Differs(standing):
+            case Differs(None):
+                return True
+            case Differs(Schedule() as standing):
                 schedule = standing
             case _:
-                return False
+                break
     return False
 
 

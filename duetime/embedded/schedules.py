@@ -64,6 +64,10 @@ class EmbeddedSchedules:
         with self._database.read() as connection:
             return _readable(connection, schedule_ids)
 
+    def exist(self, schedule_ids: Sequence[str]) -> set[str]:
+        with self._database.read() as connection:
+            return set(rows_of(connection, schedule_ids))
+
     def delete(self, schedule_id: str) -> None:
         self._database.write(lambda c: _delete(c, schedule_id))
         more = True

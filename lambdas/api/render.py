@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from lambdas.core.lifecycle import Status
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis, rfc3339
@@ -38,7 +39,7 @@ def task_json(task: Task) -> dict[str, Any]:
         "result": task.result,
         "error": _task_error(task),
         "cancel_requested": task.cancel_requested,
-        "reason": task.reason,
+        "reason": reason_of(task),
         "schedule_id": occurrence.schedule_id if occurrence else None,
         "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
         "workflow_id": None,
@@ -53,6 +54,11 @@ def retry_json(retry: RetryPolicy) -> dict[str, Any]:
         "max_delay": retry.max_delay,
         "jitter": retry.jitter,
     }
+
+
+def reason_of(task: Task) -> str | None:
+    """One that was asked to stop may have ended otherwise first."""
+    return task.reason if task.status is Status.CANCELLED else None
 
 
 def attempt_json(attempt: Attempt) -> dict[str, Any]:

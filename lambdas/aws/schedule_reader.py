@@ -1,7 +1,7 @@
 """Reading schedules: their items, and the long plans beside them."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lambdas.aws import schema
 from lambdas.aws.items import Item
@@ -24,6 +24,9 @@ class ScheduleReader(Reader):
                 log.error("left out: %s", schedule)
         return {i: s for i, s in found.items() if isinstance(s, Schedule)}
 
+    def existing(self, schedule_ids: Iterable[str]) -> set[str]:
+        return {schema.schedule_id_of(pk_of(item)) for item in self._items(schedule_ids)}
+
     def decoded(self, item: Item) -> Schedule | Corrupt | None:
         """What an item stands for, or what has taken its place since."""
         [(schedule_id, found)] = self._decode([item]).items()
@@ -44,9 +47,12 @@ class ScheduleReader(Reader):
     def _read_once(
         self, ids: Iterable[str], status: ScheduleStatus | None
     ) -> dict[str, Schedule | Corrupt]:
-        keys = [(schema.schedule_pk(i), schema.SCHEDULE) for i in ids]
-        items = self.items(keys, consistent=True)
+        items = self._items(ids)
         return self._decode([item for item in items if status in (None, status_of(item))])
+
+    def _items(self, ids: Iterable[str]) -> Iterator[Item]:
+        keys = [(schema.schedule_pk(i), schema.SCHEDULE) for i in dict.fromkeys(ids)]
+        return self.items(keys, consistent=True)
 
     def _decode(self, items: Sequence[Item]) -> dict[str, Schedule | Corrupt]:
         keys = [(pk_of(item), sk) for item in items for sk in plan_references(item)]

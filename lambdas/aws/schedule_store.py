@@ -76,6 +76,9 @@ class DynamoScheduleStore:
     def get(self, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
         return self._reader.readable(schedule_ids)
 
+    def exist(self, schedule_ids: Sequence[str]) -> set[str]:
+        return self._reader.existing(schedule_ids)
+
     def delete(self, schedule_id: str) -> None:
         self._table.delete([schedule_key(schedule_id)])
         self._clear(f"what schedule {schedule_id} left", lambda: self._rows_beside(schedule_id))

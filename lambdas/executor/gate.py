@@ -104,11 +104,21 @@ class Gate:
         schedules = self._ports.schedules.get([one.occurrence.schedule_id for one in asked])
         for one in asked:
             one.schedule = schedules.get(one.occurrence.schedule_id)
-        left = [one for one in asked if not self._is_doubled(one)]
+        unread = self._unread(asked)
+        left = [one for one in asked if one not in unread and not self._is_doubled(one)]
         for _ in range(TRIES):
             if not left:
                 return
             left = self._round(left)
+
+    def _unread(self, asked: Sequence[_Asked]) -> list[_Asked]:
+        """Those whose schedule stands there and cannot be read, perhaps by an older release than
+        wrote it. It is not deleted: they are given back."""
+        missing = [one for one in asked if one.schedule is None]
+        if not missing:
+            return []
+        there = self._ports.schedules.exist([one.occurrence.schedule_id for one in missing])
+        return [one for one in missing if one.occurrence.schedule_id in there]
 
     def _is_doubled(self, one: _Asked) -> bool:
         """Whether its fire time has started in an older version already: whoever began this one
@@ -207,5 +217,5 @@ def _is_next(task: Task, delivery: Delivery) -> bool:
 
 def _make_room(task: Task, now: Millis) -> Change:
     if task.status is Status.RUNNING:
-        return request_cancel(task.id, now=now)
+        return request_cancel(task.id, now=now, reason=OVERLAP)
     return cancel(task, now=now, reason=OVERLAP)

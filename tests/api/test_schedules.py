@@ -411,3 +411,15 @@ def test_a_rule_that_cannot_be_evaluated_any_more_hides_nothing(
     [item] = service.get("/v1/schedules").body["items"]
 
     assert (item["id"], item["description"], item["next_fire_at"]) == (schedule_id, None, None)
+
+
+def test_a_key_that_brings_back_a_deleted_schedule_has_it_fire(any_service: Service):
+    """What the deleted one had put was cancelled, and must not stand in the way."""
+    first = any_service.schedule("key-1", rule=EVERY_MINUTE).body
+    any_service.clock.advance(2 * SECOND)
+    any_service.call("DELETE", f"/v1/schedules/{first['id']}", b"")
+    again = any_service.schedule("key-1", rule=EVERY_MINUTE).body
+
+    tasks = any_service.get("/v1/tasks", schedule_id=again["id"], status="ENQUEUED").body["items"]
+    assert (again["id"], len(tasks)) == (first["id"], 4)
+    assert again["version"] > first["version"]

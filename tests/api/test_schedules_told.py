@@ -10,7 +10,7 @@ from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import HOUR, MINUTE, SECOND, Millis, rfc3339
-from tests.api.service import EVERY_MINUTE, NOON, Service, refusal
+from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, refusal
 from tests.factories import NOW, a_recurrence, a_task, an_id
 
 BERLIN = {"type": "cron", "expression": "30 2 * * *", "timezone": "Europe/Berlin"}
@@ -212,7 +212,6 @@ def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
     [
         (Status.CANCELLED, "overlap", "skipped_overlap"),
         (Status.CANCELLED, "paused", "paused"),
-        (Status.CANCELLED, "changed", "fired"),
         (Status.CANCELLED, None, "fired"),
         (Status.SUCCEEDED, None, "fired"),
         (Status.DEAD, None, "fired"),
@@ -342,3 +341,16 @@ def test_a_pause_that_is_over_is_told(any_service: Service):
     told = {i["fire_time"]: i["outcome"] for i in ledger(any_service, schedule_id)}
 
     assert [told[rfc3339(NOW + n * MINUTE)] for n in range(1, 12)] == ["paused"] * 7 + ["fired"] * 4
+
+
+def test_what_a_change_has_dropped_is_expected_no_more(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+    any_service.clock.advance(MINUTE)
+    hourly = {"type": "cron", "expression": "0 * * * *"}
+    body = {"rule": hourly, "task": {"target": PYTHON}}
+    any_service.call("PUT", f"/v1/schedules/{schedule_id}", body)
+    any_service.clock.advance(5 * MINUTE)
+
+    assert [row["fire_time"] for row in ledger(any_service, schedule_id)] == [
+        rfc3339(NOW + MINUTE)
+    ]

@@ -280,6 +280,7 @@ def test_what_is_deleted_is_gone_and_stays_so(schedules: ScheduleStore, payload:
     for _ in range(2):
         schedules.delete(gone.id)
         assert schedules.get([gone.id, other.id]) == {other.id: other}
+        assert schedules.exist([gone.id, other.id]) == {other.id}
     assert schedules.put([advanced(gone)]) == [Differs(None)]
     assert schedules.put([replanned(gone, "another")]) == [Differs(None)]
 
@@ -291,6 +292,7 @@ def test_what_cannot_be_read_is_left_out_and_told(stores: Stores, caplog: pytest
 
     assert schedules.get([bad.id, good.id]) == {good.id: good}
     assert bad.id in caplog.text
+    assert schedules.exist([bad.id, good.id, "nobody"]) == {bad.id, good.id}
     [answer] = schedules.put([replace(bad, revision=7)])
     assert isinstance(answer, Unreadable)
 

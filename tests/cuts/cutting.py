@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 STORE = "put get apply set_aside wakes few_wakes page dead keep_attempt attempts reserve"
-SCHEDULES = "put get delete set_aside page note ledger"
+SCHEDULES = "put get exist delete set_aside page note ledger"
 CURSORS = "shards load save"
 LANES = "send receive delete hand_back hold bury depth"
 VERBS = frozenset(f"{STORE} {SCHEDULES} {CURSORS} {LANES}".split())
-READS = frozenset(
-    {"get", "wakes", "few_wakes", "page", "dead", "attempts", "ledger", "shards", "load", "depth"}
-)
+READ = "get exist wakes few_wakes page dead attempts ledger shards load depth"
+READS = frozenset(READ.split(" "))
 # Many requests in one call; but a schedule is deleted alone.
 SEVERAL = frozenset({"put", "apply", "reserve", "note", "send", "delete"})
 

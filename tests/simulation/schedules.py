@@ -42,6 +42,9 @@ class SimulatedSchedules:
     def get(self, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
         return self._call(lambda: self._rows.get(schedule_ids))
 
+    def exist(self, schedule_ids: Sequence[str]) -> set[str]:
+        return self._call(lambda: self._rows.exist(schedule_ids))
+
     def delete(self, schedule_id: str) -> None:
         self._call(lambda: self._rows.delete(schedule_id))
 

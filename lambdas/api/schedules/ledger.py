@@ -5,11 +5,12 @@ from itertools import islice
 from typing import Any
 
 from lambdas.api.http import FieldError, invalid
+from lambdas.api.render import reason_of
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Ports, TaskStore
 from lambdas.core.schedules.history import Place, history, place_of
 from lambdas.core.schedules.ledger import Expected, LedgerRow, just_after
-from lambdas.core.schedules.overlap import OVERLAP, PAUSED
+from lambdas.core.schedules.overlap import CHANGED, OVERLAP, PAUSED
 from lambdas.core.task import Task
 from lambdas.core.times import Millis, rfc3339
 
@@ -28,7 +29,8 @@ def ledger_page(
     found = list(islice(told, limit + 1))
     rows = [one.row for one in found[:limit]]
     tasks = ports.store.get([row.task_id for row in rows if row.task_id])
-    items = [_row(ports.store, row, tasks.get(row.task_id or "")) for row in rows]
+    known = [(row, tasks.get(row.task_id or "")) for row in rows]
+    items = [_row(ports.store, row, task) for row, task in known if not _dropped(row, task)]
     return items, found[limit - 1].place.cursor() if len(found) > limit else None
 
 
@@ -48,7 +50,11 @@ def _row(store: TaskStore, row: LedgerRow, task: Task | None) -> dict[str, Any]:
         "task_id": row.task_id,
         "task_status": task.status.value if task else None,
     }
-    more = {"reason": task.reason if task else None, "backfill": row.backfill, "error": row.error}
+    more = {
+        "reason": reason_of(task) if task else None,
+        "backfill": row.backfill,
+        "error": row.error,
+    }
     return told | {name: text for name, text in more.items() if text}
 
 
@@ -57,6 +63,13 @@ def _outcome(row: LedgerRow, task: Task | None) -> Expected:
     if task is None or task.status is not Status.CANCELLED or task.attempt > 0:
         return row.outcome
     return _NEVER_RAN.get(task.reason, row.outcome)
+
+
+def _dropped(row: LedgerRow, task: Task | None) -> bool:
+    """By a change of the schedule, ahead of its time: nobody expects that fire time any more."""
+    if task is None or task.attempt > 0 or reason_of(task) != CHANGED:
+        return False
+    return row.fire_time > task.updated_at
 
 
 def _first_start(store: TaskStore, task: Task) -> Millis | None:

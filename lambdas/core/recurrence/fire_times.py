@@ -26,6 +26,9 @@ After = Callable[[Millis], Millis | None]  # the first fire time strictly after 
 
 # How many stretches of left-out fire times are passed over before the search is given up.
 PATIENCE = 1_000
+# Each asks every rule and every exclusion: so many questions at most, for one fire time, or one
+# schedule with all that it may have would keep a whole tick busy.
+QUESTIONS = 10_000
 HORIZON = 42 * YEAR
 
 
@@ -71,7 +74,8 @@ def _next(
 ) -> Millis | None:
     """Each turn passes over one stretch that an exclusion leaves out."""
     start = after
-    for _ in range(PATIENCE):
+    turns = min(PATIENCE, QUESTIONS // (len(rules) + len(exclusions) or 1))
+    for _ in range(turns):
         at = min((found for rule in rules if (found := rule(after)) is not None), default=None)
         if at is None or (until is not None and at > until):
             return None
@@ -79,7 +83,7 @@ def _next(
         if after < at:
             return _later(at, start)
         until = at + HORIZON if until is None else until
-    reason = f"leaves out {PATIENCE:,} fire times, or rows of them, on end; exclude whole days"
+    reason = f"leaves out {turns:,} fire times, or rows of them, on end; exclude whole days"
     raise BadRule("exclude", reason, part="exclude")
 
 

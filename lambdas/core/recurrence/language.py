@@ -28,7 +28,7 @@ def fields_of(expression: str) -> tuple[str, ...]:
     if len(expression) > LONGEST:
         raise BadRule("expression", f"is longer than {LONGEST:,} characters")
     found = list(_fields_with_positions(expression))
-    _check_number([position for _, position in found])
+    _check_number([position for _, position in found], len(expression.rstrip()) + 1)
     for field, (text, position) in zip(FIELDS, found, strict=False):
         try:
             check_field(field, text)
@@ -60,11 +60,14 @@ def _alias(text: str, position: int) -> str:
     return ALIASES[text]
 
 
-def _check_number(positions: list[int]) -> None:
+def _check_number(positions: list[int], end: int) -> None:
+    """The first field that is too many is at fault, or the end, where one is missing."""
     count = len(positions)
+    position = positions[6] if count > 6 else end
     if count == 7:
         reason = "has seven fields: a year cannot be given"
-        raise BadRule("expression", reason, position=positions[6])
+        raise BadRule("expression", reason, position=position)
     if count not in (5, 6):
         wanted = "five (minute, hour, day, month, weekday) or six (and second) are needed"
-        raise BadRule("expression", f"has {count} field{'s' * (count != 1)}; {wanted}")
+        reason = f"has {count} field{'s' * (count != 1)}; {wanted}"
+        raise BadRule("expression", reason, position=position)

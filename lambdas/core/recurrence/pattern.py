@@ -30,7 +30,8 @@ _ALL_DAYS = {length: (1 << length + 1) - 2 for length in (28, 29, 30, 31)}
 class Pattern:
     seconds: tuple[int, ...]  # of the minute
     minutes: tuple[int, ...]  # of the day
-    other_minutes: tuple[int, ...]  # those it does not name
+    other_seconds: tuple[int, ...]  # those it does not name
+    other_minutes: tuple[int, ...]  # likewise
     months: frozenset[int]
     days: Days
 
@@ -84,8 +85,11 @@ class Pattern:
 
     def _further(self, at: int, end: int) -> int:
         """To the next second, minute or day, with nothing passed over that is not named."""
-        if len(self.seconds) < 60:
-            return at + 1
+        if self.other_seconds:
+            minute, second = divmod(at, 60)
+            place = bisect_left(self.other_seconds, second)
+            rest = self.other_seconds[place] if place < len(self.other_seconds) else 60
+            return minute * 60 + rest
         day, second = divmod(at, DAY_LONG)
         place = bisect_left(self.other_minutes, second // 60)
         if place < len(self.other_minutes):
@@ -141,6 +145,7 @@ def _pattern(expression: str, seconds: tuple[int, ...]) -> Pattern:
     return Pattern(
         seconds=seconds,
         minutes=tuple(sorted(named)),
+        other_seconds=tuple(s for s in _EVERY_SECOND if s not in seconds),
         other_minutes=tuple(m for m in range(1_440) if m not in named),
         months=frozenset(_all_or(month, 1, 12)),
         days=_days(fields[2], day, weekday, nth),

@@ -6,13 +6,14 @@ version, and an occurrence that was put in an older one and has not started star
 
 from dataclasses import replace
 
+from lambdas.core.ids import created_at
 from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.rules import Rules
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
 from lambdas.core.schedules.plan import Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
 from lambdas.core.schedules.times import first, last_fired_at, runs_so_far
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.core.values import value
 
 
@@ -25,11 +26,13 @@ class Changed:
 
 
 def create(rules: Rules, schedule_id: str, plan: Plan, now: Millis) -> Schedule:
+    """Its first version is 1, unless its id is older: an idempotency key may bring back one that
+    was deleted, and what that one had put must not pass for the new one's."""
     made = Schedule(
         id=schedule_id,
         plan=plan,
         status=ScheduleStatus.ACTIVE,
-        version=1,
+        version=1 + max(now - created_at(schedule_id), 0) // SECOND,
         revision=1,
         created_at=now,
         updated_at=now,

@@ -58,6 +58,11 @@ class ScheduleStore(Protocol):
         that cannot be read is left out, and told in the log."""
         ...
 
+    def exist(self, schedule_ids: Sequence[str]) -> set[str]:
+        """Those that stand there, whether they can be read or not: what `get` leaves out need not
+        be deleted."""
+        ...
+
     def delete(self, schedule_id: str) -> None:
         """Whatever its revision. Its ledger goes too, by and by."""
         ...

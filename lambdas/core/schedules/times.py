@@ -11,6 +11,7 @@ from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.times import MINUTE, Millis
 
 FEW = 50  # fire times found in a stretch, below which the next stretch is four times as long
+MANY = 500  # above which this one is made shorter: a rule that rests for long may then be dense
 FIRST_STRETCH: Millis = 10 * MINUTE
 
 
@@ -43,7 +44,10 @@ def backwards(recurrence: Recurrence, start: Millis, below: Millis) -> Iterator[
     stretch = FIRST_STRETCH
     while below > start:
         floor = max(below - stretch, start)
-        found = list(fire_times(recurrence, floor - 1, below - 1))
+        found = list(islice(fire_times(recurrence, floor - 1, below - 1), MANY + 1))
+        if len(found) > MANY:
+            stretch //= 4
+            continue
         yield from reversed(found)
         below = floor
         if len(found) < FEW:

@@ -21,7 +21,7 @@ def cancel(task: Task, *, now: Millis, reason: str | None = None) -> Change:
             "wake": debt(task, now),
             "cancel_requested": True,
             "updated_at": now,
-            **({"reason": reason} if reason else {}),
+            **_told(reason),
         },
     )
 
@@ -32,13 +32,13 @@ def cancel_unstarted(task: Task, *, now: Millis, reason: str) -> Change:
     return replace(change, expect=replace(change.expect, attempt=0))
 
 
-def request_cancel(task_id: str, *, now: Millis) -> Change:
+def request_cancel(task_id: str, *, now: Millis, reason: str | None = None) -> Change:
     """Ask the holder to stop, at its next heartbeat; an outcome that comes first stands."""
     return Change(
         step=Step.REQUEST_CANCEL,
         task_id=task_id,
         expect=Expect(statuses=sources(Step.REQUEST_CANCEL)),
-        sets={"cancel_requested": True, "updated_at": now},
+        sets={"cancel_requested": True, "updated_at": now, **_told(reason)},
     )
 
 
@@ -51,3 +51,7 @@ def expire(task: Task, *, now: Millis) -> Change:
         expect=Expect(statuses=sources(Step.EXPIRE), token=task.token, attempt=0),
         sets={"status": Status.EXPIRED, "wake": debt(task, now), "updated_at": now},
     )
+
+
+def _told(reason: str | None) -> dict[str, str]:
+    return {"reason": reason} if reason else {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lambdas.core.recurrence.fire_times import PATIENCE, check, next_fire
+from lambdas.core.recurrence.fire_times import PATIENCE, QUESTIONS, check, next_fire
 from lambdas.core.recurrence.rules import (
     BadRule,
     DelayRule,
@@ -140,6 +140,17 @@ def test_the_search_is_given_up_rather_than_going_on_for_ever():
 
     with pytest.raises(BadRule, match=f"leaves out {PATIENCE:,} fire times"):
         next_fire(never, NOW)
+
+
+def test_the_more_there_is_to_ask_the_sooner_the_search_is_given_up():
+    """Ten rules and fifty exclusions: a stretch costs thirty times what it costs with one each."""
+    quick, seldom = a_cron("* * * * * 1-50"), a_cron("0 * * * *")
+    exclude = tuple(a_cron(f"* * * * * {second}") for second in range(1, 51))
+    crowded = recurring(*[quick] * 9, seldom, exclude=exclude)
+
+    with pytest.raises(BadRule, match=f"leaves out {QUESTIONS // 60} fire times"):
+        next_fire(crowded, at("2026-06-01T12:00"))
+    assert next_fire(crowded, at("2026-06-01T12:57")) == at("2026-06-01T13:00")
 
 
 def test_a_long_exclusion_of_a_quick_rule_is_passed_over_at_one_go():

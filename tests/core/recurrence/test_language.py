@@ -73,9 +73,10 @@ WRONG = [
     ("@reboot", 1, "@reboot names no time"),
     (" @dialy", 2, "@dialy is not one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly"),
     ("* * * * * * 2030", 13, "has seven fields: a year cannot be given"),
-    ("* * *", None, "has 3 fields; five (minute, hour, day, month, weekday) or six"),
-    ("*", None, "has 1 field; five"),
-    ("", None, "has 0 fields; five"),
+    ("* * * ", 6, "has 3 fields; five (minute, hour, day, month, weekday) or six"),
+    ("*", 2, "has 1 field; five"),
+    ("", 1, "has 0 fields; five"),
+    ("* * * * * * * *", 13, "has 8 fields; five"),
     ("0 " * 600, None, "is longer than 1,000 characters"),
 ]
 
