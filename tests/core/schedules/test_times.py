@@ -102,3 +102,15 @@ def test_the_last_that_fired_though_the_next_are_near():
     schedule = a_schedule(recurrence=each_second, put_at=put_at, since=NOW - HOUR)
     assert last_fired_at(schedule, NOW + 500) == NOW
     assert last_fired_at(replace(schedule, put_at=()), NOW) is None
+
+
+def test_no_more_is_announced_than_there_are_runs_left():
+    each_minute = Recurrence(rules=(RateRule(every=MINUTE, anchor=NOW),))
+    made = create(
+        RULES, an_id(), Plan(recurrence=each_minute, task=a_spec(run_at=0), max_runs=6), NOW
+    )
+    ahead = look_ahead(RULES, made, NOW).applied_to(RULES, made)
+
+    assert ahead.runs == 4
+    assert list(upcoming(ahead, NOW)) == [NOW + n * MINUTE for n in range(1, 7)]
+    assert list(upcoming(ahead, NOW + 3 * MINUTE)) == [NOW + n * MINUTE for n in (4, 5, 6)]
