@@ -351,6 +351,4 @@ def test_what_a_change_has_dropped_is_expected_no_more(any_service: Service):
     any_service.call("PUT", f"/v1/schedules/{schedule_id}", body)
     any_service.clock.advance(5 * MINUTE)
 
-    assert [row["fire_time"] for row in ledger(any_service, schedule_id)] == [
-        rfc3339(NOW + MINUTE)
-    ]
+    assert [row["fire_time"] for row in ledger(any_service, schedule_id)] == [rfc3339(NOW + MINUTE)]
