@@ -25,6 +25,7 @@ Fail = Callable[[str, str], None]  # what is wrong, and with whom
 
 @dataclass(frozen=True, slots=True)
 class Version:
+    number: int
     plan: Plan
     status: ScheduleStatus
     since: Millis  # by the clock of whoever wrote it
@@ -55,7 +56,8 @@ class ScheduleLaws:
         self.standing[schedule.id] = schedule
         process.note("schedule", schedule.id, _told(schedule))
         if before is None or before.version != schedule.version:
-            began = Version(schedule.plan, schedule.status, schedule.since, self.engine.now)
+            number, now = schedule.version, self.engine.now
+            began = Version(number, schedule.plan, schedule.status, schedule.since, now)
             self.versions[schedule.id].append(began)
         elif before.next_at and schedule.next_at and schedule.next_at < before.next_at:
             self._fail("its next fire time went back", schedule.id)
@@ -70,7 +72,9 @@ class ScheduleLaws:
             return
         of_it = self._of[occurrence.schedule_id]
         version = occurrence.version
-        made_by = self.versions[occurrence.schedule_id][version - 1] if version else None
+        made_by = next(
+            (v for v in self.versions[occurrence.schedule_id] if v.number == version), None
+        )
         late = self.engine.now - task.created_at > MINUTE  # put by a writer that was frozen
         if late:
             self.late.add(task.id)
@@ -106,7 +110,8 @@ class ScheduleLaws:
 
     def _check_version(self, task: Task, occurrence: Occurrence) -> None:
         """A change that comes while an executor is held up between gate and lease is too late."""
-        later = self.versions[occurrence.schedule_id][occurrence.version :]
+        known = self.versions[occurrence.schedule_id]
+        later = [version for version in known if version.number > occurrence.version]
         if later and later[0].began < self.engine.now - LONGEST_HOLD:
             self.fail("started long after its schedule had been changed", task.id)
 
