@@ -47,7 +47,7 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
         seen.append(request)
         return AWSResponse(request.url, 200, {}, Empty())  # type: ignore[arg-type]
 
-    client.meta.events.register("before-send", answer)
+    client.meta.events.register_first("before-send", answer)  # before moto, if that is there
     getattr(client, call)()
     scope = re.search(r"Credential=\w+/\d+/(\S+),", seen[0].headers["Authorization"].decode())
     assert scope is not None
