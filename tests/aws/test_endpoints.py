@@ -47,7 +47,9 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
         seen.append(request)
         return AWSResponse(request.url, 200, {}, Empty())  # type: ignore[arg-type]
 
-    client.meta.events.register_first("before-send", answer)  # before moto, if that is there
+    # For this service alone, which comes before what moto has registered for all, if it is there.
+    service = client.meta.service_model.service_id.hyphenize()
+    client.meta.events.register_first(f"before-send.{service}", answer)
     getattr(client, call)()
     scope = re.search(r"Credential=\w+/\d+/(\S+),", seen[0].headers["Authorization"].decode())
     assert scope is not None
