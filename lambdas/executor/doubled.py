@@ -1,5 +1,6 @@
 """A fire time that two versions of a schedule have put: whoever began the newer one had a clock
-that lags behind an executor's, or took long from a look at the clock to the write. It must run once.
+that lags behind an executor's, or took long from a look at the clock to the write. It is to run
+once.
 """
 
 from lambdas.core.change import Applied, Refused, Unknown
