@@ -8,7 +8,7 @@ come at once, at the full minute, so they are asked together.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lambdas.core.change import Applied, Change, Refused, Unknown
+from lambdas.core.change import Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Status
@@ -24,19 +24,17 @@ from lambdas.core.schedules.overlap import (
     decide,
     stale,
 )
-from lambdas.core.schedules.passes import version_id
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.steps.cancel import cancel, cancel_unstarted, request_cancel
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
 from lambdas.enqueue import enqueue
+from lambdas.executor.doubled import started_before
 from lambdas.executor.messages import Messages
 from lambdas.executor.runs import Admitted
 
 LOOKS_AGAIN: Millis = MINUTE  # one that waits for a run whose end nobody will tell
-SLOW: Millis = MINUTE  # from a look at the clock to the write that it is for
-OLDER = 4  # versions that are looked at: a change, a pause and a resumption are one each
 TRIES = 5  # each lost to another run of the schedule that begins or ends
 
 Tasks = Mapping[str, Task]
@@ -121,42 +119,14 @@ class Gate:
         return [one for one in missing if one.occurrence.schedule_id in there]
 
     def _is_doubled(self, one: _Asked) -> bool:
-        """Whether its fire time has started in an older version already: whoever began this one
-        had a clock that lags behind an executor's, or took long from his look at the clock to his
-        write. What has not started yet, does not any more."""
-        schedule, occurrence = one.schedule, one.occurrence
-        if schedule is None or occurrence.version != schedule.version:
+        """If so, it is skipped."""
+        if one.schedule is None or not started_before(self._ports, one.schedule, one.occurrence):
             return False
-        put_ahead = self._ports.rules.horizon + SLOW  # by an older version, at the most
-        if not 0 < occurrence.scheduled_for - schedule.since <= put_ahead:
-            return False
-        older = range(max(schedule.version - OLDER, 1), schedule.version)
-        ids = [version_id(schedule.id, v, occurrence.scheduled_for) for v in older]
-        there = self._ports.store.get(ids).values() if ids else []
-        now = self._ports.clock.now()
-        if not any(task.attempt > 0 or self._starts_first(task, now) for task in there):
-            return False
-        self._skip_doubled(one, now)
-        return True
-
-    def _starts_first(self, task: Task, now: Millis) -> bool:
-        """Of the two, its start and its end here, the first wins."""
-        if task.status.finished:
-            return False
-        (answer,) = self._ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED)])
-        match answer:
-            case Applied():
-                return False
-            case Refused(standing):
-                return standing is not None and standing.attempt > 0
-            case Unknown(reason):
-                raise Unavailable(reason)
-
-    def _skip_doubled(self, one: _Asked, now: Millis) -> None:
-        task = self._ports.store.get([one.delivery.task_id]).get(one.delivery.task_id)
+        task_id, now = one.delivery.task_id, self._ports.clock.now()
         one.decision = Skip(reason=CHANGED)
-        if task is not None:
+        for task in self._ports.store.get([task_id]).values():
             self._ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED)])
+        return True
 
     def _round(self, asked: Sequence[_Asked]) -> list[_Asked]:
         """Decide, and write down what was decided; those for whom the schedule has changed."""

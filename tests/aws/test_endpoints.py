@@ -29,6 +29,8 @@ def in_a_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     file.parent.mkdir()
     file.write_text(json.dumps(endpoints.our_endpoints()))
     monkeypatch.setattr(endpoints, "FILE", file)
+    # Tests of other files may have left moto on, which would answer first.
+    monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     return file
