@@ -39,7 +39,7 @@ run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for
 	@$(BIN)/duetime local --handlers examples/handlers $(ARGS)
 
 test: setup-infra ## Run all tests (ARGS="-k races ..." for pytest)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
@@ -84,7 +84,7 @@ has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
 
 bench: setup-infra ## Make the README's figures again (some minutes)
-	@for script in drift throughput scale coldstart cpu; do $(BIN)/python bench/$$script.py || exit 1; done
+	@for script in drift throughput scale schedules coldstart cpu; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python -m bench.cost
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra moto

@@ -48,6 +48,7 @@ class Stored:
         rules = Rules(shards=self.store.shards(clock.now()).count)
         self.ports = Ports(
             store=self.store,
+            schedules=self.store.schedules(clock),
             lanes=MemoryLanes(clock),
             rules=rules,
             clock=clock,

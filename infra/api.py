@@ -46,6 +46,7 @@ class Api(Construct):
             timeout=Duration.seconds(29),  # API Gateway waits for 30
             may=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
+                table.allow("BatchWriteItem"),  # a schedule that is deleted, a plan replaced
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 lanes.allow("SendMessage"),

@@ -18,7 +18,11 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import botocore
+
 from infra.stage import BadStage, Handlers
+from lambdas.aws.endpoints import FILE as ENDPOINTS
+from lambdas.aws.endpoints import our_endpoints
 from lambdas.handler_names import names_in
 from lambdas.registry import BadHandlers, HandlersNotFound
 
@@ -29,9 +33,11 @@ VERSIONS = ROOT / "requirements.lock"
 # boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
 NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
+NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
 # What handlers need they pin themselves, whatever else the lock has for our own tools.
 PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
+PINNED_FOR_SCHEDULES = ("croniter", "python-dateutil", "tzdata")
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -86,14 +92,18 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
         )
         print(note, file=sys.stderr)
     names = _names(handlers)
-    api = _Contents(name="api", needs=(*NEEDED_BY_ALL, *NEEDED_BY_API), handler_names=names)
+    api = _Contents(
+        name="api",
+        needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
+        handler_names=names,
+    )
     executor = _Contents(
         name="executor",
         needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR),
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )
-    roles = _Contents(name="roles", needs=NEEDED_BY_ALL)
+    roles = _Contents(name="roles", needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES))
     made = (_made(contents, machine) for contents in (api, executor, roles))
     return Bundles(**{path.parent.name: path for path in made})
 
@@ -149,6 +159,9 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
         else:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
+    endpoints = folder / ENDPOINTS.relative_to(ROOT)
+    endpoints.parent.mkdir()
+    endpoints.write_text(json.dumps(our_endpoints(), separators=(",", ":")))
     if contents.handlers is not None:
         shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
     if contents.handler_names is not None:
@@ -169,7 +182,9 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command += ["--constraint", "-", *contents.needs]
     if contents.requirements is not None:
         command += ["--requirement", str(contents.requirements)]
-    done = subprocess.run(command, input=_pins(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=_pins(contents), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         told = " ".join(done.stderr.split())
         raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
@@ -177,8 +192,10 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _pins() -> str:
-    names = tuple(f"{name}==" for name in PINNED)
+def _pins(contents: _Contents) -> str:
+    schedules = set(NEEDED_FOR_SCHEDULES) <= set(contents.needs)
+    pinned = (*PINNED, *PINNED_FOR_SCHEDULES) if schedules else PINNED
+    names = tuple(f"{name}==" for name in pinned)
     lines = VERSIONS.read_text().splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith(names))
 
@@ -211,7 +228,8 @@ def _version_of(python: str) -> str:
 def _digest(contents: _Contents, machine: Machine) -> str:
     """Of everything that goes into a bundle, and of how it is made."""
     digest = blake2b(digest_size=10)
-    how = (contents.needs, contents.handler_names, machine, interpreter(machine.python) is None)
+    compiled = interpreter(machine.python) is not None
+    how = (contents.needs, contents.handler_names, machine, compiled, botocore.__version__)
     digest.update(repr(how).encode())
     for name, path in _inputs(contents):
         content = path.read_bytes()

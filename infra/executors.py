@@ -26,7 +26,7 @@ class Executors(Construct):
                 memory=stage.executor_memory,
                 timeout=EXECUTOR_TIMEOUT,
                 may=[
-                    table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+                    table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                     lanes.allow(
                         "SendMessage",
                         "ReceiveMessage",

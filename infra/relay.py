@@ -37,7 +37,10 @@ class Relay(Construct):
                 ),
                 allow(["dynamodb:ListStreams"], f"{table.table.table_arn}/stream/*"),
                 allow(["sqs:SendMessage"], self.failed_records.queue_arn),
+                # For what a removed task leaves behind, and for what must follow from an end.
                 table.allow("Query", "BatchWriteItem"),
+                table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+                given.lanes.allow("SendMessage"),
             ],
         )
         acknowledge(

@@ -19,7 +19,7 @@ def enqueue(ports: Ports, tasks: Sequence[Task], not_before: Mapping[str, Millis
     `not_before` tells, by task id, which are to reach an executor only later than their due time.
     If the sender is cut off in between, the watch that stands behind every delivery does it."""
     now = ports.clock.now()
-    stopped = [cancel(task.id, now=now) for task in tasks if task.cancel_requested]
+    stopped = [cancel(task, now=now) for task in tasks if task.cancel_requested]
     if stopped:
         ports.store.apply(stopped)
     deliveries = [

@@ -2,17 +2,18 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from lambdas.core.lanes import Lane
 from lambdas.core.retention import RETENTION
 from lambdas.core.times import DAY, Millis
+from lambdas.core.values import value
 
 PREFIX = "DUETIME_"
 LONGEST_RETENTION = 3650
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Settings:
     table: str
     queue_high: str

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from lambdas.aws import clients
 from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.fan_out import FanOut
 from lambdas.aws.invoke import invoke_later
 from lambdas.aws.known_shards import KnownShards
 from lambdas.aws.lane_queue import SqsLanes
@@ -17,11 +18,15 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
+if TYPE_CHECKING:
+    from lambdas.core.schedules.ports import ScheduleStore
 
-@dataclass(frozen=True, slots=True)
+
+@value(frozen=True, slots=True)
 class Adapters:
     """The AWS backend, ready for any role."""
 
@@ -42,10 +47,21 @@ def aws_adapters(
     dynamodb = clients.dynamodb(endpoint_url)
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
     known = KnownShards(cursors, clock)
-    store = DynamoTaskStore(dynamodb, table, shards=known, clock=clock, retention=retention)
+    fan_out = FanOut()
+    store = DynamoTaskStore(
+        dynamodb, table, shards=known, clock=clock, retention=retention, fan_out=fan_out
+    )
+
+    def schedules() -> "ScheduleStore":
+        """Imported then: who meets no schedule does not wait for what reads them."""
+        from lambdas.aws.schedule_store import DynamoScheduleStore
+
+        return DynamoScheduleStore(dynamodb, table, clock=clock, fan_out=fan_out)
+
     lanes = SqsLanes(later(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
+        schedules=later(schedules),
         lanes=lanes,
         rules=Rules(shards=known().count),
         clock=clock,
@@ -54,7 +70,7 @@ def aws_adapters(
 
     def close() -> None:
         lanes.close()
-        store.close()
+        fan_out.close()
 
     return Adapters(ports, cursors, close)
 

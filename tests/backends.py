@@ -15,11 +15,14 @@ from uuid import uuid4
 
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
+from lambdas.aws import schema
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import VISIBILITY, ensure_lanes, ensure_table
+from lambdas.aws.schedule_store import DynamoScheduleStore
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.ports import CursorStore, LaneQueue, Shards, TaskStore
+from lambdas.core.schedules.ports import ScheduleStore
 from lambdas.core.times import DAY, SECOND, Millis
 from tests.factories import NOW, RULES, SteppedClock
 
@@ -40,8 +43,10 @@ FEW_WAKES = 7  # in one answer of the index, so that a few rows make several pag
 @dataclass(frozen=True, kw_only=True)
 class Stores:
     tasks: TaskStore
+    schedules: ScheduleStore
     cursors: CursorStore
     clock: SteppedClock
+    spoil: Callable[[str, str], None]  # what stands for a schedule, or for a key of its ledger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +60,23 @@ class Lanes:
 
 @contextmanager
 def embedded_stores(path: Path) -> Iterator[Stores]:
-    store = EmbeddedStore(path)
-    yield Stores(tasks=store, cursors=store, clock=SteppedClock())
+    store, clock = EmbeddedStore(path), SteppedClock()
+
+    def spoil(schedule_id: str, key: str = "") -> None:
+        sql = "UPDATE schedules SET state = '{' WHERE id = ?"
+        if key:
+            sql = "UPDATE ledger SET entry = '{' WHERE schedule_id = ? AND key = ?"
+        store._database.write(
+            lambda c: c.execute(sql, (schedule_id, key) if key else (schedule_id,))
+        )
+
+    yield Stores(
+        tasks=store,
+        schedules=store.schedules(clock),
+        cursors=store,
+        clock=clock,
+        spoil=spoil,
+    )
     store.close()
 
 
@@ -72,8 +92,20 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             wakes_per_query=FEW_WAKES,
         )
         cursors = DynamoCursorStore(client, table, shards=RULES.shards)
-        yield Stores(tasks=tasks, cursors=cursors, clock=clock)
+        schedules = DynamoScheduleStore(client, table, clock=clock)
+
+        def spoil(schedule_id: str, key: str = "") -> None:
+            sk = schema.ledger_sk(key) if key else schema.SCHEDULE
+            client.update_item(
+                TableName=table,
+                Key={schema.PK: {"S": schema.schedule_pk(schedule_id)}, schema.SK: {"S": sk}},
+                UpdateExpression=f"SET {schema.TEXT if key else schema.STATE} = :broken",
+                ExpressionAttributeValues={":broken": {"S": "{"}},
+            )
+
+        yield Stores(tasks=tasks, schedules=schedules, cursors=cursors, clock=clock, spoil=spoil)
         tasks.close()
+        schedules.close()
 
 
 @contextmanager

@@ -1,12 +1,15 @@
 """Builders for the values that most tests need, each with a plain default."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import count
 from typing import Any
 
 from lambdas.core.delivery import delivery_of
 from lambdas.core.ids import new_id
+from lambdas.core.recurrence.rules import CronRule, Recurrence
 from lambdas.core.rules import Draw, Rules
+from lambdas.core.schedules.plan import Plan
+from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, placed
 from lambdas.core.steps.lease import lease
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Spec, Task
@@ -54,6 +57,32 @@ def a_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> 
 def a_sent_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
     """ENQUEUED by the fast path, due ten seconds after `now`."""
     return a_task(spec=spec or a_spec(run_at=now + 10 * SECOND), now=now, **overrides)
+
+
+def a_recurrence() -> Recurrence:
+    """Every five minutes."""
+    return Recurrence(rules=(CronRule(expression="*/5 * * * *"),))
+
+
+def a_schedule(
+    *, plan: Plan | None = None, now: Millis = NOW, due_in: Millis = HOUR, **overrides: Any
+) -> Schedule:
+    """As created at `now`, active, waking a horizon before its next fire time; overrides are
+    fields of Schedule, or of a plan that is not given."""
+    given = {f.name: overrides.pop(f.name) for f in fields(Plan) if f.name in overrides}
+    schedule = Schedule(
+        id=overrides.pop("id", None) or an_id(now),
+        plan=plan or Plan(**{"recurrence": a_recurrence(), "task": a_spec(run_at=0)} | given),
+        status=overrides.pop("status", ScheduleStatus.ACTIVE),
+        version=1,
+        revision=1,
+        created_at=now,
+        updated_at=now,
+        since=now,
+        next_at=now + due_in,
+    )
+    placed_at = {"wake": placed(RULES, schedule, now)}
+    return replace(schedule, **(placed_at | overrides))
 
 
 def a_running_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:

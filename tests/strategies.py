@@ -13,6 +13,7 @@ from lambdas.core.delivery import new_token
 from lambdas.core.ids import RANDOM_BITS, new_id
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import FINISHED, Outcome, Status
+from lambdas.core.occurrence import Occurrence, OverlapPolicy
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.rules import LONGEST_HORIZON, Draw, Rules
 from lambdas.core.steps.record import Failure
@@ -78,6 +79,15 @@ attempts = st.builds(
 )
 
 
+occurrences = st.builds(
+    Occurrence,
+    schedule_id=task_ids,
+    scheduled_for=moments,
+    version=st.none() | st.integers(1, 9),
+    overlap=st.sampled_from(OverlapPolicy),
+    owes=st.booleans(),
+    name=st.none() | texts,
+)
 specs = st.builds(
     Spec,
     target=st.dictionaries(texts, json_values, max_size=3),
@@ -93,6 +103,7 @@ specs = st.builds(
     ordering_key=st.none() | st.just("account-7"),
     idempotency_key=st.none() | st.just("order-4711"),
     tags=st.dictionaries(texts, texts, max_size=3),
+    occurrence=st.none() | occurrences,
 )
 
 

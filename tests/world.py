@@ -23,6 +23,7 @@ from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.known_shards import KnownShards
 from lambdas.aws.lane_queue import SqsLanes
 from lambdas.aws.resources import ensure_lanes
+from lambdas.aws.schedule_store import DynamoScheduleStore
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.change import Answer, Change, Unknown
 from lambdas.core.codec import to_json
@@ -71,9 +72,9 @@ class Dice:
 
 class Interruptible:
     """A store before which something else may happen, once: `before` holds it by verb, and it
-    may raise. A silent store does not answer the next change, and has not made it."""
+    may raise. A silent store does not answer the next write, and has not made it."""
 
-    def __init__(self, store: TaskStore) -> None:
+    def __init__(self, store: Any) -> None:
         self._store = store
         self.before: dict[str, Callable[[], object]] = {}
         self.silent = False
@@ -84,12 +85,19 @@ class Interruptible:
         return getattr(self._store, name)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        if interruption := self.before.pop("apply", None):
+        return self._write("apply", changes)
+
+    def put(self, values: Sequence[Any]) -> list[Any]:
+        return self._write("put", values)
+
+    def _write(self, verb: str, values: Sequence[Any]) -> list[Any]:
+        if interruption := self.before.pop(verb, None):
             interruption()
         if self.silent:
             self.silent = False
-            return [Unknown("no answer")] * len(changes)
-        return self._store.apply(changes)
+            return [Unknown("no answer")] * len(values)
+        answers: list[Any] = getattr(self._store, verb)(values)
+        return answers
 
 
 class Fallible:
@@ -155,10 +163,12 @@ def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
 class World:
     clock: SteppedClock
     store: Interruptible
+    schedules: Interruptible
     cursors: CursorStore
     lanes: Fallible
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
     corrupt: Callable[[str], None]  # makes a task unreadable
+    corrupt_schedule: Callable[[str], None]
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
     set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # for so many shards
     rules: Rules = RULES
@@ -169,6 +179,7 @@ class World:
     def __post_init__(self) -> None:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
+            schedules=self.schedules,  # type: ignore[arg-type]
             lanes=self.lanes,
             rules=self.rules,
             clock=self.clock,
@@ -288,9 +299,17 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
         )
         store._live.clear()
 
+    def corrupt_schedule(schedule_id: str) -> None:
+        store._database.write(
+            lambda c: c.execute("UPDATE schedules SET plan = '{' WHERE id = ?", (schedule_id,))
+        )
+
     def awake() -> list[str]:
         with store._database.read() as connection:
-            rows = connection.execute("SELECT id FROM tasks WHERE wake_bucket IS NOT NULL")
+            rows = connection.execute(
+                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
+                " UNION ALL SELECT id FROM schedules WHERE wake_bucket IS NOT NULL"
+            )
             return [task_id for (task_id,) in rows]
 
     def set_up(shards: int) -> tuple[EmbeddedStore, EmbeddedStore]:
@@ -303,10 +322,12 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
     yield World(
         clock=clock,
         store=Interruptible(store),
+        schedules=Interruptible(store.schedules(clock)),
         cursors=store,
         lanes=Fallible(MemoryLanes(clock)),
         empty_lanes=lambda: MemoryLanes(clock),
         corrupt=corrupt,
+        corrupt_schedule=corrupt_schedule,
         awake=awake,
         set_up=set_up,
     )
@@ -331,6 +352,8 @@ def moto_world(
             return store, cursors
 
         store, cursors = set_up(RULES.shards)
+        schedules = DynamoScheduleStore(dynamodb, table, clock=clock)
+        closing.callback(schedules.close)
 
         def lanes() -> SqsLanes:
             return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
@@ -343,6 +366,17 @@ def moto_world(
                 ExpressionAttributeValues={":broken": {"S": "{"}},
             )
 
+        def corrupt_schedule(schedule_id: str) -> None:
+            dynamodb.update_item(
+                TableName=table,
+                Key={
+                    schema.PK: {"S": schema.schedule_pk(schedule_id)},
+                    schema.SK: {"S": schema.SCHEDULE},
+                },
+                UpdateExpression=f"SET {schema.PLAN} = :broken",
+                ExpressionAttributeValues={":broken": {"S": "{"}},
+            )
+
         def awake() -> list[str]:
             rows = dynamodb.scan(TableName=table, IndexName=schema.WAKE_INDEX)["Items"]
             return [parse_wake("", row[schema.WAKE_KEY]["S"]).task_id for row in rows]
@@ -350,10 +384,12 @@ def moto_world(
         yield World(
             clock=clock,
             store=Interruptible(store),
+            schedules=Interruptible(schedules),
             cursors=cursors,
             lanes=Fallible(SqsLanes(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,
+            corrupt_schedule=corrupt_schedule,
             awake=awake,
             set_up=set_up,
         )

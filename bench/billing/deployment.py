@@ -36,9 +36,16 @@ class Deployment:
 
     def submit(self, *tasks: Mapping[str, Any]) -> None:
         """One request; several tasks are a batch."""
-        path, body = ("/v1/tasks", json.dumps(tasks[0]))
         if len(tasks) > 1:
-            path, body = ("/v1/tasks/batch", json.dumps({"tasks": tasks}))
+            self._post("/v1/tasks/batch", {"tasks": tasks})
+        else:
+            self._post("/v1/tasks", tasks[0])
+
+    def schedule(self, schedule: Mapping[str, Any]) -> None:
+        self._post("/v1/schedules", schedule)
+
+    def _post(self, path: str, content: Mapping[str, Any]) -> None:
+        body = json.dumps(content)
         event = {
             "requestContext": {"http": {"method": "POST"}},
             "rawPath": path,

@@ -62,6 +62,37 @@ def delayed_alone(deployment: Deployment, body: Body, tasks: int) -> Counts:
     return counts
 
 
+def recurring(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """One occurrence of a schedule with the default policies, put by a tick a horizon ahead. That
+    the schedule was made once is not counted."""
+    return _one_of_each(deployment, {"type": "rate", "every": 600.5}, body, tasks, ahead=361)
+
+
+def fixed_delay(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """Likewise, with the debt of its end: the relay has the next run counted from there."""
+    return _one_of_each(deployment, {"type": "delay", "delay": 290.5}, body, tasks, ahead=60)
+
+
+def _one_of_each(
+    deployment: Deployment, rule: Mapping[str, Any], body: Body, schedules: int, ahead: float
+) -> Counts:
+    idle = _tick_at_rest(deployment)
+    for _ in range(schedules):
+        deployment.schedule({"name": "a report", "rule": rule, "task": body})
+    deployment.relay()
+    deployment.meter.taken()
+    before = stored_bytes(deployment.meter.items())
+    deployment.clock.advance(seconds(ahead))
+    put = deployment.tick()["occurrences"]
+    if put != schedules:
+        raise RuntimeError(f"{put} occurrences of {schedules} schedules were put")
+    deployment.clock.advance(seconds(rule.get("every", rule.get("delay")) - ahead - 1.5))
+    counts = _end(deployment, schedules)
+    counts.subtract(idle)
+    counts["stored"] -= before
+    return counts
+
+
 def one_retry(deployment: Deployment, body: Body, tasks: int) -> Counts:
     _submit(deployment, _calling("bench.flaky", body), tasks)
     return _end(deployment, 2 * tasks)
@@ -77,6 +108,8 @@ def dead(deployment: Deployment, body: Body, tasks: int) -> Counts:
 FLOWS: Mapping[str, Flow] = {
     "immediate": immediate,
     "delayed": delayed,
+    "recurring": recurring,
+    "fixed delay": fixed_delay,
     "one retry": one_retry,
     "dead": dead,
     "alone": alone,

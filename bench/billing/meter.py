@@ -36,6 +36,7 @@ class Meter:
         self._rules: Mapping[str, Callable[[Params, Answer], Mapping[str, float]]] = {
             "PutItem": self._put,
             "UpdateItem": self._update,
+            "BatchWriteItem": self._batch_delete,
             "GetItem": self._get,
             "BatchGetItem": self._batch_get,
             "Query": self._query,
@@ -92,6 +93,18 @@ class Meter:
             return {f"write.{TABLE}": units[TABLE]}
         self._items[_key(key)] = after
         return {f"write.{place}": count for place, count in units.items()}
+
+    def _batch_delete(self, params: Params, answer: Answer) -> Mapping[str, float]:
+        """Each is billed alone, by what it deletes. Ours put nothing in batches."""
+        [(table, asked)] = params["RequestItems"].items()
+        left = answer["UnprocessedItems"].get(table, [])
+        counts: Counts = Counter()
+        for request in asked:
+            if request not in left:
+                before = self._items.pop(_key(request["DeleteRequest"]["Key"]), None)
+                units = write_units(before, None)
+                counts.update({f"write.{place}": count for place, count in units.items()})
+        return {**counts}
 
     def _get(self, params: Params, answer: Answer) -> Mapping[str, float]:
         return _read([answer.get("Item", {})], consistent=params.get("ConsistentRead", False))

@@ -5,9 +5,11 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
+from duetime.cli.cron import cron
 from duetime.cli.dlq import dlq
 from duetime.cli.exits import EPILOG, Commands
 from duetime.cli.local import local
+from duetime.cli.schedules import schedules
 from duetime.cli.submit import submit
 from duetime.cli.tasks import cancel, health, list_tasks, retry, show
 from duetime.cli.watch import watch
@@ -48,6 +50,8 @@ app.command("list")(list_tasks)
 app.command()(cancel)
 app.command()(retry)
 app.add_typer(dlq)
+app.add_typer(schedules)
+app.command()(cron)
 app.command()(watch)
 app.command()(health)
 

@@ -1,9 +1,11 @@
 """Options that several commands share."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from duetime.cli.values import duration, pause, refuse
 from lambdas.core.errors import DuetimeError
 
 if TYPE_CHECKING:
@@ -56,23 +58,43 @@ Cursor = Annotated[
 ]
 
 
-def task_id(value: str) -> str:
+def id_given(text: str) -> str:
     """An unset shell variable must not become a call on the whole collection."""
-    if not value.strip():
+    if not text.strip():
         raise typer.BadParameter("the id is empty")
-    return value
+    return text
 
 
-TaskId = Annotated[str, typer.Argument(metavar="ID", callback=task_id, help="The id of a task.")]
+def given_id(text: str | None) -> str | None:
+    return None if text is None else id_given(text)
 
 
 def task_ids(values: list[str]) -> list[str]:
-    return [task_id(value) for value in values]
+    return [id_given(value) for value in values]
 
 
+TaskId = Annotated[str, typer.Argument(metavar="ID", callback=id_given, help="The id of a task.")]
 TaskIds = Annotated[
     list[str], typer.Argument(metavar="ID...", callback=task_ids, help="The ids of tasks.")
 ]
+ScheduleId = Annotated[
+    str, typer.Argument(metavar="ID", callback=id_given, help="The id of a schedule.")
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Following:
+    """Whether to follow what was submitted, and how."""
+
+    watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False
+    wait: WaitUpTo = None
+    every: Every = "0.5"
+
+    def checked(self) -> tuple[float, float | None]:
+        """How often to look, and for how long."""
+        if self.wait is not None and not self.watch:
+            refuse("--wait", "goes with --watch")
+        return pause("--every", self.every), duration("--wait", self.wait)
 
 
 def connect(url: str | None, sign: str | None, token: str | None) -> "Client":

@@ -2,14 +2,17 @@
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from duetime.client import ApiError
+from duetime.cli.carets import pointed
 from duetime.text import clean
 from lambdas.core.errors import DuetimeError
+
+if TYPE_CHECKING:
+    from duetime.client import FieldError
 
 PIPE_WIDTH = 200  # a pipe has no edge at which a row should break
 
@@ -51,6 +54,16 @@ def complain(error: DuetimeError | str) -> None:
 
 def lines_of(error: DuetimeError | str) -> list[str]:
     """The detail of a problem only repeats its fields, if it has any."""
+    if isinstance(error, str):
+        return [error]
+    from duetime.client import ApiError
+
     if isinstance(error, ApiError) and error.errors:
-        return [error.title, *(str(field) for field in error.errors)]
+        return [error.title, *(line for field in error.errors for line in _lines(field))]
     return [str(error)]
+
+
+def _lines(field: "FieldError") -> list[str]:
+    if field.position is None or field.text is None:
+        return [str(field)]
+    return [str(field), *pointed(field.text, field.position)]

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from duetime.client import Task
 from duetime.text import clean, one_line
 from lambdas.core.lifecycle import FINISHED, Status
+
+if TYPE_CHECKING:
+    from duetime.client import Task
 
 STYLES: Mapping[str, str] = {
     Status.PENDING: "blue",
@@ -22,6 +24,12 @@ STYLES: Mapping[str, str] = {
     Status.CANCELLED: "magenta",
     Status.EXPIRED: "magenta",
 }
+REASONS: Mapping[str, str] = {
+    "overlap": "the run before it was not over",
+    "paused": "its schedule was paused",
+    "changed": "its schedule was changed",
+    "deleted": "its schedule was deleted",
+}
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 LONGEST_TEXT = 2_000
 
@@ -30,15 +38,19 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def status(task: Task) -> Text:
-    return Text(task["status"], style=STYLES.get(task["status"], ""))
+def status(task: "Task") -> Text:
+    return styled(task["status"])
 
 
-def ended(task: Task) -> bool:
+def styled(status: str) -> Text:
+    return Text(status, style=STYLES.get(status, ""))
+
+
+def ended(task: "Task") -> bool:
     return task["status"] in FINISHED
 
 
-def short(task: Task) -> str:
+def short(task: "Task") -> str:
     """What it is: its name if it has one, else what it calls."""
     return one_line(task["name"] or target(task["target"]))
 
@@ -82,13 +94,13 @@ def drift(milliseconds: int | None) -> str | None:
     return f"{milliseconds} ms" if milliseconds < 10_000 else length(milliseconds / 1_000)
 
 
-def tries(task: Task) -> str:
+def tries(task: "Task") -> str:
     """A revived task may go past its policy: then there is no "of"."""
     most = task["retry"].get("max_attempts", 0)
     return f"{task['attempt']} of {most}" if task["attempt"] <= most else str(task["attempt"])
 
 
-def progress(task: Task) -> str | None:
+def progress(task: "Task") -> str | None:
     told = task["progress"]
     if told is None:
         return None
@@ -106,6 +118,14 @@ def traceback(fields: Mapping[str, Any] | None) -> str | None:
     if len(text) <= LONGEST_TEXT:
         return text or None
     return f"(--json shows all) …{text[-LONGEST_TEXT:]}"
+
+
+def reason(fields: Mapping[str, Any]) -> str | None:
+    """Why its schedule cancelled a task."""
+    told = fields.get("reason")  # an older API does not tell
+    if told is None:
+        return None
+    return f"{told}: {REASONS[told]}" if told in REASONS else clean(told)
 
 
 def count(number: int, noun: str) -> str:

@@ -60,7 +60,7 @@ ExpiresAt = Annotated[
 ]
 Priority = Annotated[
     Lane | None,
-    typer.Option(case_sensitive=False, show_default="medium", rich_help_panel=WHEN),
+    typer.Option(case_sensitive=False, show_default="medium", rich_help_panel=WHAT),
 ]
 Timeout = Annotated[
     str | None,

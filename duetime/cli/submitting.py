@@ -13,8 +13,7 @@ from duetime.client import PAGE, BatchResult, Client, Submitted
 from duetime.client.wire import to_error
 
 
-def one(client: Client, fields: Any, *, as_json: bool) -> None:
-    submitted = client.submit_once(**fields)
+def one(submitted: Submitted, *, as_json: bool) -> None:
     if as_json:
         say_json(submitted.task)
         return
@@ -23,9 +22,8 @@ def one(client: Client, fields: Any, *, as_json: bool) -> None:
 
 
 def followed(
-    client: Client, fields: Any, *, as_json: bool, poll: float, limit: float | None
+    client: Client, submitted: Submitted, *, as_json: bool, poll: float, limit: float | None
 ) -> None:
-    submitted = client.submit_once(**fields)
     if not as_json:
         _tell_one(submitted)
     follow(client, submitted.task["id"], as_json=as_json, poll=poll, limit=limit)

@@ -16,6 +16,7 @@ from duetime.cli.options import (
     Token,
     Url,
     connect,
+    given_id,
 )
 from lambdas.core.lifecycle import Status
 
@@ -43,6 +44,10 @@ def list_tasks(
     namespace: Annotated[
         str | None, typer.Option(help="Whose tasks.", show_default="default")
     ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(metavar="ID", callback=given_id, help="Only runs of this schedule."),
+    ] = None,
     limit: Limit = 20,
     everything: NoLimit = False,
     cursor: Cursor = None,
@@ -54,13 +59,14 @@ def list_tasks(
     """Tasks, newest first."""
     from duetime.cli import listing, views
 
+    which = {"status": status, "namespace": namespace, "schedule_id": schedule}
     with connect(url, sign, token) as client:
         page = listing.read(
-            lambda size, at: client.page(status=status, namespace=namespace, limit=size, cursor=at),
+            lambda size, at: client.page(**which, limit=size, cursor=at),
             limit=None if everything else limit,
             cursor=cursor,
         )
-    empty = listing.NO_MATCH if status or namespace else listing.EMPTY
+    empty = listing.NO_MATCH if any(which.values()) else listing.EMPTY
     listing.print_list(page, views.task_table, empty, as_json=as_json)
 
 

@@ -48,6 +48,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "idempotency key": task["idempotency_key"],
         "schedule": task["schedule_id"],
         "scheduled for": phrases.when(task["scheduled_for"], now),
+        "reason": phrases.reason(task),
         "workflow": task["workflow_id"],
         "payload": phrases.value(task["payload"]),
         "result": phrases.value(task["result"]),
@@ -141,6 +142,8 @@ def submitted(task: Task, now: datetime, *, replayed: bool = False) -> Text:
 
 def closing(task: Task) -> Iterator[Text]:
     """The last words on a task that has ended."""
+    if reason := phrases.reason(task):
+        yield Text.assemble(("reason  ", "dim"), reason)
     if told := phrases.error(task["error"]):
         yield Text.assemble(("error   ", "dim"), (told, "red"))
     if (result := phrases.value(task["result"])) is not None:

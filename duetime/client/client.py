@@ -12,6 +12,7 @@ import httpx
 
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import StillGoing, Throttled, Unreachable
+from duetime.client.schedules import Schedules
 from duetime.client.shapes import (
     Attempt,
     BatchResult,
@@ -57,6 +58,7 @@ class Client:
         answers, since a runner may be restarting; `on_silence` hears of it once."""
         self._wire = Wire(url, timeout, transport, sign=sign, token=token)
         self.dead_letters = DeadLetters(self._wire)
+        self.schedules = Schedules(self._wire)
         self._patience, self._on_silence = patience, on_silence
         self._sleep, self._clock = sleep, clock
 
@@ -105,19 +107,28 @@ class Client:
         *,
         status: str | None = None,
         namespace: str | None = None,
+        schedule_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> TaskPage:
         """One page, newest first."""
-        query = {"status": status, "namespace": namespace, "cursor": cursor}
-        answer = self._wire.call("GET", "/v1/tasks", query={**query, "limit": limit})
+        query = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
+        at = {"limit": limit, "cursor": cursor}
+        answer = self._wire.call("GET", "/v1/tasks", query={**query, **at})
         return cast(TaskPage, answer)
 
-    def list(self, *, status: str | None = None, namespace: str | None = None) -> Iterator[Task]:
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        namespace: str | None = None,
+        schedule_id: str | None = None,
+    ) -> Iterator[Task]:
         """Every task that matches, newest first, read page by page."""
+        which = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
         cursor = None
         while True:
-            page = self.page(status=status, namespace=namespace, limit=PAGE, cursor=cursor)
+            page = self.page(**which, limit=PAGE, cursor=cursor)
             yield from page["items"]
             cursor = page["next_cursor"]
             if cursor is None:

@@ -52,6 +52,8 @@ class Unreachable(DuetimeError):
 class FieldError:
     field: str
     message: str
+    position: int | None = None  # in `text`, from 1: where the fault begins
+    text: str | None = None  # of the request; a cron expression
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"

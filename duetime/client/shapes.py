@@ -75,6 +75,7 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
+    reason: str | None  # of one that its schedule cancelled: overlap, paused, changed, deleted
     schedule_id: str | None
     scheduled_for: str | None
     workflow_id: str | None

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -54,20 +55,29 @@ class Wire:
         return self.answer(method, path, query=query, body=body)[1]
 
     def answer(
-        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        key: str | None = None,
     ) -> tuple[int, Any]:
-        """The status and the JSON of a successful answer."""
+        """The status and the JSON of a successful answer. `key` is an idempotency key."""
         asked = {key: value for key, value in (query or {}).items() if value is not None}
         if asked:  # with %20 for a space, which is what a signature stands for
             path = f"{path}?{urlencode(asked, quote_via=quote, errors='replace')}"
         # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        response = self._send(method, path, content)
-        return response.status_code, self._read(response)
+        response = self._send(method, path, content, key)
+        return response.status_code, self._read(response, body)
 
-    def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
+    def _send(
+        self, method: str, path: str, content: bytes | None, key: str | None
+    ) -> httpx.Response:
+        headers = None if key is None else {"idempotency-key": key}
         try:
-            return self._http.request(method, path, content=content)
+            return self._http.request(method, path, content=content, headers=headers)
         except httpx.ConnectTimeout as reason:
             raise Unreachable(self.url, remedy=self._remedy) from reason
         except httpx.TimeoutException as reason:
@@ -78,20 +88,22 @@ class Wire:
         except httpx.TransportError as reason:
             raise Unreachable(self.url, remedy=self._remedy) from reason
 
-    def _read(self, response: httpx.Response) -> Any:
+    def _read(self, response: httpx.Response, sent: Any) -> Any:
         if not response.is_success:
-            raise self._problem(response)
+            raise self._problem(response, sent)
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            return None
         try:
             return response.json()
         except ValueError as reason:
             what = "Somebody who is not Duetime answers"
             raise Unreachable(self.url, what, "check DUETIME_URL") from reason
 
-    def _problem(self, response: httpx.Response) -> DuetimeError:
+    def _problem(self, response: httpx.Response, sent: Any) -> DuetimeError:
         """Whatever stands between us and Duetime, a gateway say, refuses in its own words."""
         told = _object(response)
         if "title" in told:
-            return to_error(told, response.status_code)
+            return to_error(told, response.status_code, sent)
         return refusal(response, told, self.url, self._access.proof)
 
     def close(self) -> None:
@@ -99,8 +111,16 @@ class Wire:
 
 
 def task_path(task_id: str) -> str:
+    return f"/v1/tasks/{_segment(task_id)}"
+
+
+def schedule_path(schedule_id: str) -> str:
+    return f"/v1/schedules/{_segment(schedule_id)}"
+
+
+def _segment(text: str) -> str:
     """An id comes from a command line: it must not reach another path."""
-    return f"/v1/tasks/{quote(task_id, safe='', errors='replace')}"
+    return quote(text, safe="", errors="replace")
 
 
 def _address(text: str) -> httpx.URL:
@@ -113,10 +133,30 @@ def _address(text: str) -> httpx.URL:
     return url
 
 
-def to_error(problem: Mapping[str, Any], status: int) -> ApiError:
-    errors = [FieldError(str(e["field"]), str(e["message"])) for e in problem.get("errors") or ()]
+def to_error(problem: Mapping[str, Any], status: int, sent: Any = None) -> ApiError:
+    errors = [_field_error(error, sent) for error in problem.get("errors") or ()]
     title = problem.get("title") or f"HTTP {status}"
     return ApiError(status, title, problem.get("detail"), errors)
+
+
+def _field_error(told: Mapping[str, Any], sent: Any) -> FieldError:
+    field, position = str(told["field"]), told.get("position")
+    if position is None:
+        return FieldError(field, str(told["message"]))
+    return FieldError(field, str(told["message"]), position, _text_at(sent, field))
+
+
+def _text_at(sent: Any, path: str) -> str | None:
+    """What a request says in `rules.0.expression`."""
+    for part in path.split("."):
+        match sent:
+            case dict() if part in sent:
+                sent = sent[part]
+            case list() if part.isdigit() and int(part) < len(sent):
+                sent = sent[int(part)]
+            case _:
+                return None
+    return sent if isinstance(sent, str) else None
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:

@@ -10,18 +10,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-from duetime.embedded.rows import COLD, HOT, Row
+from duetime.embedded import rows as tasks
+from duetime.embedded import schedule_rows as schedules
+from duetime.embedded.rows import Row
 
 LARGEST = 64
 
 
 def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    _in_chunks(connection, rows, _insert)
+    in_chunks(connection, rows, _insert_tasks)
 
 
 def update_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     """Each row: the id, then every hot column."""
-    _in_chunks(connection, rows, _update)
+    in_chunks(connection, rows, _update_tasks)
+
+
+def put_schedules(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    in_chunks(connection, rows, _put_schedules)
+
+
+def update_schedules(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Each row: the id, then every hot column."""
+    in_chunks(connection, rows, _update_schedules)
 
 
 def chunks(length: int) -> Iterator[int]:
@@ -34,7 +45,7 @@ def chunks(length: int) -> Iterator[int]:
         length -= size
 
 
-def _in_chunks(
+def in_chunks(
     connection: sqlite3.Connection, rows: Sequence[Row], sql: Callable[[int], str]
 ) -> None:
     start = 0
@@ -48,20 +59,40 @@ def _flat(rows: Iterable[Row]) -> Row:
 
 
 @cache
-def _insert(size: int) -> str:
-    return f"INSERT INTO tasks ({', '.join(COLD + HOT)}) VALUES {_values(size, COLD + HOT)}"
+def _insert_tasks(size: int) -> str:
+    return _insert("tasks", tasks.COLD + tasks.HOT, size)
 
 
 @cache
-def _update(size: int) -> str:
-    columns = ("id", *HOT)
-    sets = ", ".join(f"{name} = new.{name}" for name in HOT)
+def _update_tasks(size: int) -> str:
+    return _update("tasks", tasks.HOT, size)
+
+
+@cache
+def _put_schedules(size: int) -> str:
+    columns = schedules.COLD + schedules.HOT
+    sets = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "id")
+    return f"{_insert('schedules', columns, size)} ON CONFLICT (id) DO UPDATE SET {sets}"
+
+
+@cache
+def _update_schedules(size: int) -> str:
+    return _update("schedules", schedules.HOT, size)
+
+
+def _insert(table: str, columns: Sequence[str], size: int) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values(size, columns)}"
+
+
+def _update(table: str, hot: Sequence[str], size: int) -> str:
+    columns = ("id", *hot)
+    sets = ", ".join(f"{name} = new.{name}" for name in hot)
     return (
-        f"WITH new ({', '.join(columns)}) AS (VALUES {_values(size, columns)})"
-        f" UPDATE tasks SET {sets} FROM new WHERE tasks.id = new.id"
+        f"WITH new ({', '.join(columns)}) AS (VALUES {values(size, columns)})"
+        f" UPDATE {table} SET {sets} FROM new WHERE {table}.id = new.id"
     )
 
 
-def _values(size: int, columns: Sequence[str]) -> str:
+def values(size: int, columns: Sequence[str]) -> str:
     row = f"({', '.join('?' * len(columns))})"
     return ", ".join([row] * size)

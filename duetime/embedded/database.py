@@ -22,7 +22,7 @@ Action = Callable[[sqlite3.Connection], T]
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1  # of the rows; a store in another one is refused, not misread
+FORMAT = 2  # of the rows; a store in a newer one is refused, not misread
 OLDEST_SQLITE = (3, 35, 0)  # UPDATE … FROM, RETURNING
 GROUP_LIMIT = 64
 WRITER_CACHE, READER_CACHE = 16_000, 1_000  # KB; every thread that reads has its own
@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS tasks (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    schedule_id TEXT,
     spec TEXT,
     status TEXT NOT NULL,
     token TEXT NOT NULL,
@@ -49,11 +50,13 @@ CREATE TABLE IF NOT EXISTS tasks (
     sends INTEGER NOT NULL,
     skips INTEGER NOT NULL,
     progress TEXT,
+    reason TEXT,
     result TEXT
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, id);
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
+CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, id) WHERE schedule_id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS bodies (
     task_id TEXT, part TEXT, body TEXT NOT NULL, PRIMARY KEY (task_id, part)
 ) WITHOUT ROWID;
@@ -64,8 +67,38 @@ CREATE TABLE IF NOT EXISTS keys (
     namespace TEXT, key TEXT, task_id TEXT NOT NULL, body_hash TEXT NOT NULL,
     expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS schedules (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    next_at INTEGER,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    state TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS schedule_wakes ON schedules (wake_bucket, wake_key)
+    WHERE wake_bucket IS NOT NULL;
+CREATE INDEX IF NOT EXISTS schedule_listing ON schedules (namespace, id);
+CREATE TABLE IF NOT EXISTS ledger (
+    schedule_id TEXT, key TEXT, version INTEGER NOT NULL, entry TEXT NOT NULL,
+    kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
+
+# From the format before; each leaves the rows as they were.
+MIGRATIONS = {
+    1: """
+ALTER TABLE tasks ADD COLUMN schedule_id TEXT;
+ALTER TABLE tasks ADD COLUMN reason TEXT;
+""",
+}
 
 
 class _Entry(Generic[T]):
@@ -209,13 +242,29 @@ class Database:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables, or see that they are those this version writes."""
+    """Make the tables, or see that they become those this version writes."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     [tables] = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if tables and version != FORMAT:
+    if not tables:
+        version = FORMAT
+    while version in MIGRATIONS:
+        _migrate(connection, version)
+        version += 1
+    if version != FORMAT:
         raise DuetimeError(f"it is in format {version}, and this version of Duetime is {FORMAT}")
     connection.executescript(SCHEMA)
     connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _migrate(connection: sqlite3.Connection, version: int) -> None:
+    """All of it, or nothing: a runner may be killed while it starts."""
+    script = f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version = {version + 1}; COMMIT"
+    try:
+        connection.executescript(script)
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _hold(path: Path) -> TextIO:

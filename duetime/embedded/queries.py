@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from duetime.embedded.rows import COLUMNS, Row, read_task
 from lambdas.core import codec
@@ -16,6 +17,7 @@ from lambdas.core.wakes import Wake, WakeKind, parse_wake
 log = logging.getLogger(__name__)
 
 READ_LIMIT = 1_000  # rows that one page may look at
+LAST = "~"  # sorts behind every id
 
 
 def load(connection: sqlite3.Connection, task_ids: Sequence[str]) -> dict[str, Task]:
@@ -36,8 +38,7 @@ def try_reading(connection: sqlite3.Connection, row: Row) -> Task | Corrupt:
 def wakes_in(connection: sqlite3.Connection, bucket: str, kind: WakeKind | None) -> Iterator[Wake]:
     prefix = kind or ""
     rows = connection.execute(
-        "SELECT wake_bucket, wake_key FROM tasks WHERE wake_bucket = ?"
-        " AND wake_key >= ? AND wake_key < ? ORDER BY wake_key",
+        _wakes("wake_bucket = ?1 AND wake_key >= ?2 AND wake_key < ?3"),
         (bucket, prefix, f"{prefix}~"),
     ).fetchall()
     return _readable(rows)
@@ -45,11 +46,19 @@ def wakes_in(connection: sqlite3.Connection, bucket: str, kind: WakeKind | None)
 
 def few_wakes(connection: sqlite3.Connection, limit: int) -> list[Wake] | None:
     rows = connection.execute(
-        "SELECT wake_bucket, wake_key FROM tasks WHERE wake_bucket IS NOT NULL"
-        " ORDER BY wake_bucket, wake_key LIMIT ?",
-        (limit + 1,),
+        f"{_wakes('wake_bucket IS NOT NULL')} LIMIT ?", (limit + 1,)
     ).fetchall()
     return None if len(rows) > limit else list(_readable(rows))
+
+
+@cache
+def _wakes(condition: str) -> str:
+    """Those of tasks and schedules, merged in the order of their indexes."""
+    found = " UNION ALL ".join(
+        f"SELECT wake_bucket, wake_key FROM {table} WHERE {condition}"
+        for table in ("tasks", "schedules")
+    )
+    return f"{found} ORDER BY wake_bucket, wake_key"
 
 
 def _readable(rows: Iterable[tuple[str, str]]) -> Iterator[Wake]:
@@ -71,15 +80,24 @@ def rows_of(connection: sqlite3.Connection, task_ids: Sequence[str]) -> list[Row
 
 def page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str], str | None]:
     """The ids of a page, and where the next one begins; looks at a bounded number of rows."""
-    after = listing.cursor or "~"  # sorts behind every id
+    whose = {"namespace": listing.namespace, "schedule_id": listing.schedule_id}
+    given = {name: value for name, value in whose.items() if value is not None}
+    terms = " AND ".join(f"{name} = ?" for name in given)
     rows = connection.execute(
-        "SELECT id, status FROM tasks WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
-        (listing.namespace, after, READ_LIMIT),
+        f"SELECT id, status FROM tasks WHERE {terms} AND id < ? ORDER BY id DESC LIMIT ?",
+        (*given.values(), listing.cursor or LAST, READ_LIMIT),
     ).fetchall()
-    wanted = [i for i, status in rows if listing.status in (None, status)]
-    if len(wanted) > listing.limit:
-        ids = wanted[: listing.limit]
-        return ids, ids[-1]
+    return page_of(rows, listing.status, listing.limit)
+
+
+def page_of(
+    rows: Sequence[tuple[str, str]], status: str | None, limit: int
+) -> tuple[list[str], str | None]:
+    """Of ids and statuses, as many as were looked at: those that are wanted, and where the next
+    page begins."""
+    wanted = [i for i, found in rows if status in (None, found)]
+    if len(wanted) > limit:
+        return wanted[:limit], wanted[limit - 1]
     return wanted, rows[-1][0] if len(rows) == READ_LIMIT else None
 
 

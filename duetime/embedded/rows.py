@@ -20,7 +20,7 @@ from lambdas.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
 
-COLD = ("id", "namespace", "created_at", "spec")
+COLD = ("id", "namespace", "created_at", "schedule_id", "spec")
 HOT = (
     "status",
     "token",
@@ -38,6 +38,7 @@ HOT = (
     "sends",
     "skips",
     "progress",
+    "reason",
     "result",
 )
 COLUMNS = ", ".join(COLD + HOT)
@@ -50,8 +51,9 @@ ELSEWHERE = ""  # stands in a column whose text is in `bodies`
 
 def new_row(connection: Connection, task: Task) -> Row:
     spec = _inline(connection, task.id, "spec", encode_spec(task.spec))
-    # An update begins with the id as well; the rest of it follows the spec.
-    return (task.id, task.spec.namespace, task.created_at, spec, *hot_row(connection, task)[1:])
+    of = task.spec.occurrence
+    cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
+    return (*cold, *hot_row(connection, task)[1:])  # which begins with the id, for an update
 
 
 def hot_row(connection: Connection, task: Task) -> Row:
@@ -76,6 +78,7 @@ def hot_row(connection: Connection, task: Task) -> Row:
         task.sends,
         task.skips,
         encode_progress(task.progress) if task.progress else None,
+        task.reason,
         _inline(connection, task.id, "result", result),
     )
 
@@ -119,6 +122,7 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         task_id,
         _namespace,
         created_at,
+        _schedule_id,
         _spec,
         status,
         token,
@@ -136,6 +140,7 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         sends,
         skips,
         progress,
+        reason,
         _result,
     ) = row
     return Task(
@@ -158,4 +163,5 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         skips=skips,
         progress=decode_progress(progress) if progress else None,
         result=from_json(result) if result is not None else None,
+        reason=reason,
     )

@@ -25,6 +25,7 @@ from duetime.embedded.queries import (
     wakes_in,
 )
 from duetime.embedded.rows import Row, hot_row, new_row, spilled
+from duetime.embedded.schedules import EmbeddedSchedules
 from lambdas.core import codec
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.dead import Death, Deaths, dead_page
@@ -32,7 +33,7 @@ from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.events import StatusChange, status_change
 from lambdas.core.ids import is_id
 from lambdas.core.lifecycle import Status
-from lambdas.core.ports import DeadListing, Listing, Page, Reservation
+from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation
 from lambdas.core.rules import Rules
 from lambdas.core.steps.watch import orphan
 from lambdas.core.task import Attempt, Task
@@ -61,6 +62,10 @@ class EmbeddedStore(CursorRows):
 
     def close(self) -> None:
         self._database.close()
+
+    def schedules(self, clock: Clock) -> EmbeddedSchedules:
+        """In the same file; a store of its own, since its verbs have the same names."""
+        return EmbeddedSchedules(self._database, clock)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         return self._answers(lambda c: self._put(c, tasks), len(tasks))

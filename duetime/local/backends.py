@@ -50,7 +50,12 @@ def _embedded(options: LocalOptions, on_changes: OnChanges) -> Backend:
     now = clock.now()
     rules = Rules(shards=store.shards(now).count)
     ports = Ports(
-        store=store, lanes=MemoryLanes(clock), rules=rules, clock=clock, chance=SystemChance()
+        store=store,
+        schedules=store.schedules(clock),
+        lanes=MemoryLanes(clock),
+        rules=rules,
+        clock=clock,
+        chance=SystemChance(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

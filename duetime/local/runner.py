@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from queue import SimpleQueue
 
 import uvicorn
@@ -29,6 +30,7 @@ from lambdas import registry
 from lambdas.api.app import Api
 from lambdas.core.errors import DuetimeError
 from lambdas.core.lanes import Lane
+from lambdas.debts import pay_named
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
 from lambdas.executor.targets.addresses import public_or_loopback
@@ -63,7 +65,7 @@ class Runner:
                 lane: Crew(executor, ports.clock, options.concurrency, name=lane) for lane in Lane
             },
             lanes=ports.lanes,
-            relay=Relay([self._activity]),
+            relay=Relay([self._activity], partial(pay_named, ports)),
             changes=changes,
             tick=options.tick,
             poll=self.backend.poll,

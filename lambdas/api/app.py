@@ -1,7 +1,7 @@
 """The whole API: routes in, responses out, every failure a problem."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lambdas.api.dead_letters import DeadLetters
 from lambdas.api.http import Problem, Request, Response, Router, unavailable
@@ -19,8 +19,10 @@ class Api:
         self._clock = ports.clock
         self._version = version
         self._router = Router()
-        Tasks(ports, Submission(ports), handlers).add_to(self._router)
+        submission = Submission(ports)
+        Tasks(ports, submission, handlers).add_to(self._router)
         DeadLetters(ports).add_to(self._router)
+        self._router.add_later("/v1/schedules", _schedules(ports, submission, handlers))
         self._router.add("GET", "/v1/health", self._health)
 
     def call(self, request: Request) -> Response:
@@ -39,3 +41,14 @@ class Api:
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         time = rfc3339(self._clock.now())
         return Response(status=200, body={"status": "ok", "version": self._version, "time": time})
+
+
+def _schedules(
+    ports: Ports, submission: Submission, handlers: HandlerNames
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from lambdas.api.schedules.routes import add_routes
+
+        add_routes(router, ports, submission, handlers)
+
+    return add_to

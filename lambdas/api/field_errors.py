@@ -27,8 +27,15 @@ _MESSAGES: Mapping[str, str] = {
     "list_type": "must be a list",
     "too_short": "must have at least {min_length} entry",
     "too_long": "must have at most {max_length} entries",
-    "union_tag_not_found": "required; one of 'http', 'python'",
+    "union_tag_not_found": "required; one of {types}",
     "union_tag_invalid": "must be one of {expected_tags}",
+}
+# The fields that are one of several types: where pydantic puts the type, and which there are.
+_TYPED: Mapping[str, tuple[int, str]] = {
+    "target": (1, "'http', 'python'"),
+    "rule": (1, "'cron', 'rate', 'delay'"),
+    "rules": (2, "'cron', 'rate', 'delay'"),
+    "exclude": (2, "'cron', 'dates'"),
 }
 
 
@@ -40,10 +47,10 @@ def field_errors(error: ValidationError) -> list[FieldError]:
 
 
 def _field(location: Sequence[int | str], kind: str) -> str:
-    """`retry.max_attempts`; the tag that pydantic puts behind `target` is not part of it."""
+    """`retry.max_attempts`; the type that pydantic puts behind `target` is not part of it."""
     path = [str(part) for part in location]
-    if path[:1] == ["target"] and len(path) > 1:
-        del path[1]
+    at, _ = _TYPED.get(path[0] if path else "", (len(path), ""))
+    del path[at : at + 1]
     if _is_key(location):
         path.pop()
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -54,7 +61,8 @@ def _field(location: Sequence[int | str], kind: str) -> str:
 def _message(error: Mapping[str, Any]) -> str:
     if error["type"] not in _MESSAGES:  # one of our own validators has said it
         return str(error["msg"]).removeprefix("Value error, ")
-    said = _MESSAGES[error["type"]].format_map(error.get("ctx", {}))
+    _, types = _TYPED.get(error["loc"][0] if error["loc"] else "", (0, ""))
+    said = _MESSAGES[error["type"]].format_map({**error.get("ctx", {}), "types": types})
     return f"the key {said}" if _is_key(error["loc"]) else said
 
 

@@ -19,6 +19,11 @@ MOST_DETAIL = 1_000
 class FieldError(NamedTuple):
     field: str
     message: str
+    position: int | None = None  # in a text that has parts, from 1: where the fault begins
+
+    def json(self) -> dict[str, Any]:
+        said = {"field": shown(self.field), "message": shown(self.message)}
+        return said if self.position is None else {**said, "position": self.position}
 
 
 class Problem(Exception):
@@ -44,10 +49,7 @@ class Problem(Exception):
         }
         self.body["detail"] = shown(detail or _all_in_one(errors), MOST_DETAIL)
         if errors:
-            self.body["errors"] = [
-                {"field": shown(error.field), "message": shown(error.message)}
-                for error in errors[:MOST_ERRORS]
-            ]
+            self.body["errors"] = [error.json() for error in errors[:MOST_ERRORS]]
 
     def response(self) -> "Response":
         return Response(
@@ -114,7 +116,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
 
     def encoded(self) -> bytes:
-        return to_json(self.body)
+        return b"" if self.status == 204 else to_json(self.body)
 
 
 Endpoint = Callable[[Request, Mapping[str, str]], Response]
@@ -122,16 +124,24 @@ Endpoint = Callable[[Request, Mapping[str, str]], Response]
 
 class Router:
     """Finds the endpoint for a method and a path; a segment in braces matches anything
-    but nothing."""
+    but nothing. Of two that match, the one that was added first is meant."""
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
+        self._later: dict[str, Callable[[Router], None]] = {}
 
     def add(self, method: str, path: str, endpoint: Endpoint) -> None:
         self._routes.append((method, path.split("/"), endpoint))
 
+    def add_later(self, start: str, add: Callable[["Router"], None]) -> None:
+        """Have the routes below a path added when one of them is first asked for: a cold function
+        need not wait for what nobody wants."""
+        self._later[start] = add
+
     def call(self, request: Request) -> Response:
         segments = request.path.split("/")
+        if add := self._later.pop("/".join(segments[:3]), None):
+            add(self)
         wanted = "GET" if request.method == "HEAD" else request.method  # a GET, less its body
         allowed = []
         for method, pattern, endpoint in self._routes:

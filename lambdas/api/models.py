@@ -94,14 +94,12 @@ class TaskIn(BaseModel):
             errors.append(FieldError("run_at", "must be at most 10 years ahead"))
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
             errors.append(FieldError("expires_at", "must be after the task is due"))
-        if self.target.type == "http" and _stored_size(self.target.stored()) > TARGET_LIMIT:
+        if self.target.type == "http" and stored_size(self.target.stored()) > TARGET_LIMIT:
             errors.append(FieldError("target", "must be at most 16 KiB"))
         if errors:
             raise invalid(errors)
-        if self.payload is not None and _stored_size(self.payload) > PAYLOAD_LIMIT:
-            message = "must be at most 256 KiB; store it elsewhere and send a reference"
-            error = FieldError("payload", message)
-            raise Problem(413, "too-large", "The payload is too large", errors=[error])
+        if self.payload is not None and stored_size(self.payload) > PAYLOAD_LIMIT:
+            raise too_large()
 
 
 class BatchIn(BaseModel):
@@ -132,7 +130,13 @@ def read_body(model: type[M], body: Any) -> M:
         raise invalid(field_errors(error)) from None
 
 
-def _stored_size(payload: Any) -> int:
+def too_large() -> Problem:
+    message = "must be at most 256 KiB; store it elsewhere and send a reference"
+    error = FieldError("payload", message)
+    return Problem(413, "too-large", "The payload is too large", errors=[error])
+
+
+def stored_size(payload: Any) -> int:
     try:
         return len(to_json(payload).encode())
     except ValueError:  # JSON has no word for what 1e999 is read as

@@ -1,7 +1,7 @@
 """redrive: many dead tasks get another life, named one by one or picked by a filter."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lambdas.api.http import shown
@@ -24,7 +24,7 @@ UNREADABLE = "what is stored cannot be read"
 AGAIN = "somebody else redrove it, and it died again"
 
 
-@dataclass
+@value()
 class Tally:
     """What a redrive has come to."""
 

@@ -3,13 +3,15 @@
 from dataclasses import asdict
 from typing import Any
 
+from lambdas.core.lifecycle import Status
+from lambdas.core.retry import RetryPolicy
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis, rfc3339
 
 
 def task_json(task: Task) -> dict[str, Any]:
     spec = task.spec
-    current = task.current
+    current, occurrence = task.current, spec.occurrence
     return {
         "id": task.id,
         "status": task.status.value,
@@ -21,39 +23,49 @@ def task_json(task: Task) -> dict[str, Any]:
         "due_at": rfc3339(task.due_at),
         "priority": spec.priority.value,
         "timeout": spec.timeout,
-        "retry": {
-            "max_attempts": spec.retry.max_attempts,
-            "base_delay": spec.retry.base_delay,
-            "multiplier": spec.retry.multiplier,
-            "max_delay": spec.retry.max_delay,
-            "jitter": spec.retry.jitter,
-        },
+        "retry": retry_json(spec.retry),
         "jitter": spec.jitter,
-        "expires_at": _moment(spec.expires_at),
+        "expires_at": moment_json(spec.expires_at),
         "ordering_key": spec.ordering_key,
         "idempotency_key": spec.idempotency_key,
         "tags": spec.tags,
         "attempt": task.attempt,
         "created_at": rfc3339(task.created_at),
         "updated_at": rfc3339(task.updated_at),
-        "started_at": _moment(current.started_at if current else None),
-        "finished_at": _moment(task.finished_at),
+        "started_at": moment_json(current.started_at if current else None),
+        "finished_at": moment_json(task.finished_at),
         "drift_ms": current.drift_ms if current else None,
         "progress": asdict(task.progress) if task.progress else None,
         "result": task.result,
         "error": _task_error(task),
         "cancel_requested": task.cancel_requested,
-        "schedule_id": None,
-        "scheduled_for": None,
+        "reason": reason_of(task),
+        "schedule_id": occurrence.schedule_id if occurrence else None,
+        "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
         "workflow_id": None,
     }
+
+
+def retry_json(retry: RetryPolicy) -> dict[str, Any]:
+    return {
+        "max_attempts": retry.max_attempts,
+        "base_delay": retry.base_delay,
+        "multiplier": retry.multiplier,
+        "max_delay": retry.max_delay,
+        "jitter": retry.jitter,
+    }
+
+
+def reason_of(task: Task) -> str | None:
+    """One that was asked to stop may have ended otherwise first."""
+    return task.reason if task.status is Status.CANCELLED else None
 
 
 def attempt_json(attempt: Attempt) -> dict[str, Any]:
     return {
         "number": attempt.number,
         "started_at": rfc3339(attempt.started_at),
-        "finished_at": _moment(attempt.finished_at),
+        "finished_at": moment_json(attempt.finished_at),
         "outcome": attempt.outcome.value if attempt.outcome else None,
         "error": asdict(attempt.error) if attempt.error else None,
         "drift_ms": attempt.drift_ms,
@@ -67,5 +79,5 @@ def _task_error(task: Task) -> dict[str, Any] | None:
     return {**asdict(failed.error), "attempt": failed.number}
 
 
-def _moment(at: Millis | None) -> str | None:
+def moment_json(at: Millis | None) -> str | None:
     return None if at is None else rfc3339(at)

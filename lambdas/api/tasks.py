@@ -55,7 +55,7 @@ class Tasks:
         (submitted,) = self.submission.submit([wanted])
         if isinstance(submitted, Problem):
             raise submitted
-        return _submitted(submitted)
+        return submitted_response(submitted)
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -74,6 +74,7 @@ class Tasks:
         listing = Listing(
             namespace=query.word("namespace", "default"),
             status=query.one_of("status", Status),
+            schedule_id=query.word("schedule_id"),
             limit=query.limit(),
             cursor=query.text("cursor"),
         )
@@ -87,8 +88,9 @@ class Tasks:
             if task.status.finished:
                 raise _finished(task)
             running = task.status is Status.RUNNING
-            step = request_cancel if running else cancel
-            (answer,) = self.ports.store.apply([step(task.id, now=self.ports.clock.now())])
+            now = self.ports.clock.now()
+            change = request_cancel(task.id, now=now) if running else cancel(task, now=now)
+            (answer,) = self.ports.store.apply([change])
             match answer:
                 case Applied(after):
                     return Response(status=202 if running else 200, body=task_json(after))
@@ -139,17 +141,10 @@ class Tasks:
 
     def _wanted(self, body: Any) -> Wanted:
         task = read_task(body)
-        self._check_handler(task)
+        check_handler(task, self.handlers)
         spec = task.spec(self.ports.clock.now())
         keyed = task.idempotency_key is not None
         return Wanted(spec=spec, body_hash=body_hash(body) if keyed else "")
-
-    def _check_handler(self, task: TaskIn) -> None:
-        if task.target.type == "python" and task.target.handler not in self.handlers():
-            known = ", ".join(sorted(self.handlers())) or "none"
-            name = shown(task.target.handler, 60)
-            message = f"no handler {name!r} is registered; known: {known}"
-            raise invalid([FieldError("target.handler", message)])
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None
@@ -165,6 +160,14 @@ class Tasks:
         return [rows[number] for number in sorted(rows)]
 
 
+def check_handler(task: TaskIn, handlers: HandlerNames) -> None:
+    if task.target.type == "python" and task.target.handler not in handlers():
+        known = ", ".join(sorted(handlers())) or "none"
+        name = shown(task.target.handler, 60)
+        message = f"no handler {name!r} is registered; known: {known}"
+        raise invalid([FieldError("target.handler", message)])
+
+
 def _with_key(body: Any, key: str | None) -> Any:
     if key is None or not isinstance(body, dict):
         return body
@@ -174,7 +177,7 @@ def _with_key(body: Any, key: str | None) -> Any:
     return {**body, "idempotency_key": key}
 
 
-def _submitted(submitted: Submitted) -> Response:
+def submitted_response(submitted: Submitted) -> Response:
     location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
     status = 200 if submitted.replayed else 201
     return Response(status=status, body=task_json(submitted.task), headers=location)

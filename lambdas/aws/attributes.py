@@ -32,10 +32,10 @@ def _number(value: int) -> dict[str, Any]:
     return {"N": str(value)}
 
 
-def _encode_wake(wake: Wake | None) -> Encoded:
+def wake_attributes(wake: Wake | None) -> Attributes:
     if wake is None:
-        return {schema.WAKE_BUCKET: None, schema.WAKE_KEY: None}, None
-    return {schema.WAKE_BUCKET: {"S": wake.bucket}, schema.WAKE_KEY: {"S": wake.key}}, None
+        return {schema.WAKE_BUCKET: None, schema.WAKE_KEY: None}
+    return {schema.WAKE_BUCKET: {"S": wake.bucket}, schema.WAKE_KEY: {"S": wake.key}}
 
 
 def _encode_spec(spec: Spec) -> Encoded:
@@ -87,7 +87,7 @@ _ENCODERS: Mapping[str, Callable[[Any], Encoded]] = {
     "status": _string(schema.STATUS),
     "token": _string(schema.TOKEN),
     "due_at": _always(schema.DUE_AT),
-    "wake": _encode_wake,
+    "wake": lambda wake: (wake_attributes(wake), None),
     "updated_at": _always(schema.UPDATED_AT),
     "budget": _always(schema.BUDGET),
     "attempt": _always(schema.ATTEMPT),
@@ -103,4 +103,5 @@ _ENCODERS: Mapping[str, Callable[[Any], Encoded]] = {
     "skips": _unless_zero(schema.SKIPS),
     "progress": _encode_progress,
     "result": _encode_result,
+    "reason": _string(schema.REASON),
 }

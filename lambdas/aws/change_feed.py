@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -11,6 +10,7 @@ from lambdas.aws.clients import code_of, reached
 from lambdas.aws.events import change_of_record
 from lambdas.core.errors import Corrupt
 from lambdas.core.events import StatusChange
+from lambdas.core.values import value
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,7 +26,7 @@ def stream_of(client: "DynamoDBClient", table: str) -> str:
         return client.describe_table(TableName=table)["Table"]["LatestStreamArn"]
 
 
-@dataclass(slots=True)
+@value(slots=True)
 class _Reading:
     """How far one shard of the stream has been read."""
 

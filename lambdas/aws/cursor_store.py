@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from lambdas.aws import schema
 from lambdas.aws.items import Item
-from lambdas.aws.table import Table
-from lambdas.aws.task_store import IS_FREE
+from lambdas.aws.table import IS_FREE, Table
 from lambdas.core import codec
 from lambdas.core.ports import Shards, SliceState
 from lambdas.core.times import Millis

@@ -1,20 +1,21 @@
 """A change as the parameters of one UpdateItem: what core.change says, in DynamoDB's words."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from lambdas.aws import schema
 from lambdas.aws.attributes import Attributes, encode_fields
 from lambdas.aws.dead import death_attributes
-from lambdas.aws.retention import removal_attributes
+from lambdas.aws.retention import removal_clause
 from lambdas.core.change import Change, Expect
 from lambdas.core.lifecycle import Status, Step
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 NO_STATUS = "NONE"  # stands in no item
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Update:
     parameters: dict[str, Any]
     beside: dict[str, str]  # the long texts, to be stored first
@@ -22,25 +23,32 @@ class Update:
 
 def update(change: Change, shards: int, retention: Millis) -> Update:
     attributes, beside = encode_fields(change.sets)
-    attributes |= _death(change, shards) | _removal(change, retention)
+    attributes |= _death(change, shards)
     condition, values = _condition(change.expect)
-    sets: list[str] = []
-    removes: list[str] = []
-    for name, value in attributes.items():
-        if value is None:
-            removes.append(name)
-        else:
-            sets.append(f"{name} = :{name}")
-            values[f":{name}"] = value
+    computed: list[str] = []
+    if _ends_for_good(change):
+        clause, spans = removal_clause(change.sets["updated_at"], retention)
+        computed.append(clause)
+        values |= spans
     if change.keeps_attempt:  # the right side is read before anything is written
-        sets.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
+        computed.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
+    expression, written = assigned(attributes, computed)
     parameters = {
         "Key": {schema.PK: {"S": schema.task_pk(change.task_id)}, schema.SK: {"S": schema.TASK}},
         "ConditionExpression": condition,
-        "UpdateExpression": _clause("SET", sets) + _clause("REMOVE", removes),
-        "ExpressionAttributeValues": values,
+        "UpdateExpression": expression,
+        "ExpressionAttributeValues": values | written,
     }
     return Update(parameters=parameters, beside=beside)
+
+
+def assigned(attributes: Attributes, computed: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """The expression that writes these attributes, and its values."""
+    present = {name: value for name, value in attributes.items() if value is not None}
+    sets = [f"{name} = :{name}" for name in present]
+    removes = [name for name in attributes if name not in present]
+    expression = _clause("SET", [*sets, *computed]) + _clause("REMOVE", removes)
+    return expression, {f":{name}": value for name, value in present.items()}
 
 
 def _death(change: Change, shards: int) -> Attributes:
@@ -53,12 +61,9 @@ def _death(change: Change, shards: int) -> Attributes:
     return {}
 
 
-def _removal(change: Change, retention: Millis) -> Attributes:
-    """In the very write that ends a task: later it would be a write of its own."""
+def _ends_for_good(change: Change) -> bool:
     status = change.sets.get("status")
-    if status is None or not status.final:
-        return {}
-    return {**removal_attributes(status, change.sets["updated_at"], retention)}
+    return status is not None and status.final
 
 
 def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:
@@ -104,5 +109,5 @@ def _unexpired(now: int, values: dict[str, Any]) -> str:
     )
 
 
-def _clause(verb: str, parts: list[str]) -> str:
+def _clause(verb: str, parts: Sequence[str]) -> str:
     return f"{verb} {', '.join(parts)} " if parts else ""

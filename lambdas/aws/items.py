@@ -62,24 +62,25 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         status=Status(item[schema.STATUS]["S"]),
         token=item[schema.TOKEN]["S"],
         due_at=int(item[schema.DUE_AT]["N"]),
-        wake=_wake(item),
+        wake=wake_in(item),
         created_at=int(item[schema.CREATED_AT]["N"]),
         updated_at=int(item[schema.UPDATED_AT]["N"]),
         budget=int(item[schema.BUDGET]["N"]),
         attempt=int(item[schema.ATTEMPT]["N"]),
-        lease_until=_optional(item, schema.LEASE_UNTIL),
+        lease_until=number_in(item, schema.LEASE_UNTIL),
         holder=item[schema.HOLDER]["S"] if schema.HOLDER in item else None,
         current=codec.decode_attempt(current) if current else None,
         previous=codec.decode_attempt(previous) if previous else None,
         cancel_requested=schema.CANCEL_REQUESTED in item,
-        sends=_optional(item, schema.SENDS) or 0,
-        skips=_optional(item, schema.SKIPS) or 0,
+        sends=number_in(item, schema.SENDS) or 0,
+        skips=number_in(item, schema.SKIPS) or 0,
         progress=codec.decode_progress(progress) if progress else None,
         result=codec.from_json(result) if result else None,
+        reason=item[schema.REASON]["S"] if schema.REASON in item else None,
     )
 
 
-def _wake(item: Item) -> Wake | None:
+def wake_in(item: Item) -> Wake | None:
     if schema.WAKE_BUCKET not in item:
         return None
     return parse_wake(item[schema.WAKE_BUCKET]["S"], item[schema.WAKE_KEY]["S"])
@@ -89,5 +90,5 @@ def _text(item: Item, name: str, texts: Texts | None) -> str | None:
     return whole(item[name]["S"], texts) if name in item else None
 
 
-def _optional(item: Item, name: str) -> int | None:
+def number_in(item: Item, name: str) -> int | None:
     return int(item[name]["N"]) if name in item else None

@@ -2,7 +2,6 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lambdas.aws import schema
@@ -14,6 +13,7 @@ from lambdas.core.ids import is_id
 from lambdas.core.ports import Listing, Page, Shards
 from lambdas.core.task import Task
 from lambdas.core.times import DAY, MINUTE, SECOND, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import shard_of
 
 MOST_ROUNDS = 32  # of queries that one page may make
@@ -25,7 +25,7 @@ def listing_bucket(task: Task, shards: int) -> str:
     return _bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Place:
     """How far a list has been read: down to a day, and there down to an id."""
 
@@ -70,7 +70,7 @@ class Lister:
             for task_id in ids:
                 place = Place(day=place.day, below=task_id)
                 task = tasks.get(task_id)
-                if task is not None and listing.status in (None, task.status):
+                if task is not None and listing.wants(task):
                     found.append(task)
                 if len(found) == listing.limit:
                     return Page(tasks=found, cursor=place.cursor())

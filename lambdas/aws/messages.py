@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 
 def body_of(delivery: Delivery) -> str:
-    return codec.to_json(
-        {
-            "task_id": delivery.task_id,
-            "token": delivery.token,
-            "attempt": delivery.attempt,
-            "lane": delivery.lane,
-            "written_at": delivery.written_at,
-            "timeout": delivery.timeout,
-        }
-    )
+    body: dict[str, Any] = {
+        "task_id": delivery.task_id,
+        "token": delivery.token,
+        "attempt": delivery.attempt,
+        "lane": delivery.lane,
+        "written_at": delivery.written_at,
+        "timeout": delivery.timeout,
+    }
+    if delivery.occurrence:
+        body["occurrence"] = codec.encode_occurrence(delivery.occurrence)
+    return codec.to_json(body)
 
 
 # What a queue must tell of a message beside its body.
@@ -58,4 +59,5 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
+        occurrence=codec.decode_occurrence(body["occurrence"]) if "occurrence" in body else None,
     )

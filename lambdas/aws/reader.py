@@ -1,4 +1,4 @@
-"""Reading tasks: their items, and the long texts beside them."""
+"""Reading items, and the long texts beside them."""
 
 import logging
 import threading
@@ -24,35 +24,12 @@ KEYS_PER_CALL = 100
 TEXTS_KEPT = 64  # at most 256 KB each
 
 
-class TaskReader:
+class Reader:
     def __init__(self, client: "DynamoDBClient", table: str) -> None:
         self._client = client
         self._table = table
         self._texts: dict[Key, str] = {}
         self._turn = threading.Lock()
-
-    def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
-        keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
-        return {task.id: task for task in self.decode(list(self._items(keys, consistent=True)))}
-
-    def readable(self, task_ids: Iterable[str]) -> dict[str, Task]:
-        """For a list, which one task that cannot be read must not take down."""
-        ids = list(task_ids)
-        try:
-            return self.tasks(ids)
-        except Corrupt as error:
-            if len(ids) == 1:
-                log.error("left out: %s", error)
-                return {}
-        middle = len(ids) // 2
-        return self.readable(ids[:middle]) | self.readable(ids[middle:])
-
-    def decode(self, items: Sequence[Item]) -> list[Task]:
-        keys = [(_pk(item), sk) for item in items for sk in task_references(item)]
-        if not keys:
-            return [decode_task(item, {}) for item in items]
-        texts = self._load_texts(dict.fromkeys(keys))
-        return [decode_task(item, _texts_of(item, texts)) for item in items]
 
     def remember(self, pk: str, texts: Mapping[str, str]) -> None:
         """A text never changes, so one that was read or written need not be read again. An
@@ -63,18 +40,18 @@ class TaskReader:
             for key in list(islice(self._texts, max(len(self._texts) - TEXTS_KEPT, 0))):
                 del self._texts[key]
 
-    def _load_texts(self, keys: Iterable[Key]) -> dict[Key, str]:
+    def texts(self, keys: Iterable[Key]) -> dict[Key, str]:
         texts = {key: text for key in keys if (text := self._texts.get(key)) is not None}
         # It was written before whatever refers to it: the cheaper read nearly always finds it.
         for consistent in (False, True):
             missing = [key for key in keys if key not in texts]
-            for item in self._items(missing, consistent=consistent):
-                key = (_pk(item), item[schema.SK]["S"])
+            for item in self.items(missing, consistent=consistent):
+                key = (pk_of(item), item[schema.SK]["S"])
                 texts[key] = item[schema.TEXT]["S"]
                 self.remember(key[0], {key[1]: texts[key]})
         return texts
 
-    def _items(self, keys: Sequence[Key], *, consistent: bool) -> Iterator[Item]:
+    def items(self, keys: Sequence[Key], *, consistent: bool) -> Iterator[Item]:
         for start in range(0, len(keys), KEYS_PER_CALL):
             wanted = [
                 {schema.PK: {"S": pk}, schema.SK: {"S": sk}}
@@ -98,11 +75,37 @@ class TaskReader:
                 pause("BatchGetItem", empty)
 
 
-def _pk(item: Item) -> str:
+class TaskReader(Reader):
+    def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
+        return {task.id: task for task in self.decode(list(self.items(keys, consistent=True)))}
+
+    def readable(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        """For a list, which one task that cannot be read must not take down."""
+        ids = list(task_ids)
+        try:
+            return self.tasks(ids)
+        except Corrupt as error:
+            if len(ids) == 1:
+                log.error("left out: %s", error)
+                return {}
+        middle = len(ids) // 2
+        return self.readable(ids[:middle]) | self.readable(ids[middle:])
+
+    def decode(self, items: Sequence[Item]) -> list[Task]:
+        keys = [(pk_of(item), sk) for item in items for sk in task_references(item)]
+        if not keys:
+            return [decode_task(item, {}) for item in items]
+        texts = self.texts(dict.fromkeys(keys))
+        return [decode_task(item, texts_of(item, task_references(item), texts)) for item in items]
+
+
+def pk_of(item: Item) -> str:
     pk: str = item[schema.PK]["S"]
     return pk
 
 
-def _texts_of(item: Item, texts: Mapping[Key, str]) -> dict[str, str]:
-    pk = _pk(item)
-    return {sk: texts[pk, sk] for sk in task_references(item) if (pk, sk) in texts}
+def texts_of(item: Item, sort_keys: Iterable[str], texts: Mapping[Key, str]) -> dict[str, str]:
+    """Those of the texts that an item refers to."""
+    pk = pk_of(item)
+    return {sk: texts[pk, sk] for sk in sort_keys if (pk, sk) in texts}

@@ -9,17 +9,34 @@ from typing import TYPE_CHECKING, Any
 from lambdas.aws import schema
 from lambdas.aws.items import is_task
 from lambdas.aws.table import Table
-from lambdas.core.lifecycle import Status
-from lambdas.core.retention import kept_until
+from lambdas.core.retention import LEDGER, kept_for, kept_until
+from lambdas.core.task import Task
 from lambdas.core.times import SECOND, Millis
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-def removal_attributes(status: Status, at: Millis, retention: Millis) -> dict[str, dict[str, Any]]:
-    until = kept_until(status, at, retention)
-    return {} if until is None else {schema.REMOVE_AFTER: {"N": str(until // SECOND + 1)}}
+def removal_attributes(task: Task, retention: Millis) -> dict[str, dict[str, Any]]:
+    """When a task may go that is stored finished; how long it is to be kept from its end, if that
+    is not the same for all."""
+    until = kept_until(task.status, task.updated_at, kept_for(task.spec, retention))
+    attributes = {} if until is None else {schema.REMOVE_AFTER: _seconds(until + SECOND)}
+    if task.spec.occurrence:
+        attributes[schema.KEPT_FOR] = _seconds(kept_for(task.spec, 0))
+    return attributes
+
+
+def removal_clause(ended_at: Millis, retention: Millis) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The same in the very write that ends a task, which does not know whose it is: later it
+    would be a write of its own."""
+    kept = ":kept" if retention >= LEDGER else f"if_not_exists({schema.KEPT_FOR}, :kept)"
+    values = {":kept": _seconds(retention), ":over": _seconds(ended_at + SECOND)}
+    return f"{schema.REMOVE_AFTER} = {kept} + :over", values
+
+
+def _seconds(span: Millis) -> dict[str, Any]:
+    return {"N": str(span // SECOND)}
 
 
 class RowsBeside:

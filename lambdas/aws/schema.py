@@ -6,6 +6,9 @@ its kind:
     task#<id>              task                  the task itself, small and hot
     task#<id>              spec#… result#… run#…  a text too long for the task's own item
     task#<id>              attempt#<number>      an earlier attempt
+    schedule#<id>          schedule              the schedule itself, small and hot
+    schedule#<id>          plan#<digest>#<revision>  a plan too long for the schedule's own item
+    schedule#<id>          ledger#<key>          what became of a fire time, or of a span of them
     key#<namespace>#<key>  key                   an idempotency key
     slice#<number>         cursor                how far the scanner of a slice has come
     config                 shards                how many shards there are, and since when
@@ -44,6 +47,15 @@ PROGRESS = "pg"
 RESULT = "rs"
 SPEC = "sc"
 EXPIRES_AT = "xp"
+REASON = "rn"
+KEPT_FOR = "kf"  # seconds from its end, if that is not the same for all tasks
+
+# The fields of a schedule, if a task has none of that meaning.
+VERSION = "vn"  # of an entry of the ledger, too
+REVISION = "rv"
+NEXT_AT = "nx"
+STATE = "sa"
+PLAN = "pl"
 
 # The other rows.
 TEXT = "tx"
@@ -56,6 +68,9 @@ REMOVE_AFTER = "tl"  # seconds, for DynamoDB's own expiry; of a task that is ove
 
 TASK = "task"
 ATTEMPT_PREFIX = "attempt#"
+SCHEDULE = "schedule"
+PLAN_PREFIX = "plan#"
+LEDGER_PREFIX = "ledger#"
 KEY = "key"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
@@ -75,6 +90,18 @@ def task_id_of(pk: str) -> str:
 
 def attempt_sk(number: int) -> str:
     return f"{ATTEMPT_PREFIX}{number:05d}"
+
+
+def schedule_pk(schedule_id: str) -> str:
+    return f"schedule#{schedule_id}"
+
+
+def schedule_id_of(pk: str) -> str:
+    return pk.removeprefix("schedule#")
+
+
+def ledger_sk(key: str) -> str:
+    return f"{LEDGER_PREFIX}{key}"
 
 
 def key_pk(namespace: str, key: str) -> str:

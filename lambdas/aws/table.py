@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DELETES_PER_CALL = 25
+IS_FREE = f"attribute_not_exists({schema.PK})"
 
 
 class Table:

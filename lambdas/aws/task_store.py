@@ -19,7 +19,7 @@ from lambdas.aws.listing import Lister, listing_bucket
 from lambdas.aws.reader import TaskReader
 from lambdas.aws.retention import removal_attributes
 from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
-from lambdas.aws.table import Table
+from lambdas.aws.table import IS_FREE, Table
 from lambdas.aws.wake_index import read_bucket, read_few
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.dead import dead_page
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 WAKES_PER_QUERY = 1_000
-IS_FREE = f"attribute_not_exists({schema.PK})"
 
 
 class DynamoTaskStore:
@@ -114,7 +113,7 @@ class DynamoTaskStore:
         item, beside = encode_task(task, listing_bucket(task, self._spread))
         if task.status is Status.DEAD:
             item |= death_attributes(task.id, task.updated_at, self._spread)
-        item |= removal_attributes(task.status, task.updated_at, self._retention)
+        item |= removal_attributes(task, self._retention)
         self._put_texts(task.id, beside)
         standing, made = self._table.put_if(item, IS_FREE, {})
         if made:

@@ -10,16 +10,19 @@ leaves a row that nobody refers to; this is rare, and costs storage only.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from lambdas.aws import schema
 from lambdas.core import codec
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.task import Attempt, Spec
+from lambdas.core.values import value
 
 # A task with all its texts at these limits is still below 1 KB.
 SPEC_LIMIT = 384
+OWING_LIMIT = 320  # of a spec whose task keeps a wake beyond its end
 RESULT_LIMIT = 192
 ATTEMPT_LIMIT = 160
 _CUT = 64
@@ -27,7 +30,7 @@ _CUT = 64
 Texts = Mapping[str, str]  # sort key → text
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Text:
     """What goes into the item, and what must be stored beside it first."""
 
@@ -37,7 +40,8 @@ class Text:
 
 def spec_text(spec: Spec) -> Text:
     text = codec.encode_spec(spec)
-    if _fits(text, SPEC_LIMIT):
+    owes = spec.occurrence is not None and spec.occurrence.owes
+    if fits(text, OWING_LIMIT if owes else SPEC_LIMIT):
         return Text(text)
     stub = replace(
         spec,
@@ -47,18 +51,19 @@ def spec_text(spec: Spec) -> Text:
         ordering_key=None,
         idempotency_key=None,
         tags={},
+        occurrence=_cut(spec.occurrence) if spec.occurrence else None,
     )
     return _referred("spec", text, codec.encode_spec(stub))
 
 
 def result_text(result: Any) -> Text:
     text = codec.to_json(result)
-    return Text(text) if _fits(text, RESULT_LIMIT) else _referred("result", text, "null")
+    return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "null")
 
 
 def attempt_text(attempt: Attempt) -> Text:
     text = codec.encode_attempt(attempt)
-    if attempt.error is None or _fits(text, ATTEMPT_LIMIT):
+    if attempt.error is None or fits(text, ATTEMPT_LIMIT):
         return Text(text)
     error = attempt.error
     cut = replace(error, type=error.type[:_CUT], message=error.message[:_CUT], traceback=None)
@@ -82,15 +87,23 @@ def row(pk: str, sk: str, text: str) -> dict[str, Any]:
     return {schema.PK: {"S": pk}, schema.SK: {"S": sk}, schema.TEXT: {"S": text}}
 
 
+def digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+def fits(text: str, limit: int) -> bool:
+    return len(text) <= limit and len(text.encode()) <= limit
+
+
 def _referred(kind: str, text: str, stub: str) -> Text:
-    sk = f"{kind}#{blake2b(text.encode(), digest_size=10).hexdigest()}"
+    sk = f"{kind}#{digest(text)}"
     return Text(f"@{sk} {stub}", (sk, text))
+
+
+def _cut(occurrence: Occurrence) -> Occurrence:
+    return replace(occurrence, name=occurrence.name[:_CUT] if occurrence.name else None)
 
 
 def _split(value: str) -> tuple[str, str]:
     sk, _, stub = value[1:].partition(" ")
     return sk, stub
-
-
-def _fits(text: str, limit: int) -> bool:
-    return len(text) <= limit and len(text.encode()) <= limit

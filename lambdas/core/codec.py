@@ -2,12 +2,13 @@
 defaults left out, the same in every backend."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome
+from lambdas.core.occurrence import Occurrence, OverlapPolicy
 from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
 from lambdas.core.task import Attempt, Progress, Spec, TaskError
 
@@ -15,7 +16,7 @@ from lambdas.core.task import Attempt, Progress, Spec, TaskError
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
-_WRITTEN_APART = ("target", "run_at", "retry", "tags")
+_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence")
 _SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
 
 
@@ -29,6 +30,8 @@ def encode_spec(spec: Spec) -> str:
         body["tags"] = spec.tags
     if spec.retry is not DEFAULT_RETRY and spec.retry != DEFAULT_RETRY:
         body["retry"] = [getattr(spec.retry, f.name) for f in fields(RetryPolicy)]
+    if spec.occurrence:
+        body["occurrence"] = encode_occurrence(spec.occurrence)
     return to_json(body)
 
 
@@ -39,7 +42,27 @@ def decode_spec(text: str) -> Spec:
     if "retry" in body:
         names = (f.name for f in fields(RetryPolicy))
         body["retry"] = RetryPolicy(**dict(zip(names, body["retry"], strict=True)))
+    if "occurrence" in body:
+        body["occurrence"] = decode_occurrence(body["occurrence"])
     return Spec(**body)
+
+
+def encode_occurrence(of: Occurrence) -> list[Any]:
+    told = [of.schedule_id, of.scheduled_for, of.version, of.overlap, int(of.owes), of.name]
+    return [*told, 1] if of.open else told
+
+
+def decode_occurrence(written: Sequence[Any]) -> Occurrence:
+    schedule_id, scheduled_for, version, overlap, owes, name, *rest = written
+    return Occurrence(
+        schedule_id=schedule_id,
+        scheduled_for=scheduled_for,
+        version=version,
+        overlap=OverlapPolicy(overlap),
+        owes=bool(owes),
+        name=name,
+        open=bool(rest),
+    )
 
 
 def encode_attempt(attempt: Attempt) -> str:

@@ -2,6 +2,7 @@
 
 from lambdas.core.lanes import Lane
 from lambdas.core.lease import GRACE
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
@@ -19,6 +20,7 @@ class Delivery:
     written_at: Millis
     timeout: float  # seconds that the attempt may take
     not_before: Millis = 0  # overdue work is spread: when it may reach an executor at last
+    occurrence: Occurrence | None = None  # until it has started: see core.schedules.overlap
     watch: Wake | None = None  # the wake that stands behind it; not part of the message
 
     @property
@@ -61,5 +63,6 @@ def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
         written_at=now,
         timeout=task.spec.timeout,
         not_before=not_before,
+        occurrence=task.spec.occurrence if task.attempt == 0 else None,
         watch=task.wake,
     )

@@ -8,7 +8,9 @@ DuetimeError
 ├── AskedForDelay       raised by a handler: not now
 │   ├── RetryLater      this attempt has failed; the next one in so many seconds
 │   └── Snooze          this attempt does not count; the next one in so many seconds
-└── DataInUse           another runner holds the embedded store
+├── DataInUse           another runner holds the embedded store
+├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
+└── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
 """
 
 

@@ -21,6 +21,7 @@ class StatusChange:
     drift_ms: Millis | None  # of the attempt that runs or ran last, as are these two
     outcome: Outcome | None
     error: TaskError | None
+    owes: bool  # whether something must follow from it
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -41,4 +42,5 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         drift_ms=current.drift_ms if current else None,
         outcome=current.outcome if current else None,
         error=current.error if current else None,
+        owes=after.owes,
     )

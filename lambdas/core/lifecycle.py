@@ -56,6 +56,7 @@ class Step(StrEnum):
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     EXPIRE = "expire"
+    SETTLE = "settle"
 
 
 P, E, R, Y, W = Status.PENDING, Status.ENQUEUED, Status.RUNNING, Status.RETRYING, Status.WAITING
@@ -75,6 +76,7 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
     Step.REQUEST_CANCEL: {R: R},
     Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},
+    Step.SETTLE: {s: s for s in FINISHED},
 }
 
 

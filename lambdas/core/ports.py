@@ -7,7 +7,7 @@ answer is Unknown. Any other call that a backend does not answer raises Unavaila
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lambdas.core.change import Answer, Change
 from lambdas.core.delivery import Delivery, Message
@@ -18,6 +18,9 @@ from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind
+
+if TYPE_CHECKING:  # most tasks have none, and a cold function waits for every import
+    from lambdas.core.schedules.ports import ScheduleStore
 
 
 class Clock(Protocol):
@@ -51,8 +54,14 @@ class Listing:
 
     namespace: str = "default"
     status: Status | None = None
+    schedule_id: str | None = None
     limit: int = 50
     cursor: str | None = None
+
+    def wants(self, task: Task) -> bool:
+        occurrence = task.spec.occurrence
+        schedule_id = occurrence.schedule_id if occurrence else None
+        return self.status in (None, task.status) and self.schedule_id in (None, schedule_id)
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -214,6 +223,7 @@ class Ports:
     """What every role that acts is given."""
 
     store: TaskStore
+    schedules: "ScheduleStore"
     lanes: LaneQueue
     rules: Rules
     clock: Clock

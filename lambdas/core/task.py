@@ -6,6 +6,7 @@ from typing import Any
 
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
 from lambdas.core.times import Millis
 from lambdas.core.values import value
@@ -29,6 +30,7 @@ class Spec:
     ordering_key: str | None = None
     idempotency_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    occurrence: Occurrence | None = None  # of a schedule
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -79,6 +81,7 @@ class Task:
     skips: int = 0  # how often running a watch held back because the lane was backed up
     progress: Progress | None = None
     result: Any = None
+    reason: str | None = None  # why it was cancelled, if nobody asked for that
 
     @property
     def lane(self) -> Lane:
@@ -96,6 +99,11 @@ class Task:
             return None
         tries = (self.current, self.previous)
         return next((a for a in tries if a is not None and a.error is not None), None)
+
+    @property
+    def owes(self) -> bool:
+        """Whether something is still to follow from its end."""
+        return self.status.finished and self.wake is not None
 
     def expired(self, now: Millis) -> bool:
         """Whether its time passed before it ever started."""

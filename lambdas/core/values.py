@@ -4,8 +4,9 @@ A frozen dataclass sets each field through object.__setattr__, which makes it fo
 to make as a plain one, and a task makes some thirty values on its way: freezing them at run time
 costs a fifth of all CPU. So mypy forbids assignment, and at run time nothing checks it.
 
-A dataclass also writes and compiles its methods when it is imported, half a millisecond for each
-class, which a cold function waits for. The two that are seldom called are the same for all here.
+A dataclass also writes and compiles its methods when it is imported, and its signature for a
+docstring: up to a millisecond for each class, which a cold function waits for. So only `__init__`
+is written for each; the rest is put together from what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -14,12 +15,16 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as value
 else:
     from dataclasses import dataclass, fields
+    from operator import attrgetter
 
-    def value(*, frozen, **options):
+    def value(*, frozen=False, **options):
         def make(cls):
-            made = dataclass(repr=False, **options)(cls)
+            cls.__doc__ = cls.__doc__ or cls.__name__
+            made = dataclass(repr=False, eq=False, **options)(cls)
             made.__repr__ = _repr
-            made.__hash__ = _hash if frozen else None
+            made.__eq__, made.__hash__ = _compared(*(f.name for f in fields(made)))
+            if not frozen:
+                made.__hash__ = None
             return made
 
         return make
@@ -28,8 +33,18 @@ else:
         told = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__qualname__}({told})"
 
-    def _hash(self):
-        return hash(tuple(getattr(self, f.name) for f in fields(self)))
+    def _compared(*names):
+        read = attrgetter(*names)
+
+        def equal(self, other):
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            return read(self) == read(other)
+
+        def hashed(self):
+            return hash(read(self))
+
+        return equal, hashed
 
 
 __all__ = ["value"]

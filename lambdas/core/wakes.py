@@ -5,6 +5,7 @@ its key sorts by kind, lane rank, time and id. A key is rewritten by every step 
 wake, so the key itself is the optimistic lock of a claim.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -17,6 +18,7 @@ from lambdas.core.values import value
 
 class WakeKind(StrEnum):
     DISPATCH = "d"  # send it at its time; read ahead of time
+    SCHEDULE = "s"  # its next occurrence is near; not touched before its time, nor is a watch
     WATCH = "w"  # look whether all is well; never touched before its time
 
 
@@ -25,12 +27,17 @@ class Wake:
     kind: WakeKind
     lane: Lane
     at: Millis
-    task_id: str
+    task_id: str  # or that of a schedule
     bucket: str
 
     @property
     def key(self) -> str:
         return f"{self.kind}#{self.lane.rank}#{self.at:013d}#{self.task_id}"
+
+    def moved(self, kind: WakeKind, at: Millis) -> "Wake":
+        """To another time, which has not passed, in the same shard."""
+        bucket = bucket_of(minute_of(at), int(self.bucket.partition("#")[2]))
+        return replace(self, kind=kind, at=at, bucket=bucket)
 
 
 def parse_wake(bucket: str, key: str) -> Wake:

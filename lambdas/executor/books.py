@@ -6,7 +6,6 @@ rung. The crew does so with threads, the simulation in virtual time.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
@@ -14,6 +13,7 @@ from lambdas.core import lease
 from lambdas.core.delivery import Message
 from lambdas.core.ports import Clock
 from lambdas.core.times import SECOND, Millis, seconds
+from lambdas.core.values import value
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Admitted, Ended, Run, cancelled, timed_out
 
@@ -24,7 +24,7 @@ AGAIN: Millis = SECOND  # when to repeat a write that the store did not answer
 LEASE_TRIES = 3
 
 
-@dataclass(slots=True)
+@value(slots=True)
 class _Going:
     """A run under way; once its time is up, its handler gets a moment to come back."""
 
@@ -37,7 +37,7 @@ class _Going:
         return self.deadline if self.abandon_at is None else self.abandon_at
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Turn:
     begun: Sequence[Run] = ()
     let_go: int = 0  # messages taken in that start nothing

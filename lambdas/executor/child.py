@@ -79,7 +79,7 @@ def run_in_child(handler: Registered, task: Task, ctx: Context) -> Any:
     child = Child()
     try:
         with ctx.brake.by(child.kill):
-            child.say(_order(handler, task))
+            child.say(_order(handler, task, ctx))
             last = _serve(child, ctx)
             child.leave()
     except Gone:
@@ -93,12 +93,13 @@ def run_in_child(handler: Registered, task: Task, ctx: Context) -> Any:
     return from_json(last.result)
 
 
-def _order(handler: Registered, task: Task) -> Order:
+def _order(handler: Registered, task: Task, ctx: Context) -> Order:
     return Order(
         path=list(sys.path),
         module=handler.run.__module__,
         name=handler.name,
         task=task,
+        previous=ctx.previous,
         python_path=os.environ.get("PYTHONPATH"),
     )
 

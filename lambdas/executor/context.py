@@ -2,14 +2,28 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 
 from lambdas.core.task import Progress, Task, storable
 from lambdas.core.times import Millis, seconds, to_datetime
+from lambdas.core.values import value
 from lambdas.executor.stopping import Brake
 
 MESSAGE_LIMIT = 256
 
 Renew = Callable[[Progress | None], None]
+LookBack = Callable[[], "Previous | None"]
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Previous:
+    """The run of a schedule before this one."""
+
+    task_id: str
+    status: str
+    result: Any
+    scheduled_for: datetime
 
 
 class Context:
@@ -18,7 +32,7 @@ class Context:
     `fencing_token` grows with every attempt of the task and is never given twice: put it into
     a condition of your own writes, and a late attempt cannot overwrite a newer one's work."""
 
-    def __init__(self, task: Task, renew: Renew) -> None:
+    def __init__(self, task: Task, renew: Renew, look_back: LookBack = lambda: None) -> None:
         if task.current is None:
             raise ValueError(f"task {task.id} is not running")
         self.task_id = task.id
@@ -28,6 +42,8 @@ class Context:
         self._deadline = task.current.started_at + seconds(task.spec.timeout)
         self.renewed_at = task.current.started_at
         self.held_at = task.current.started_at  # its message, in the queue
+        self._occurrence = task.spec.occurrence
+        self._look_back = look_back
         self._renew = renew
         self._cancelled = False
         self.cancel_asked = False
@@ -44,6 +60,26 @@ class Context:
     def cancelled(self) -> bool:
         """Whether to stop: somebody cancelled the task, its time is up, or the lease is lost."""
         return self._cancelled
+
+    @property
+    def schedule_id(self) -> str | None:
+        """The schedule that this run comes from, if it comes from one."""
+        return self._occurrence.schedule_id if self._occurrence else None
+
+    @property
+    def schedule_name(self) -> str | None:
+        return self._occurrence.name if self._occurrence else None
+
+    @property
+    def scheduled_for(self) -> datetime | None:
+        """The fire time of this run; however late it starts, and on every try."""
+        return to_datetime(self._occurrence.scheduled_for) if self._occurrence else None
+
+    @cached_property
+    def previous(self) -> Previous | None:
+        """The latest run of this schedule before this one that is over; looked up when asked."""
+        with self.brake.shield():
+            return self._look_back()
 
     def heartbeat(self) -> bool:
         """Renew the lease now; False once the handler should stop."""

@@ -7,7 +7,7 @@ token is spent.
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
@@ -19,8 +19,9 @@ from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import fail, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
+from lambdas.core.values import value
 from lambdas.enqueue import enqueue
-from lambdas.executor.context import Context
+from lambdas.executor.context import Context, Previous
 from lambdas.executor.messages import Letters, Messages
 from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed, stopped
 from lambdas.executor.settling import AFTER_LEASE, Settling, keeps_attempt
@@ -35,7 +36,7 @@ HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept fro
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class Advanced:
     begun: list[Run] = field(default_factory=list)
     unrecorded: list[Ended] = field(default_factory=list)  # not answered: to be tried again
@@ -71,7 +72,7 @@ class Executor:
         """Record what is over and lease what is due, together: the writes share one trip. One
         that is not answered may have been made; repeated as it is, it knows its own traces."""
         now = self._clock.now()
-        due = [admitted for admitted in due if self._is_due(admitted.message, now)]
+        due = self._let_in([a for a in due if self._is_due(a.message, now)])
         outcomes = [end.change or self._outcome(end, now) for end in ended]
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._store.apply(outcomes + leases)
@@ -92,8 +93,9 @@ class Executor:
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
         try:
-            target = self._targets[run.task.spec.target["type"]]
-            result = target(run.task, run.context)
+            task = self._filled_in(run)
+            target = self._targets[task.spec.target["type"]]
+            result = target(task, run.context)
             check_result(result)
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
@@ -179,6 +181,14 @@ class Executor:
                         spent.append(admitted.message)
         self._messages.delete(spent)
 
+    def _let_in(self, due: list[Admitted]) -> list[Admitted]:
+        """Most tasks are no occurrences of schedules, and need not know of the gate."""
+        if not any(admitted.message.delivery.occurrence for admitted in due):
+            return due
+        from lambdas.executor.gate import Gate
+
+        return Gate(self._ports, self._messages).let_in(due)
+
     def _is_due(self, message: Message, now: Millis) -> bool:
         """It was, a moment ago; but a clock can be set back."""
         early = message.delivery.due_at - now
@@ -187,9 +197,26 @@ class Executor:
         return early <= 0
 
     def _begin(self, message: Message, task: Task) -> Run:
-        context = Context(task, lambda progress: self.renew([run], progress))
+        context = Context(
+            task, lambda progress: self.renew([run], progress), lambda: self._previous(task)
+        )
         run = Run(task=task, message=message, context=context)
         return run
+
+    def _filled_in(self, run: Run) -> Task:
+        occurrence = run.task.spec.occurrence
+        if occurrence is None or not occurrence.open:
+            return run.task
+        from lambdas.executor.previous import filled_in
+
+        return filled_in(run.task, run.context.previous)
+
+    def _previous(self, task: Task) -> Previous | None:
+        if task.spec.occurrence is None:
+            return None
+        from lambdas.executor.previous import previous_run
+
+        return previous_run(self._ports, task.spec.occurrence)
 
     def _lease(self, admitted: Admitted, now: Millis) -> Change:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())

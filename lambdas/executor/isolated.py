@@ -66,7 +66,7 @@ def main(fd: int, life: int) -> None:
 
 def run(order: Order, parent: Parent) -> None:
     _take_over(order)
-    ctx = Context(order.task, parent.renew)
+    ctx = Context(order.task, parent.renew, lambda: order.previous)
     Thread(target=parent.listen, args=(ctx,), daemon=True).start()
     try:
         result = call(_handler(order), order.task.spec.payload, ctx)

@@ -3,6 +3,7 @@
 from lambdas.core.steps.record import Failure
 from lambdas.core.task import Progress, Task
 from lambdas.core.values import value
+from lambdas.executor.context import Previous
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -13,6 +14,7 @@ class Order:
     module: str
     name: str
     task: Task
+    previous: Previous | None  # asked for beforehand: a child cannot look anything up
     python_path: str | None  # what the environment said before the child was found by it
 
 

@@ -1,6 +1,6 @@
 """The `relay` Lambda: the table's stream calls it with what was written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,7 +41,15 @@ class Measuring:
             METRICS[change.lane].add_metric(measure.name, measure.unit, measure.amount)
 
 
-relay = Relay([Measuring()])
+def _pay(task_ids: Sequence[str]) -> None:
+    """Seldom needed, so wired only then, as is all that asks the table: see _forget."""
+    from lambdas import wiring
+    from lambdas.debts import pay_named
+
+    pay_named(wiring.adapters().ports, task_ids)
+
+
+relay = Relay([Measuring()], _pay)
 
 
 @contextmanager

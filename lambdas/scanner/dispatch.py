@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lambdas.core.change import Applied, Change, Unknown, Unreadable
 from lambdas.core.lanes import Lane
@@ -14,9 +14,10 @@ from lambdas.core.steps.record import to_enqueue
 from lambdas.core.steps.watch import Verdict, look
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import Wake, WakeKind
 from lambdas.enqueue import enqueue
-from lambdas.scanner.pace import Pacer
+from lambdas.scanner.pace import Pacer, due_at
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ BACKED_UP = 1_000  # ready messages from which a lane counts as backed up
 AT_ONCE: Millis = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Dispatched:
     claims: Counter[Lane] = field(default_factory=Counter)
     lost_claims: Counter[Lane] = field(default_factory=Counter)
@@ -33,9 +34,11 @@ class Dispatched:
     sent: int = 0
     set_aside: int = 0
     held_back: int = 0
+    occurrences: int = 0
+    more_to_put: bool = False
 
 
-@dataclass
+@value()
 class Dispatcher:
     """For one tick: the depth of a lane is read once, and only if somebody asks."""
 
@@ -46,7 +49,7 @@ class Dispatcher:
     def admits(self, found: Wake) -> bool:
         """Whether the tick may take this wake. Overdue work waits for a slot, and none is
         added to a lane that cannot keep up with what it has."""
-        if not self.pacer.overdue(found.at):
+        if not self.pacer.overdue(due_at(found, self.ports.rules.horizon)):
             return True
         if self.pacer.used_up(found.lane):
             return False
@@ -56,11 +59,7 @@ class Dispatcher:
         """Claim tasks whose time is near, and send them. The slot of a claim that is lost goes
         unused: whoever won it gave the task one of its own."""
         now = self.ports.clock.now()
-        slots = {
-            w.task_id: slot
-            for w in wakes
-            if (slot := self._slot(w.lane, w.task_id, w.at)) is not None
-        }
+        slots = {w.task_id: slot for w in wakes if (slot := self._slot_of_wake(w)) is not None}
         held_back = len(wakes) - len(slots)
         wakes = [w for w in wakes if w.task_id in slots]
         changes = [self._claim(w, now, slots[w.task_id]) for w in wakes]
@@ -98,13 +97,41 @@ class Dispatcher:
         still = [
             task for w in wakes if (task := tasks.get(w.task_id)) is not None and task.wake == w
         ]
+        owing = [task for task in still if task.owes]
+        if owing:
+            self._pay(owing)
         return self._look(still, self.ports.clock.now())
+
+    def materialise(self, wakes: Sequence[Wake]) -> Dispatched:
+        """Put the occurrences of schedules whose time is near. One that was overdue for long has
+        missed runs to make up for, and gets a slot like any overdue task."""
+        from lambdas.materialise import materialise
+
+        now = self.ports.clock.now()
+        found = {w.task_id: w for w in wakes}
+        slots = {i: slot for i, w in found.items() if (slot := self._slot_of_wake(w)) is not None}
+        standing = self.ports.schedules.get(list(slots))
+        gone = [found[i] for i in slots if i not in standing]
+        for wake in gone:  # deleted, and the index lags; or it cannot be read
+            self.set_aside(wake, "no schedule")
+        still = [schedule for i, schedule in standing.items() if schedule.wake == found[i]]
+        done = materialise(self.ports, still, slots, now=now)
+        return Dispatched(
+            occurrences=done.occurrences,
+            sent=done.sent,
+            set_aside=len(gone) + done.broken,
+            held_back=len(found) - len(slots),
+            more_to_put=done.more,
+        )
 
     def set_aside(self, found: Wake, reason: str) -> None:
         """Move a wake that cannot be dealt with out of the way, so that it holds nobody up."""
         log.error("set aside: %s", reason, extra={"step": "scan", "task_id": found.task_id})
-        now = self.ports.clock.now()
-        self.ports.store.set_aside(set_aside(self.ports.rules, found, now=now))
+        change = set_aside(self.ports.rules, found, now=self.ports.clock.now())
+        if found.kind is WakeKind.SCHEDULE:
+            self.ports.schedules.set_aside(found, change.sets["wake"])
+        else:
+            self.ports.store.set_aside(change)
 
     def _claim(self, found: Wake, now: Millis, slot: Millis) -> Change:
         draw = self.ports.chance.draw()
@@ -149,6 +176,14 @@ class Dispatcher:
 
     def _slot(self, lane: Lane, task_id: str, due_at: Millis) -> Millis | None:
         return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else AT_ONCE
+
+    def _slot_of_wake(self, found: Wake) -> Millis | None:
+        return self._slot(found.lane, found.task_id, due_at(found, self.ports.rules.horizon))
+
+    def _pay(self, tasks: Sequence[Task]) -> None:
+        from lambdas.debts import pay
+
+        pay(self.ports, tasks)
 
     def _backed_up(self, lane: Lane) -> bool:
         if lane not in self._ready:

@@ -12,10 +12,17 @@ from math import ceil
 
 from lambdas.core.lanes import Lane
 from lambdas.core.times import MINUTE, SECOND, Millis
+from lambdas.core.wakes import Wake, WakeKind
 
 CATCH_UP = 100  # overdue tasks a second in each lane, unless told otherwise
 OVERDUE_AFTER: Millis = MINUTE  # a tick may come a minute late: that is no outage
 PACED_AHEAD: Millis = MINUTE  # the next tick hands out the slots after that
+
+
+def due_at(found: Wake, horizon: Millis) -> Millis:
+    """When what a wake is about is to run. A schedule wakes ahead of its next occurrence: it may be
+    looked at late, and nothing is overdue yet."""
+    return found.at + horizon if found.kind is WakeKind.SCHEDULE else found.at
 
 
 class Pacer:

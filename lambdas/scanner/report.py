@@ -1,20 +1,22 @@
 """What a tick did; its log line and the metrics are made of this."""
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from lambdas.core.lanes import Lane
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class TickReport:
     claims: Counter[Lane] = field(default_factory=Counter)
     lost_claims: Counter[Lane] = field(default_factory=Counter)  # to others, or to a change
     unknown: int = 0  # claims for which the store did not answer
     sent: int = 0
     watched: int = 0
+    occurrences: int = 0  # of schedules, that became tasks
     set_aside: int = 0
     held_back: int = 0  # overdue work that waits for a slot, or for room in its lane
     unfinished: bool = False  # time ran out, or there was too much: tick again at once
@@ -32,7 +34,7 @@ class TickReport:
 
     @property
     def taken(self) -> int:
-        return self.claimed + self.watched
+        return self.claimed + self.watched + self.occurrences
 
     def told(self) -> dict[str, Any]:
         """All of it, and the sums over the lanes."""

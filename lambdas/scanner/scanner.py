@@ -50,6 +50,7 @@ class Scanner:
         tick.report.age = None if state.ticked_at is None else max(now - state.ticked_at, 0)
         near = read_near(index, windows, pacer, now=now, horizon=horizon)
         tick.take(near.fresh)
+        tick.take(near.schedules)
         tick.take(near.watches)
         tick.report.unfinished |= near.more
         cursors = tick.catch_up(windows)
@@ -57,7 +58,7 @@ class Scanner:
         tick.take(near.overdue)
         tick.report.held_back += near.left
         swept = tick.sweep(state.swept, windows, shards)
-        tick.report.unfinished |= tick.more_behind
+        tick.report.unfinished |= tick.more_behind or tick.more_to_put
         after = SliceState(
             fence=state.fence + 1,
             cursors={**state.cursors, **cursors},  # of others' shards what they may not know yet
@@ -78,17 +79,20 @@ class _Tick:
         self._now = now
         self._until = until
         self.more_behind = False  # and it may be taken at once
+        self.more_to_put = False  # of a schedule, likewise
         self.report = TickReport()
 
     def take(self, wakes: Iterable[Wake]) -> None:
-        """Claim what is to be dispatched, look at what is to be watched, the higher lanes first
-        and the oldest of a lane before the rest."""
+        """Claim what is to be dispatched, put what schedules call for, look at what is to be
+        watched, the higher lanes first and the oldest of a lane before the rest."""
         ordered = sorted(wakes, key=lambda found: (found.lane.rank, found.at))
         self._in_batches(
             [w for w in ordered if w.kind is WakeKind.DISPATCH], self._dispatcher.claim
         )
-        due = [w for w in ordered if w.kind is WakeKind.WATCH and w.at <= self._now]
-        self._in_batches(due, self._dispatcher.watch)
+        due = [w for w in ordered if w.at <= self._now]
+        near = [w for w in due if w.kind is WakeKind.SCHEDULE]
+        self._in_batches(near, self._dispatcher.materialise)
+        self._in_batches([w for w in due if w.kind is WakeKind.WATCH], self._dispatcher.watch)
 
     def catch_up(self, windows: Sequence[Window]) -> dict[int, int]:
         """Work off what lies behind, the oldest minute of all shards first. Returns the new
@@ -178,3 +182,5 @@ class _Tick:
         self.report.sent += done.sent
         self.report.set_aside += done.set_aside
         self.report.held_back += done.held_back
+        self.report.occurrences += done.occurrences
+        self.more_to_put |= done.more_to_put

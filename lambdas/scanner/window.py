@@ -1,10 +1,10 @@
 """Which buckets a tick reads: the window around now, the minutes behind it, a few older ones."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from lambdas.core.ports import Shards
 from lambdas.core.times import DAY, MINUTE, Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import minute_of
 
 LOOK_BACK = 5  # minutes behind now that every tick reads: an index lags, clocks differ
@@ -13,7 +13,7 @@ SWEPT_A_TICK = 3  # older minutes read in turn: a day is swept three times a day
 DAY_IN_MINUTES = DAY // MINUTE
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Window:
     """The minutes of one shard that a tick is to read, in order."""
 

@@ -11,12 +11,16 @@ from lambdas.core.change import Answer, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.ports import Listing, Ports, TaskStore
 from lambdas.core.rules import Draw
+from lambdas.core.schedules.ports import ScheduleAnswer, ScheduleStore
+from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from tests.factories import RULES, SteppedClock, a_draw, an_id
 
 HANDLER = "reports.daily"
 PYTHON: dict[str, Any] = {"type": "python", "handler": HANDLER}
+NOON: dict[str, Any] = {"type": "cron", "expression": "0 12 * * *"}
+EVERY_MINUTE: dict[str, Any] = {"type": "cron", "expression": "* * * * *"}
 
 
 class Dice:
@@ -57,6 +61,29 @@ class WatchedStore:
         return getattr(self._store, name)
 
 
+class WatchedSchedules:
+    """As above."""
+
+    def __init__(self, store: ScheduleStore, writes: list[str]) -> None:
+        self._store = store
+        self._writes = writes
+        self.put_answer: Callable[[Schedule], ScheduleAnswer | None] = lambda schedule: None
+        self.fails: dict[str, Exception] = {}  # by the name of the call
+
+    def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
+        self._writes.append("put schedule")
+        return [self.put_answer(s) or self._store.put([s])[0] for s in schedules]
+
+    def delete(self, schedule_id: str) -> None:
+        self._writes.append("delete schedule")
+        self._store.delete(schedule_id)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.fails:
+            raise self.fails[name]
+        return getattr(self._store, name)
+
+
 class WatchedLanes(MemoryLanes):
     def __init__(self, clock: SteppedClock) -> None:
         super().__init__(clock)
@@ -74,15 +101,25 @@ class WatchedLanes(MemoryLanes):
 
 
 class Service:
-    def __init__(self, store: TaskStore, clock: SteppedClock) -> None:
+    def __init__(
+        self, store: Any, clock: SteppedClock, schedules: ScheduleStore | None = None
+    ) -> None:
+        """The embedded store brings its schedules along."""
         self.clock = clock
         self.dice = Dice()
         self.store = WatchedStore(store)
         self.lanes = WatchedLanes(clock)
-        ports = Ports(
-            store=self.store, lanes=self.lanes, rules=RULES, clock=clock, chance=self.dice
+        kept = schedules or store.schedules(clock)
+        self.schedules = WatchedSchedules(kept, self.store.writes)
+        self.ports = Ports(
+            store=self.store,
+            schedules=self.schedules,
+            lanes=self.lanes,
+            rules=RULES,
+            clock=clock,
+            chance=self.dice,
         )
-        self.api = Api(ports, handlers=lambda: {HANDLER}, version="9.9.9")
+        self.api = Api(self.ports, handlers=lambda: {HANDLER}, version="9.9.9")
 
     def call(
         self,
@@ -108,6 +145,16 @@ class Service:
 
     def batch(self, *tasks: Any) -> Response:
         return self.call("POST", "/v1/tasks/batch", {"tasks": tasks})
+
+    def schedule(self, key: str | None = None, **fields: Any) -> Response:
+        """Without a rule, every day at noon."""
+        rule = {} if "rule" in fields or "rules" in fields else {"rule": NOON}
+        body = {"task": {"target": PYTHON}, **rule, **fields}
+        headers = {} if key is None else {"idempotency-key": key}
+        return self.call("POST", "/v1/schedules", body, headers=headers)
+
+    def on(self, schedule_id: str, call: str, body: Any = b"", **headers: str) -> Response:
+        return self.call("POST", f"/v1/schedules/{schedule_id}/{call}", body, headers=headers)
 
     def get(self, path: str, **query: str) -> Response:
         return self.call("GET", path, b"", query=query)

@@ -56,6 +56,7 @@ def test_a_task_comes_back_with_every_default(any_service: Service):
         "result": None,
         "error": None,
         "cancel_requested": False,
+        "reason": None,
         "schedule_id": None,
         "scheduled_for": None,
         "workflow_id": None,

@@ -6,13 +6,19 @@ from typing import Any
 
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.ports import Shards
+from lambdas.core.retention import RETENTION
+from lambdas.core.times import Millis
 from tests.backends import SINCE
 from tests.factories import RULES, SteppedClock
 
 
-def a_store(client: Any, table: str, *, shards: int = RULES.shards) -> DynamoTaskStore:
+def a_store(
+    client: Any, table: str, *, shards: int = RULES.shards, retention: Millis = RETENTION
+) -> DynamoTaskStore:
     known = Shards(count=shards, since=SINCE)
-    return DynamoTaskStore(client, table, shards=lambda: known, clock=SteppedClock())
+    return DynamoTaskStore(
+        client, table, shards=lambda: known, clock=SteppedClock(), retention=retention
+    )
 
 
 def items_in(client: Any, table: str) -> dict[str, Mapping[str, Any]]:

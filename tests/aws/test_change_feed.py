@@ -94,5 +94,6 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
             drift_ms=task.current.drift_ms,
             outcome=Outcome.FAILED,
             error=TaskError(type="ValueError", message="m" * 64),
+            owes=False,
         )
     ]

@@ -107,7 +107,7 @@ def test_our_own_mistakes_rise():
 
 def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
     store = a_store(clients.dynamodb(serve(400, "ThrottlingException")), "tasks")
-    change = cancel("a", now=NOW)
+    change = cancel(a_sent_task(), now=NOW)
 
     for answer in (*store.put([a_sent_task(), a_sent_task()]), *store.apply([change])):
         assert isinstance(answer, Unknown)
@@ -157,3 +157,13 @@ def test_a_missing_region_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     with pytest.raises(NotConfigured, match="AWS is not configured: You must specify a region"):
         clients.dynamodb()
+
+
+def test_a_request_says_who_makes_it():
+    client, seen = clients.dynamodb(NOWHERE), []
+    client.meta.events.register("before-send", lambda request, **_: seen.append(request.headers))
+
+    with pytest.raises(Unavailable), reached():
+        client.list_tables()
+
+    assert seen[0]["User-Agent"].decode().startswith("duetime Botocore/")

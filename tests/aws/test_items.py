@@ -10,10 +10,11 @@ from bench.billing.units import size_of
 from lambdas.aws import schema, texts
 from lambdas.aws.texts import Text
 from lambdas.core.change import Applied, Unreadable
-from lambdas.core.codec import decode_attempt
+from lambdas.core.codec import decode_attempt, decode_spec
 from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Corrupt
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.occurrence import Occurrence, OverlapPolicy
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, succeed
 from lambdas.core.task import Attempt, Progress, Spec, Task, TaskError
@@ -42,8 +43,20 @@ def filled(limit: int, make: Callable[[str], Text]) -> str:
     return "x" * (limit - len(make("").value))
 
 
+def an_occurrence(name: str) -> Occurrence:
+    return Occurrence(
+        schedule_id=an_id(),
+        scheduled_for=NOW,
+        version=12,
+        overlap=OverlapPolicy.CANCEL,
+        owes=True,
+        name=name,
+    )
+
+
 def a_long_spec(payload: str) -> Spec:
-    return a_spec(payload=payload, expires_at=NOW + DAY)
+    of = an_occurrence("nightly report")
+    return a_spec(payload=payload, expires_at=NOW + DAY, occurrence=of)
 
 
 def an_ended_attempt(message: str) -> Attempt:
@@ -59,7 +72,7 @@ def an_ended_attempt(message: str) -> Attempt:
 
 def full(text: str | None = None) -> Task:
     """Every field filled; without a text, each is as long as just fits."""
-    payload = text or filled(texts.SPEC_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
+    payload = text or filled(texts.OWING_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
     message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))
     return a_running_task(
         spec=a_long_spec(payload),
@@ -73,6 +86,7 @@ def full(text: str | None = None) -> Task:
         sends=NOW,
         skips=3,
         progress=Progress(fraction=0.375, message="row 375 of 1000"),
+        reason="overlap",
     )
 
 
@@ -135,6 +149,18 @@ def test_a_stub_tells_an_error_without_its_traceback():
 
     assert stub.error == TaskError(type="ValueError", message="no")
     assert LONG in text.beside[1]
+
+
+@pytest.mark.parametrize("name", [None, "nightly", "n" * 256])
+def test_a_stub_tells_whose_occurrence_it_is(name: str | None):
+    """The relay sees stubs alone, and must know what follows from an end."""
+    of = an_occurrence(name)
+    text = texts.spec_text(a_spec(payload=LONG, occurrence=of))
+
+    stub = decode_spec(texts.whole(text.value, None))
+
+    assert stub.occurrence == replace(of, name=name and name[:64])
+    assert decode_spec(text.beside[1]).occurrence == of
 
 
 def test_long_texts_lie_beside_the_task(dynamodb: Any, table: str):

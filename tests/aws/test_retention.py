@@ -10,14 +10,16 @@ from lambdas.aws.expressions import update
 from lambdas.aws.retention import RowsBeside
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.retention import RETENTION
+from lambdas.core.steps.cancel import cancel
 from lambdas.core.steps.record import Failure, fail, succeed
 from lambdas.core.steps.revive import revive
 from lambdas.core.task import Attempt, Task, TaskError
 from lambdas.core.times import DAY, SECOND
 from tests.aws.stored import a_store, asked_of, items_in
 from tests.contract.test_steps import STEPS, Made
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_spec, a_task
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_spec, a_task, an_id
 
 LONG = "p" * 1_000
 IN_TIME = {"N": str((NOW + RETENTION) // SECOND + 1)}
@@ -72,11 +74,14 @@ def test_a_step_that_ends_a_task_for_good_says_when_it_may_go(made: Callable[[],
     task, change = made()
     after = change.applied_to(task)
     written = update(change, RULES.shards, 2 * DAY).parameters
-    value = written["ExpressionAttributeValues"].get(f":{schema.REMOVE_AFTER}")
+    values = written["ExpressionAttributeValues"]
 
-    if after.status in (Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED):
-        assert value == {"N": str((after.updated_at + 2 * DAY) // SECOND + 1)}
-        assert f"{schema.REMOVE_AFTER} = :{schema.REMOVE_AFTER}" in written["UpdateExpression"]
+    ended = after.status is not task.status
+    if ended and after.status in (Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED):
+        kept, over = int(values[":kept"]["N"]), int(values[":over"]["N"])
+        assert kept + over == (after.updated_at + 2 * DAY) // SECOND + 1
+        kept_for = f"if_not_exists({schema.KEPT_FOR}, :kept)"
+        assert f"{schema.REMOVE_AFTER} = {kept_for} + :over" in written["UpdateExpression"]
     else:
         assert schema.REMOVE_AFTER not in written["UpdateExpression"]
 
@@ -92,6 +97,42 @@ def test_it_is_written_with_the_outcome(dynamodb: Any, table: str):
     assert asked == ["UpdateItem"]
     assert items_in(dynamodb, table)[schema.TASK][schema.REMOVE_AFTER] == IN_TIME
     assert store.get([task.id]) == {task.id: done.task}
+
+
+def an_occurrence(**fields: Any) -> Task:
+    of = Occurrence(schedule_id=an_id(), scheduled_for=NOW, version=1)
+    return a_running_task(spec=a_spec(run_at=NOW, occurrence=of), **fields)
+
+
+@pytest.mark.parametrize(("retention", "days"), [(1, 90), (30, 90), (90, 90), (400, 400)])
+def test_an_occurrence_is_kept_as_long_as_the_ledger_that_names_it(
+    dynamodb: Any, table: str, retention: int, days: int
+):
+    store = a_store(dynamodb, table, retention=retention * DAY)
+    task, cancelled = an_occurrence(), an_occurrence(status=Status.PENDING)
+    stored_over = an_occurrence(status=Status.CANCELLED, updated_at=NOW)
+    store.put([task, cancelled, stored_over])
+
+    store.apply([succeed(task, result=1, now=NOW), cancel(cancelled, now=NOW)])
+
+    until = {"N": str((NOW + days * DAY) // SECOND + 1)}
+    items = dynamodb.scan(TableName=table)["Items"]
+    assert [item[schema.REMOVE_AFTER] for item in items] == [until] * 3
+
+
+@pytest.mark.parametrize(("before", "after", "days"), [(30, 400, 400), (400, 30, 90)])
+def test_the_retention_at_its_end_counts(
+    dynamodb: Any, table: str, before: int, after: int, days: int
+):
+    task = an_occurrence()
+    a_store(dynamodb, table, retention=before * DAY).put([task])
+
+    ended = succeed(task, result=1, now=NOW)
+    [done] = a_store(dynamodb, table, retention=after * DAY).apply([ended])
+
+    item = items_in(dynamodb, table)[schema.TASK]
+    assert item[schema.REMOVE_AFTER] == {"N": str((NOW + days * DAY) // SECOND + 1)}
+    assert done.task == ended.applied_to(task)
 
 
 @pytest.mark.parametrize("status", Status)

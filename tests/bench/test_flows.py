@@ -44,6 +44,11 @@ def test_a_retry_takes_six_more_and_a_death_two():
     assert units_written(counted("dead", SMALL, FEW)) <= 8
 
 
+def test_an_occurrence_takes_eleven_write_units_and_a_fixed_delay_sixteen():
+    assert units_written(counted("recurring", SMALL, FEW)) <= 11
+    assert units_written(counted("fixed delay", SMALL, FEW)) <= 16
+
+
 def test_only_the_submission_grows_with_the_payload(deployment: Deployment):
     def written(size: int) -> list[Mapping[str, float]]:
         """By the submission, the tick, the executors."""

@@ -86,6 +86,17 @@ def test_a_refused_write_costs_what_stands_there(metered: Any, table: str, meter
     assert meter.taken() == {"call.UpdateItem": 1, "write.table": 1}
 
 
+def test_a_batch_of_deletions_costs_what_is_deleted(metered: Any, table: str, meter: Meter):
+    metered.put_item(TableName=table, Item=waking("x" * 3_000))
+    meter.taken()
+
+    asked = [{"DeleteRequest": {"Key": key(number)}} for number in (1, 2)]
+    for expected in ({"write.table": 3 + 1, "write.wake": 1}, {"write.table": 1 + 1}):
+        metered.batch_write_item(RequestItems={table: asked})
+        assert meter.taken() == {"call.BatchWriteItem": 1} | expected
+    assert meter.items() == []
+
+
 def test_reads(metered: Any, table: str, meter: Meter):
     metered.put_item(TableName=table, Item=waking("x" * 5_000))
     meter.taken()

@@ -57,6 +57,7 @@ TASK: dict[str, Any] = {
     "result": None,
     "error": None,
     "cancel_requested": False,
+    "reason": None,
     "schedule_id": None,
     "scheduled_for": None,
     "workflow_id": None,
@@ -127,9 +128,11 @@ class System:
         clock = SystemClock()
         self.now = clock.now
         self.store = EmbeddedStore(None)
+        self.schedules = self.store.schedules(clock)
         self._lanes = MemoryLanes(clock)
         ports = Ports(
             store=self.store,
+            schedules=self.schedules,
             lanes=self._lanes,
             rules=Rules(shards=1),
             clock=clock,

@@ -2,15 +2,20 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from duetime.cli import app
 from duetime.cli.exits import MEANINGS, ExitCode, code_of
 from duetime.client import ApiError, StillGoing, Unreachable
 from lambdas.core.errors import DataInUse
 
 HELLO = ("submit", "--handler", "demo.hello")
+EVERY = ("--every", "10s", "--handler", "demo.hello")
+SOON = "2030-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,52 @@ HELLO = ("submit", "--handler", "demo.hello")
         (("dlq", "redrive", "--error-type", "E", "--all", "--yes"), "--all"),
         (("dlq", "redrive", "--all"), "--yes"),
         (("dlq", "redrive", "--since", "5x", "--yes"), "--since"),
+        (("list", "--schedule", ""), "--schedule"),
+        (("schedules", "create", "--handler", "x"), "--cron"),
+        (("schedules", "create", "--every", "10s"), "--handler"),
+        (("schedules", "create", *EVERY, "--http", "http://x"), "--handler"),
+        (("schedules", "create", *EVERY, "--every", "often"), "--every"),
+        (("schedules", "create", "--delay", "x", "--handler", "x"), "--delay"),
+        (("schedules", "create", *EVERY, "--anchor", "noon"), "--anchor"),
+        (("schedules", "create", "--cron", "* * * * *", "--anchor", SOON), "--anchor"),
+        (("schedules", "create", *EVERY, "--tz", "Europe/Berlin"), "--tz"),
+        (("schedules", "create", *EVERY, "--gap", "skip"), "--gap"),
+        (("schedules", "create", *EVERY, "--dst-overlap", "both"), "--dst-overlap"),
+        (("schedules", "create", *EVERY, "--gap", "odd"), "--gap"),
+        (("schedules", "create", *EVERY, "--starts-at", "noon"), "--starts-at"),
+        (("schedules", "create", *EVERY, "--ends-at", "2030-01-01T00:00:00"), "--ends-at"),
+        (("schedules", "create", *EVERY, "--max-runs", "0"), "--max-runs"),
+        (("schedules", "create", *EVERY, "--jitter", "x"), "--jitter"),
+        (("schedules", "create", *EVERY, "--misfire", "odd"), "--misfire"),
+        (("schedules", "create", *EVERY, "--grace", "x"), "--grace"),
+        (("schedules", "create", *EVERY, "--window", "x"), "--window"),
+        (("schedules", "create", *EVERY, "--per-minute", "nan"), "--per-minute"),
+        (("schedules", "create", *EVERY, "--overlap", "odd"), "--overlap"),
+        (("schedules", "create", *EVERY, "--pause-on-failure", "0"), "--pause-on-failure"),
+        (("schedules", "create", *EVERY, "--timeout", "x"), "--timeout"),
+        (("schedules", "create", *EVERY, "--file", "-"), "--file"),
+        (("schedules", "create", "--file", "/no/such/file"), "--file"),
+        (("schedules", "update", " ", "--name", "x"), "ID"),
+        (("schedules", "update", "s1", "--unset", "rule"), "--unset"),
+        (("schedules", "update", "s1", "--name", "x", "--file", "-"), "--file"),
+        (("schedules", "show", ""), "ID"),
+        (("schedules", "delete", "", "--yes"), "ID"),
+        (("schedules", "delete", "s1"), "--yes"),
+        (("schedules", "pause", ""), "ID"),
+        (("schedules", "resume", ""), "ID"),
+        (("schedules", "trigger", ""), "ID"),
+        (("schedules", "trigger", "s1", "--wait", "5"), "--wait"),
+        (("schedules", "trigger", "s1", "--every", "0"), "--every"),
+        (("schedules", "backfill", "s1", "--from", "long ago"), "--from"),
+        (("schedules", "backfill", "s1", "--from", "1d", "--to", "noon"), "--to"),
+        (("schedules", "backfill", "s1", "--from", "1d", "--per-minute", "inf"), "--per-minute"),
+        (("schedules", "upcoming", ""), "ID"),
+        (("schedules", "upcoming", "s1", "--count", "0"), "--count"),
+        (("schedules", "ledger", ""), "ID"),
+        (("schedules", "ledger", "s1", "--limit", "0"), "--limit"),
+        (("schedules", "list", "--status", "ODD"), "--status"),
+        (("schedules", "preview"), "--cron"),
+        (("schedules", "preview", "--every", "1h", "--after", "noon"), "--after"),
         (("health", "--url", "nowhere"), "--url"),
     ],
 )
@@ -74,6 +125,21 @@ def test_a_file_holds_the_whole_task(duetime: Any) -> None:
     result = duetime(*HELLO, "--in", "5", "--from", "-", stdin='{"target": {}}')
     assert result.exit_code == ExitCode.USAGE
     assert "--from: holds the whole task: put target, delay into it" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("create",), ("update", "s1")], ids=" ".join)
+def test_a_file_holds_the_whole_schedule(duetime: Any, command: tuple[str, ...]) -> None:
+    words = (*EVERY, "--name", "x", "--exclude-date", "2026-12-25", "--file", "-")
+    result = duetime("schedules", *command, *words, stdin="{}")
+    assert result.exit_code == ExitCode.USAGE
+    assert "holds the whole schedule: put name, task, rule, exclude into it" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["[]", "1", "null"])
+def test_a_file_that_holds_no_schedule(duetime: Any, text: str) -> None:
+    result = duetime("schedules", "create", "--file", "-", stdin=text)
+    assert result.exit_code == ExitCode.USAGE
+    assert "--file: - holds no schedule" in result.stderr
 
 
 def test_watch_does_not_follow_a_list(duetime: Any) -> None:
@@ -96,6 +162,18 @@ def test_watch_does_not_follow_a_list(duetime: Any) -> None:
         ("dlq", "show", "t1"),
         ("dlq", "redrive", "t1"),
         ("dlq", "redrive", "--all", "--yes"),
+        ("schedules", "create", *EVERY),
+        ("schedules", "list"),
+        ("schedules", "show", "s1"),
+        ("schedules", "update", "s1", "--name", "x"),
+        ("schedules", "delete", "s1", "--yes"),
+        ("schedules", "pause", "s1"),
+        ("schedules", "resume", "s1"),
+        ("schedules", "trigger", "s1"),
+        ("schedules", "backfill", "s1", "--from", "1d"),
+        ("schedules", "upcoming", "s1"),
+        ("schedules", "ledger", "s1"),
+        ("schedules", "preview", "--every", "1h"),
     ],
     ids=" ".join,
 )
@@ -132,10 +210,34 @@ def test_help_tells_the_exit_codes(duetime: Any) -> None:
         assert f"{code:>3}  {meaning}" in result.stdout
 
 
-COMMANDS = ["local", "submit", "show", "list", "cancel", "retry", "watch", "health", "dlq"]
+def every_command(command: Any = None, path: str = "") -> Iterator[str]:
+    command = command or get_command(app)
+    for name, below in getattr(command, "commands", {}).items():
+        yield f"{path}{name}"
+        yield from every_command(below, f"{path}{name} ")
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "dlq list", "dlq show", "dlq redrive"])
+def test_the_commands_are_these() -> None:
+    top = [
+        "local",
+        "submit",
+        "show",
+        "list",
+        "cancel",
+        "retry",
+        "dlq",
+        "schedules",
+        "cron",
+        "watch",
+        "health",
+    ]
+    of_schedules = "create list show update delete pause resume trigger backfill upcoming"
+    below = ["dlq list", "dlq show", "dlq redrive"]
+    below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
+    assert sorted(every_command()) == sorted(top + below)
+
+
+@pytest.mark.parametrize("name", list(every_command()))
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_every_command_has_help(duetime: Any, name: str, option: str) -> None:
     assert f"Usage: duetime {name}" in duetime(*name.split(), option).stdout
@@ -143,6 +245,7 @@ def test_every_command_has_help(duetime: Any, name: str, option: str) -> None:
 
 def test_a_group_without_a_command_shows_its_help(duetime: Any) -> None:
     assert "redrive" in duetime("dlq").output
+    assert "backfill" in duetime("schedules").output
 
 
 def test_version(duetime: Any) -> None:
@@ -158,6 +261,7 @@ def test_help_loads_nothing_heavy() -> None:
         "uvicorn",
         "boto3",
         "botocore",
+        "croniter",
         "duetime.client",
         "duetime.local.runner",
     }

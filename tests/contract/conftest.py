@@ -10,6 +10,7 @@ from duetime.local.moto_backend import fair_moto
 from lambdas.aws import clients
 from lambdas.aws.resources import VISIBILITY
 from lambdas.core.ports import CursorStore, TaskStore
+from lambdas.core.schedules.ports import ScheduleStore
 from tests import backends
 from tests.backends import Lanes, Stores
 
@@ -50,6 +51,11 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
 @pytest.fixture
 def store(stores: Stores) -> TaskStore:
     return stores.tasks
+
+
+@pytest.fixture
+def schedules(stores: Stores) -> ScheduleStore:
+    return stores.schedules
 
 
 @pytest.fixture

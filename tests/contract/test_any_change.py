@@ -56,6 +56,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "skips": counts,
     "progress": st.none() | progresses,
     "result": json_values | st.just("r" * 1_000),
+    "reason": st.none() | texts.filter(bool),
 }
 field_values = st.fixed_dictionaries(FIELDS)
 EXPECTED = ("token", "wake", "holder", "attempt", "lease_until")
@@ -80,6 +81,7 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
     }
     step = draw(st.sampled_from(_fitting(task.status) or list(Step)))
     written = draw(st.sets(st.sampled_from(sorted(FIELDS)), min_size=1)) | _always_written(step)
+    written -= _never_written(step)
     other["status"] = draw(st.sampled_from(sorted(set(TRANSITIONS[step].values()))))
     keeps_attempt = task.current is not None and "previous" not in written and draw(st.booleans())
     change = Change(
@@ -98,8 +100,15 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
 
 def _always_written(step: Step) -> set[str]:
     """The steps that end a task, and the one that revives it, say so and when."""
+    if step is Step.SETTLE:
+        return {"wake"}
     ends = all(after.finished for after in TRANSITIONS[step].values())
     return {"status", "updated_at"} if ends or step is Step.REVIVE else set()
+
+
+def _never_written(step: Step) -> set[str]:
+    """What is over stays as it ended."""
+    return {"status"} if step is Step.SETTLE else set()
 
 
 def _fitting(status: Status) -> list[Step]:

@@ -5,7 +5,7 @@ so `bench.billing` does too."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,20 +13,24 @@ import pytest
 from bench.billing.meter import Meter
 from bench.billing.units import WRITTEN_AT_ONCE, size_of
 from lambdas.aws import clients, schema
+from lambdas.aws.schedule_store import DynamoScheduleStore
 from lambdas.core.change import Applied, Change
 from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import Outcome
 from lambdas.core.ports import TaskStore
 from lambdas.core.retry import RetryPolicy
+from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
+from lambdas.core.schedules.ports import ScheduleStore
 from lambdas.core.steps.claim import claim
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, succeed
 from lambdas.core.steps.revive import revive
 from lambdas.core.task import Task, TaskError
 from lambdas.core.times import HOUR, MINUTE, SECOND
+from lambdas.core.wakes import WakeKind
 from tests import backends
 from tests.aws.stored import a_store
-from tests.factories import RULES, a_draw, a_spec, a_task
+from tests.factories import NOW, RULES, SteppedClock, a_draw, a_schedule, a_spec, a_task
 
 SERVERS = [name for name in backends.STORES if name == "dynamodb_endpoint"]
 ERROR = TaskError(type="ValueError", message="no " * 100, traceback="x" * 1_200)
@@ -41,16 +45,18 @@ class Told:
 
     def attach(self, client: Any) -> None:
         client.meta.events.register("before-parameter-build.dynamodb", self._ask)
-        for write in ("PutItem", "UpdateItem"):
+        for write in ("PutItem", "UpdateItem", "BatchWriteItem"):
             client.meta.events.register(f"after-call.dynamodb.{write}", self._note)
 
     def _ask(self, params: dict[str, Any], **_: Any) -> None:
         params["ReturnConsumedCapacity"] = "INDEXES"
 
     def _note(self, parsed: Mapping[str, Any], **_: Any) -> None:
-        consumed = parsed["ConsumedCapacity"]
-        places = {"table": consumed["Table"], **consumed.get("GlobalSecondaryIndexes", {})}
-        self.counts.update({f"write.{name}": at["CapacityUnits"] for name, at in places.items()})
+        told = parsed["ConsumedCapacity"]  # of a batch a list, by table
+        for consumed in told if isinstance(told, list) else [told]:
+            places = {"table": consumed["Table"], **consumed.get("GlobalSecondaryIndexes", {})}
+            units = {f"write.{name}": at["CapacityUnits"] for name, at in places.items()}
+            self.counts.update(units)
 
 
 @dataclass(kw_only=True)
@@ -58,6 +64,7 @@ class Billed:
     client: Any
     table: str
     store: TaskStore
+    schedules: ScheduleStore
     meter: Meter = field(default_factory=Meter)
     told: Told = field(default_factory=Told)
 
@@ -79,7 +86,9 @@ class Billed:
 def billed(test_credentials: None) -> Iterator[Billed]:
     client = clients.dynamodb(backends.DYNAMODB_ENDPOINT)
     with backends.a_table(clients.dynamodb(backends.DYNAMODB_ENDPOINT)) as table:
-        billed = Billed(client=client, table=table, store=a_store(client, table))
+        schedules = DynamoScheduleStore(client, table, clock=SteppedClock())
+        store = a_store(client, table)
+        billed = Billed(client=client, table=table, store=store, schedules=schedules)
         billed.meter.attach(client)
         billed.told.attach(client)
         yield billed
@@ -121,6 +130,55 @@ def test_every_write_of_a_life(billed: Billed, size: int, beside: int):
 
     billed.apply(succeed(task, result="y" * 300, now=task.due_at + SECOND))
     assert billed.agreed() == {"table": 1 + 1, "wake": 1}, "its result is long"
+
+
+@pytest.mark.parametrize(("size", "beside"), [(100, 0), (2_000, 3), (200_000, 196)])
+def test_every_write_of_a_schedule(billed: Billed, size: int, beside: int):
+    schedule = a_schedule(task=a_spec(payload="x" * size))
+    billed.schedules.put([schedule])
+    assert billed.agreed() == {"table": 1 + beside, "wake": 1, "listing": 1}
+
+    wake = RULES.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, NOW + HOUR, now=NOW)
+    schedule = replace(schedule, revision=2, wake=wake, put_at=(NOW, NOW + 1), runs=1)
+    billed.schedules.put([schedule])
+    assert billed.agreed() == {"table": 1, "wake": 2}, "whatever the payload"
+
+    billed.schedules.put([replace(schedule, revision=3, active=schedule.id)])
+    assert billed.agreed() == {"table": 1}, "its wake is where it was"
+
+    billed.schedules.set_aside(wake, replace(wake, at=wake.at + 1))
+    assert billed.agreed() == {"table": 1, "wake": 2}
+
+
+def test_every_entry_of_a_ledger_is_one_unit(billed: Billed):
+    schedule = a_schedule()
+    row = LedgerRow(
+        schedule_id=schedule.id,
+        fire_time=NOW,
+        version=1,
+        outcome=Expected.FIRED,
+        task_id=schedule.id,
+    )
+    span = LedgerSpan(
+        schedule_id=schedule.id,
+        start=NOW,
+        until=NOW + HOUR,
+        outcome=Expected.PAUSED,
+        recurrence=schedule.plan.recurrence,
+    )
+    billed.schedules.note([row, span], NOW)
+
+    assert billed.agreed() == {"table": 2}
+
+
+def test_a_schedule_that_is_deleted(billed: Billed):
+    schedule = a_schedule(task=a_spec(payload="x" * 2_000))
+    billed.schedules.put([schedule])
+    billed.agreed()
+
+    billed.schedules.delete(schedule.id)
+
+    assert billed.agreed() == {"table": 1 + 3, "wake": 1, "listing": 1}
 
 
 def leased(billed: Billed, task: Task) -> Task:

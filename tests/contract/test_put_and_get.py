@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from lambdas.core.change import Applied, Refused
 from lambdas.core.lanes import Lane
+from lambdas.core.occurrence import Occurrence, OverlapPolicy
 from lambdas.core.ports import TaskStore
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.task import Progress, TaskError
@@ -25,6 +26,14 @@ def a_full_spec():
         ordering_key="customer:7",
         idempotency_key="order-7",
         tags={"team": "growth"},
+        occurrence=Occurrence(
+            schedule_id=an_id(),
+            scheduled_for=NOW,
+            version=3,
+            overlap=OverlapPolicy.QUEUE,
+            owes=True,
+            name="nächtlich",
+        ),
     )
 
 
@@ -45,6 +54,7 @@ def test_every_field_is_kept(store: TaskStore):
         skips=1,
         progress=Progress(fraction=0.25, message="a quarter"),
         result={"rows": 3},
+        reason="overlap",
         budget=7,
     )
 

@@ -42,7 +42,7 @@ def test_a_wake_that_has_moved_stays_where_it_is(store: TaskStore):
 def test_a_finished_task_gets_no_wake_again(store: TaskStore):
     task = a_task()
     store.put([task])
-    store.apply([cancel(task.id, now=NOW)])
+    store.apply([cancel(task, now=NOW)])
 
     store.set_aside(set_aside(RULES, task.wake, now=NOW))
 

@@ -8,17 +8,19 @@ import pytest
 from lambdas.core.change import Applied, Change, Refused
 from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.ports import TaskStore
 from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.cancel import cancel, expire, request_cancel
+from lambdas.core.steps.cancel import cancel, cancel_unstarted, expire, request_cancel
 from lambdas.core.steps.claim import claim, release, set_aside
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, succeed
 from lambdas.core.steps.revive import revive
+from lambdas.core.steps.settle import settle
 from lambdas.core.steps.watch import look
 from lambdas.core.task import Progress, Task, TaskError
 from lambdas.core.times import HOUR, MINUTE, SECOND
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
+from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task, an_id
 
 LONG = {"rows": "é" * 100_000}
 FAILED = Failure(outcome=Outcome.FAILED, error=TaskError(type="ValueError", message="nein — 不行"))
@@ -34,6 +36,11 @@ def a_failing_task(max_attempts: int = 3) -> Task:
     return a_running_task(
         spec=a_spec(run_at=NOW, retry=RetryPolicy(max_attempts=max_attempts, base_delay=600)),
     )
+
+
+def an_owing_task() -> Task:
+    occurrence = Occurrence(schedule_id=an_id(), scheduled_for=NOW, version=1, owes=True)
+    return a_sent_task(spec=a_spec(run_at=NOW, occurrence=occurrence))
 
 
 def looked_at(task: Task, now: int, *, backed_up: bool = False) -> Change:
@@ -187,12 +194,28 @@ def lease_run_out() -> Made:
 
 def cancelled() -> Made:
     task = a_task()
-    return task, cancel(task.id, now=NOW)
+    return task, cancel(task, now=NOW)
 
 
 def cancelled_while_retrying() -> Made:
     task = a_retrying_task()
-    return task, cancel(task.id, now=NOW)
+    return task, cancel(task, now=NOW)
+
+
+def skipped() -> Made:
+    task = an_owing_task()
+    return task, cancel_unstarted(task, now=NOW, reason="overlap")
+
+
+def ended_with_a_debt() -> Made:
+    task = a_running_task(spec=an_owing_task().spec)
+    return task, succeed(task, result=None, now=NOW + 20 * SECOND)
+
+
+def settled() -> Made:
+    task, change = skipped()
+    ended = change.applied_to(task)
+    return ended, settle(ended)
 
 
 def asked_to_stop() -> Made:
@@ -248,6 +271,9 @@ STEPS = [
     lease_run_out,
     cancelled,
     cancelled_while_retrying,
+    skipped,
+    ended_with_a_debt,
+    settled,
     asked_to_stop,
     expired,
     watched_and_sent_again,
@@ -268,7 +294,10 @@ def test_a_step(store: TaskStore, made: Callable[[], Made]):
     assert store.apply([change]) == [Applied(after)], "the same step again is our own"
 
 
-@pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
+BEFORE_THE_END = [made for made in STEPS if made is not settled]
+
+
+@pytest.mark.parametrize("made", BEFORE_THE_END, ids=lambda made: made.__name__)
 def test_a_step_after_the_end_is_refused(store: TaskStore, made: Callable[[], Made]):
     task, change = made()
     finished = replace(task, status=Status.SUCCEEDED, wake=None, lease_until=None)

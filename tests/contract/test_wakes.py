@@ -102,7 +102,7 @@ def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):
     task, finished = a_wakeful_task(), a_task(status=Status.SUCCEEDED, wake=None)
     store.put([task, finished])
 
-    store.apply([cancel(task.id, now=NOW)])
+    store.apply([cancel(task, now=NOW)])
 
     assert list(store.wakes(minute_of(DUE), 0)) == []
 
@@ -146,5 +146,5 @@ def test_what_has_no_wake_does_not_make_an_index_big(store: TaskStore):
     store.apply([change])
     assert store.few_wakes(1) == [change.sets["wake"]]
 
-    store.apply([cancel(task.id, now=NOW)])
+    store.apply([cancel(task, now=NOW)])
     assert store.few_wakes(0) == []

@@ -116,7 +116,7 @@ def test_a_kept_attempt_becomes_the_previous_one(task, other):
 
 @given(tasks(*sources(Step.CANCEL)), moments)
 def test_a_change_stands_in_what_it_made(task, now):
-    change = cancel(task.id, now=now)
+    change = cancel(task, now=now)
 
     assert not change.stands_in(task)
     assert change.stands_in(change.applied_to(task))
@@ -156,7 +156,7 @@ def test_a_request_to_cancel_does_not_stand_in_a_task_that_has_ended():
 @pytest.mark.parametrize("field", ["status", "wake", "cancel_requested"])
 def test_a_change_does_not_stand_where_one_of_its_values_is_missing(field):
     task = a_task()
-    change = cancel(task.id, now=NOW)
+    change = cancel(task, now=NOW)
     half_made = replace(change.applied_to(task), **{field: getattr(task, field)})
 
     assert not change.stands_in(half_made)

@@ -240,8 +240,8 @@ class LifeOfATask(RuleBasedStateMachine):
 
     def cancel(self):
         finished = self.table.task.status.finished
-        cancelled = self.table.apply(cancel(TASK_ID, now=self.now))
-        asked = not cancelled and self.table.apply(request_cancel(TASK_ID, now=self.now))
+        cancelled = self.table.apply(cancel(self.table.task, now=self.now))
+        asked = not cancelled and self.table.apply(request_cancel(self.table.task, now=self.now))
         assert bool(cancelled or asked) == (not finished)
 
     def restart(self):

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 STORE = "put get apply set_aside wakes few_wakes page dead keep_attempt attempts reserve"
+SCHEDULES = "put get exist delete set_aside page note ledger"
 CURSORS = "shards load save"
 LANES = "send receive delete hand_back hold bury depth"
-VERBS = frozenset(f"{STORE} {CURSORS} {LANES}".split())
-READS = frozenset(
-    {"get", "wakes", "few_wakes", "page", "dead", "attempts", "shards", "load", "depth"}
-)
-SEVERAL = frozenset({"put", "apply", "reserve", "send", "delete"})  # many requests in one call
+VERBS = frozenset(f"{STORE} {SCHEDULES} {CURSORS} {LANES}".split())
+READ = "get exist wakes few_wakes page dead attempts ledger shards load depth"
+READS = frozenset(READ.split(" "))
+# Many requests in one call; but a schedule is deleted alone.
+SEVERAL = frozenset({"put", "apply", "reserve", "note", "send", "delete"})
 
 
 class Cut(BaseException):
@@ -127,7 +128,7 @@ def distinct(cuts: Sequence[Point]) -> list[Point]:
 
 
 def _entries(verb: str, arguments: Sequence[Any]) -> int:
-    return len(arguments[0]) if verb in SEVERAL else 1
+    return len(arguments[0]) if verb in SEVERAL and not isinstance(arguments[0], str) else 1
 
 
 def _made(call: Callable[..., Any], *arguments: Any) -> Any:

@@ -183,9 +183,11 @@ class Stage:
     def _ports(self, actor: str) -> Ports:
         self.knife.next_actor(actor)
         store: Any = Shell(self.world.store, self.knife)
+        schedules: Any = Shell(self.world.schedules, self.knife)
         lanes: Any = Shell(self.world.lanes, self.knife)
         return Ports(
             store=store,
+            schedules=schedules,
             lanes=lanes,
             rules=RULES,
             clock=self.world.clock,

@@ -14,10 +14,11 @@ import pytest
 from duetime.local.moto_backend import fair_moto
 from lambdas.aws import clients
 from lambdas.aws.resources import ensure_resources
-from tests.cuts import laws
+from tests.cuts import laws, recurring
 from tests.cuts.backends import Aws, opened
 from tests.cuts.cutting import Knife, Point, distinct, points
 from tests.cuts.lives import LIVES, Life
+from tests.cuts.recurring import RECURRING, Recurring, RecurringStage
 from tests.cuts.stage import Stage
 
 BACKENDS = ["embedded", "restarted", "moto"]
@@ -60,3 +61,23 @@ def test_a_life_comes_to_its_end_wherever_it_is_cut(
     for cut in cuts if ALL or aws is None else distinct(cuts):
         with subtests.test(f"{name}, {backend}, {cut}"):
             play(life, where, cut)
+
+
+def play_recurring(life: Recurring, where: Where, cut: Point | None = None) -> list[Point]:
+    with opened(*where) as backend:
+        stage = RecurringStage(backend, Knife(cut), life.fails)
+        life.play(stage)
+        stage.settle()
+        recurring.hold(stage, life)
+        return points(stage.knife.calls, halves=backend.halves)
+
+
+@pytest.mark.parametrize("name", RECURRING)
+def test_a_schedule_comes_to_its_end_wherever_it_is_cut(
+    name: str, where: Where, subtests: pytest.Subtests
+) -> None:
+    life, (backend, aws) = RECURRING[name], where
+    cuts = play_recurring(life, where)
+    for cut in cuts if ALL or aws is None else distinct(cuts):
+        with subtests.test(f"{name}, {backend}, {cut}"):
+            play_recurring(life, where, cut)

@@ -59,6 +59,7 @@ class Desk:
         self.store = Deaf(world.store)
         ports = Ports(
             store=self.store,
+            schedules=world.ports.schedules,
             lanes=world.lanes,
             rules=world.ports.rules,
             clock=world.clock,

@@ -296,4 +296,5 @@ def test_what_a_handler_has_started_ends_with_the_executor_too(tmp_path):
 def an_order(name: str) -> Any:
     handler = registry.find(name)
     assert handler is not None
-    return _order(handler, a_running_task())
+    task = a_running_task()
+    return _order(handler, task, Context(task, lambda _: None))

@@ -181,7 +181,7 @@ def test_a_permanent_error_is_not_tried_again(world: World, error: Exception):
 
 def test_cancelled_before_it_starts_it_never_runs(world: World):
     soon, later = world.submit(due_in=MINUTE), world.submit(due_in=HOUR)
-    world.store.apply([cancel(task_id, now=world.clock.now()) for task_id in (soon, later)])
+    world.store.apply([cancel(world.task(i), now=world.clock.now()) for i in (soon, later)])
 
     world.advance(HOUR)
     world.tick()

@@ -12,6 +12,7 @@ from tests.handlers.conftest import LambdaContext, recorded
 class Heard:
     def __init__(self) -> None:
         self.changes: list[StatusChange] = []
+        self.owing: list[str] = []
 
     def notify(self, change: StatusChange) -> None:
         self.changes.append(change)
@@ -25,7 +26,7 @@ class Broken:
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     heard = Heard()
-    monkeypatch.setattr(handler, "relay", Relay([Broken(), heard]))
+    monkeypatch.setattr(handler, "relay", Relay([Broken(), heard], pay=heard.owing.extend))
     return heard
 
 

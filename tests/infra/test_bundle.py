@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from infra import bundle
-from infra.bundle import HANDLER_NAMES, Bundles, Machine, make_bundles
+from infra.bundle import HANDLER_NAMES, ROOT, Bundles, Machine, make_bundles
 from infra.stage import BadStage, Handlers
+from lambdas.aws import endpoints
 from tests.infra.conftest import a_stage
 
 AARCH64 = 183  # e_machine of an ELF file
+ENDPOINTS = endpoints.FILE.relative_to(ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,12 @@ def test_only_the_api_has_pydantic_and_nobody_brings_boto3(arm: Bundles):
     for names in packages.values():
         assert not names & {"boto3", "botocore", "moto", "tests", "infra", "bin"}
         assert names >= {"lambdas", "duetime", "aws_lambda_powertools"}
+
+
+@pytest.mark.parametrize("name", ["api", "executor", "roles"])
+def test_clients_find_the_endpoints_of_our_services_and_no_others(arm: Bundles, name: str):
+    aws, *_ = json.loads((getattr(arm, name) / ENDPOINTS).read_text())["partitions"]
+    assert set(aws["services"]) == {"dynamodb", "streams.dynamodb", "lambda", "sqs"}
 
 
 def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):

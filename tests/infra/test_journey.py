@@ -13,7 +13,7 @@ from infra.bundle import Machine, make_bundles
 from infra.stack import DuetimeStack
 from lambdas.aws import schema
 from lambdas.core.lanes import MAX_RECEIVES, Lane
-from lambdas.core.times import MINUTE, SECOND
+from lambdas.core.times import HOUR, MINUTE, SECOND
 from tests.infra.conftest import CONTEXT, a_stage
 from tests.infra.deployed import Deployed, moto_server
 from tests.infra.functions import Reply
@@ -21,6 +21,8 @@ from tests.infra.test_permissions import GRANTED
 from tests.infra.transform import LEFT_OUT, transformed
 
 HIGH, MEDIUM, LOW = (f"duetime-dev-{lane}" for lane in Lane)
+
+HALF_PAST = 30 * MINUTE  # of an hour
 
 Flow = Callable[[Deployed], None]
 played: set[Flow] = set()
@@ -190,6 +192,61 @@ def out_of_a_crowd(deployed: Deployed) -> None:
     assert read(deployed, task_id)["status"] == "SUCCEEDED"
 
 
+def scheduled(deployed: Deployed, rule: dict[str, Any], **fields: Any) -> str:
+    task = {
+        "target": {"type": "python", "handler": "demo.hello"},
+        "payload": {"name": "{{schedule.name}}", "before": "{{previous.result}}"},
+        "priority": "medium",
+    }
+    body = {"name": "Ada", "rule": rule, "task": task, **fields}
+    status, schedule = deployed.call("POST", "/v1/schedules", body)
+    assert status == 201, schedule
+    return schedule["id"]
+
+
+def ledger(deployed: Deployed, schedule_id: str) -> list[tuple[str, str | None]]:
+    status, page = deployed.call("GET", f"/v1/schedules/{schedule_id}/ledger")
+    assert status == 200
+    return [(row["outcome"], row["task_status"]) for row in page["items"]]
+
+
+def by_the_clock(deployed: Deployed) -> None:
+    """Every hour by the clocks of India, which strike when ours stand at half past."""
+    deployed.ahead += HOUR - deployed.now() % HOUR
+    rule = {"type": "cron", "expression": "0 * * * *", "timezone": "Asia/Kolkata"}
+    schedule_id = scheduled(deployed, rule)
+    for runs in (1, 2):
+        deployed.ahead += (HALF_PAST - 2 * SECOND - deployed.now()) % HOUR
+        assert sum(tick.answer["occurrences"] for tick in deployed.tick()) == 1
+        assert deployed.deliver(MEDIUM) == 1
+        assert ledger(deployed, schedule_id) == [("fired", "SUCCEEDED")] * runs
+        deployed.ahead += MINUTE
+    _, tasks = deployed.call("GET", f"/v1/tasks?schedule_id={schedule_id}&status=SUCCEEDED")
+    assert {task["result"]["greeting"] for task in tasks["items"]} == {"Hello, Ada!"}
+    assert tasks["items"][0]["scheduled_for"] > tasks["items"][1]["scheduled_for"]
+    _, listed = deployed.call("GET", "/v1/schedules")
+    assert [schedule["id"] for schedule in listed["items"]] == [schedule_id]
+    assert deployed.call("DELETE", f"/v1/schedules/{schedule_id}") == (204, None)
+    assert deployed.call("GET", f"/v1/schedules/{schedule_id}")[0] == 404
+    deployed.relay()
+    while deployed.deliver(MEDIUM):
+        pass
+
+
+def after_its_end(deployed: Deployed) -> None:
+    """A second after the run before: the relay hears of its end, and puts the next one."""
+    schedule_id = scheduled(deployed, {"type": "delay", "delay": 1})
+    for runs in (1, 2):
+        deployed.ahead += SECOND
+        assert deployed.deliver(MEDIUM) == 1
+        assert ledger(deployed, schedule_id) == [("fired", "SUCCEEDED")] * runs
+        deployed.relay()
+    status, schedule = deployed.call("POST", f"/v1/schedules/{schedule_id}/pause", {"note": "so"})
+    assert (status, schedule["status"], schedule["runs"]) == (200, "paused", 2)
+    while deployed.deliver(MEDIUM):
+        pass
+
+
 FLOWS: list[Flow] = [
     at_once,
     later,
@@ -198,7 +255,9 @@ FLOWS: list[Flow] = [
     to_the_dead_and_back,
     from_a_lost_message,
     to_its_cancellation,
-    out_of_a_crowd,
+    by_the_clock,
+    after_its_end,
+    out_of_a_crowd,  # the last: its crowd is due an hour later
 ]
 
 

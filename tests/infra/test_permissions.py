@@ -14,7 +14,7 @@ Template = dict[str, Any]
 ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
-        *((action, "table") for action in (*ROWS, "dynamodb:Query")),
+        *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
         ("dynamodb:Query", "table/index/listing"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
@@ -33,13 +33,13 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:GetRecords", "table stream"),
         ("dynamodb:GetShardIterator", "table stream"),
         ("dynamodb:ListStreams", "table/stream/*"),
-        ("dynamodb:Query", "table"),
-        ("dynamodb:BatchWriteItem", "table"),
+        *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
+        *(("sqs:SendMessage", lane) for lane in Lane),
         ("sqs:SendMessage", "failed records"),
     },
     **{
         f"executor-{lane}": {
-            *((action, "table") for action in ROWS),
+            *((action, "table") for action in (*ROWS, "dynamodb:Query")),
             ("sqs:SendMessage", lane),
             ("sqs:ReceiveMessage", lane),
             ("sqs:DeleteMessage", lane),

@@ -25,6 +25,7 @@ def a_change(**fields: Any) -> StatusChange:
         "drift_ms": None,
         "outcome": None,
         "error": None,
+        "owes": False,
     }
     return StatusChange(**{**given, **fields})
 

@@ -1,6 +1,6 @@
 """Who lives in the simulated world: the roles, each in processes of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,14 @@ class Interrupted(Exception):
     """A handler that was made to stop, or obeyed."""
 
 
-def call_api(ports: Ports, method: str, path: str, body: Any = None) -> Response:
+def call_api(
+    ports: Ports, method: str, path: str, body: Any, headers: Mapping[str, str]
+) -> Response:
     api = Api(ports, handlers=lambda: {HANDLER}, version="simulated")
     request = Request(
         method=method,
         path=path,
-        headers={"content-type": "application/json"},
+        headers={"content-type": "application/json", **headers},
         body=b"" if body is None else to_json(body).encode(),
     )
     return api.call(request)

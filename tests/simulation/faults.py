@@ -7,7 +7,7 @@ a little finds less than worlds in which a few things fail a lot.
 from dataclasses import dataclass
 from random import Random
 
-from lambdas.core.times import MINUTE, SECOND, Millis
+from lambdas.core.times import DAY, MINUTE, SECOND, Millis
 
 
 @dataclass(slots=True)
@@ -29,6 +29,7 @@ class Faults:
     index_lags: float = 0.0
     tick_missed: float = 0.0
     tick_doubled: float = 0.0
+    relay_lost: float = 0.0
     purges: int = 0  # in all
     outage: tuple[Millis, Millis] | None = None  # no ticks from … to
     idle: tuple[Millis, Millis] | None = None  # no executors from … to
@@ -57,6 +58,7 @@ STRENGTHS = {
     "index_lags": 0.3,
     "tick_missed": 0.2,
     "tick_doubled": 0.3,
+    "relay_lost": 0.3,
 }
 
 
@@ -74,6 +76,9 @@ def drawn(random: Random) -> Faults:
         faults.outage = _span(random, faults.lasts)
     if random.random() < 0.1:
         faults.idle = _span(random, faults.lasts)
+    if random.random() < 0.03:
+        faults.outage = faults.lasts // 2, faults.lasts // 2 + DAY
+        faults.lasts += DAY
     return faults
 
 

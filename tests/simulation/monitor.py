@@ -9,15 +9,19 @@ from lambdas.core.change import Answer, Applied, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.lease import GRACE, HEARTBEAT
 from lambdas.core.lifecycle import Outcome, Status, Step
+from lambdas.core.occurrence import OverlapPolicy
+from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.core.wakes import Wake
 from lambdas.executor.books import STOP_GRACE
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
+from tests.simulation.schedule_laws import ScheduleLaws
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time: earlier no message counts as lost
 MOST_RESENDS = 4  # of one delivery, within the hours that a run takes
+MAY_WAIT = (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
 EVERYTHING = "everything"  # stands in `asked` while all dead tasks are being redriven
 
 # The arrows of the design, written down once more: what the code says is what is on trial.
@@ -66,13 +70,20 @@ class Monitor:
     _owed: dict[Process, set[str]] = field(default_factory=lambda: defaultdict(set))
     _moves: list[Move] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.schedules = ScheduleLaws(self.engine, self.faults, self._blame, self.tasks)
+
     # the table
 
     def stored(self, process: Process, task: Task, answer: Answer) -> None:
         if not isinstance(answer, Applied) or task.id in self.tasks:
             return
-        process.note("stored", task.id, task.status, f"due={task.due_at - self.engine.now:+d}")
+        occurrence = task.spec.occurrence
+        told = (occurrence.schedule_id, occurrence.scheduled_for) if occurrence else ()
+        due_in = f"due={task.due_at - self.engine.now:+d}"
+        process.note("stored", task.id, task.status, due_in, *told)
         self.tasks[task.id] = task
+        self.schedules.put(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 
     def changed(self, process: Process, change: Change, answer: Answer) -> None:
@@ -86,6 +97,13 @@ class Monitor:
         self._moves.append(Move(self.engine.now, before.wake, after.wake))
         process.note(change.step, after.id, f"{before.status}>{after.status}", _told(after))
         self._check(process, change, before, after)
+        self.schedules.changed(before, after)
+
+    def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
+        if before != after:
+            wake = before.wake if before else None
+            self._moves.append(Move(self.engine.now, wake, after.wake))
+            self.schedules.replaced(process, after)
 
     def moves_since(self, at: Millis) -> Iterator[Move]:
         """Newest first."""
@@ -103,7 +121,7 @@ class Monitor:
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.status is not after.status and after.status not in ARROWS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
-        if before.status.finished and change.step is not Step.REVIVE:
+        if before.status.finished and change.step not in (Step.REVIVE, Step.SETTLE):
             self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
@@ -115,7 +133,7 @@ class Monitor:
                 self._check_lease(process, before, after)
         elif before.status is Status.RUNNING:
             self._check_outcome(process, before, after)
-        if before.status is Status.DEAD:
+        if before.status is Status.DEAD and not after.status.finished:
             self._check_revival(before, after)
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
@@ -198,6 +216,8 @@ class Monitor:
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
+        if delivery.occurrence is not None and delivery.occurrence.overlap in MAY_WAIT:
+            return  # it gets another message when its turn has come
         self.sendings[token] += 1
         again = self.sendings[token] > 1 + self.refusals[token]
         if again and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
@@ -256,6 +276,10 @@ class Monitor:
             live = [p for p in runs.values() if p.alive and not p.frozen]
             if process in live and len(live) > 1:
                 self._fail(f"{process.name} goes on after it thawed", self.tasks[task_id])
+
+    def _blame(self, what: str, about: str) -> None:
+        self.engine.trace.add(self.engine.now, "VIOLATION", what, (about,))
+        self.failures.append(Violation(what, about))
 
     def _fail(self, what: str, task: Task | None = None, delivery: Delivery | None = None) -> None:
         task_id = task.id if task else delivery.task_id if delivery else None

@@ -267,3 +267,63 @@ def snooze_that_uses_up_an_attempt():
 @mutant
 def outcome_given_up_at_once():
     return patch.object(Books, "_keep", lambda books, end: books._executor.lose(end))
+
+
+# Schedules.
+
+
+@mutant
+def runs_not_told_apart_by_their_end():
+    """Whoever pays finds that the schedule does not name the run, and lets it be."""
+    return patch("lambdas.core.schedules.ended._is_due", lambda schedule, task: False)
+
+
+@mutant
+def overlap_not_written_down():
+    from lambdas.core.schedules.overlap import Start
+
+    def hasty(one, tasks, now):
+        return Start()
+
+    return patch("lambdas.executor.gate._Asked.decide", hasty)
+
+
+@mutant
+def debts_forgotten():
+    return patch("lambdas.debts._pay", lambda ports, task: True)
+
+
+@mutant
+def fire_time_passed_over():
+    """The schedule goes on although nobody knows whether its occurrences were put."""
+    from lambdas.materialise import _Put
+
+    class Sure(_Put):
+        sure = property(lambda self: True, lambda self, value: None)
+
+    return patch("lambdas.materialise._Put", Sure)
+
+
+@mutant
+def ids_drawn_at_random():
+    from itertools import count
+
+    from lambdas.core.ids import new_id
+
+    numbers = count(1)
+
+    def anew(schedule_id, maker, fire_time):
+        return new_id(fire_time, next(numbers))
+
+    return patch("lambdas.core.schedules.passes.occurrence_id", anew)
+
+
+@mutant
+def old_versions_start():
+    return patch("lambdas.core.schedules.overlap.stale", lambda schedule, occurrence: None)
+
+
+@mutant
+def missed_decided_again_and_again():
+    """What a pass that was cut off has put is skipped by the next one."""
+    return patch("lambdas.materialise.missed", lambda schedule, now: [])

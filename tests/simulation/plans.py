@@ -7,6 +7,7 @@ from lambdas.core.errors import PermanentError, RetryLater, Snooze
 from lambdas.core.task import Task
 from lambdas.core.times import SECOND, Millis
 
+RECURRING = "recurring"  # every occurrence has a plan of its own, drawn from its id
 ENDS = ["ok"] * 6 + ["fail"] * 3 + ["later", "snooze", "permanent"]
 
 
@@ -36,6 +37,8 @@ def _duration(random: Random) -> Millis:
 def of(task: Task) -> dict[str, Any]:
     """Attempts beyond the plan, such as those of a revived task, succeed."""
     plan = task.spec.payload
+    if plan == RECURRING:
+        plan = drawn(Random(task.id), 2)
     if task.attempt <= len(plan):
         return plan[task.attempt - 1]
     return {"end": "ok", "takes": 100, "obeys": True}

@@ -9,7 +9,8 @@ from unittest.mock import patch
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import Task
 from lambdas.core.times import HOUR, MINUTE, Millis
-from tests.simulation.monitor import Violation
+from tests.simulation.monitor import MAY_WAIT, Violation
+from tests.simulation.recurring import CALM
 from tests.simulation.story import Story
 from tests.simulation.world import World
 
@@ -61,7 +62,7 @@ class Trial:
 
     def run(self) -> None:
         self._story.begin()
-        bound = self._world.faults.lasts + SETTLED_WITHIN
+        bound = self._world.faults.lasts + CALM + SETTLED_WITHIN
         self._run(bound, lambda: self._story.over, "did not end in time")
         self._judge()
         self._engine.run(self._engine.now + OLD_ENOUGH, lambda: False)
@@ -81,14 +82,18 @@ class Trial:
             raise violation
         if not ended:
             late = next((t for t in self._monitor.tasks.values() if not t.status.finished), None)
+            owing = next((t for t in self._monitor.tasks.values() if t.owes), None)
+            if late is None and owing is not None:
+                raise Violation(f"it owes: {reproach}", owing.id)
             if late is None:
                 raise Violation(f"{reproach}: messages are left, or a client waits")
             raise Violation(f"{late.status}: {reproach}", late.id)
 
     def _judge(self) -> None:
         accepted, tasks = self._story.accepted, self._monitor.tasks
-        if not len(accepted) <= len(tasks) <= self._story.tasks:
-            raise Violation(f"{len(tasks)} tasks of {self._story.tasks} requests")
+        submitted = [task for task in tasks.values() if task.spec.occurrence is None]
+        if not len(accepted) <= len(submitted) <= self._story.tasks:
+            raise Violation(f"{len(submitted)} tasks of {self._story.tasks} requests")
         for key, task_id in accepted.items():
             if task_id not in tasks:
                 raise Violation(f"{key} was accepted and is lost", task_id)
@@ -96,9 +101,17 @@ class Trial:
             ended = [a.number for a in self._world.attempts(task.id) if a.outcome is not None]
             if ended != list(range(1, task.attempt + 1)):
                 raise Violation(f"of {task.attempt} attempts {ended} are told", task.id)
+        self._judge_schedules()
         for task in self._dead():
+            if may_wait(task):  # a copy of its message is deleted when it has to wait
+                continue
             if task.token not in self._monitor.gone and task.token not in self._lettered():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)
+
+    def _judge_schedules(self) -> None:
+        self._monitor.schedules.judge(self._world.schedules)
+        for violation in self._monitor.failures:
+            raise violation
 
     def _redrive_all(self) -> list[Task]:
         """Every dead task gets one more life: from its letters, or without one over the API."""
@@ -121,6 +134,10 @@ class Trial:
 
     def _lettered(self) -> set[str]:
         return {letter.delivery.token for letter in self._world.sqs.dead_letters}
+
+
+def may_wait(task: Task) -> bool:
+    return task.spec.occurrence is not None and task.spec.occurrence.overlap in MAY_WAIT
 
 
 @contextmanager

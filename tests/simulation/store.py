@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Answer, Change, Unknown
+from lambdas.core.change import Answer, Change
 from lambdas.core.ports import DeadListing, Listing, Page, Reservation, Shards, SliceState
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import DAY, SECOND, Millis
 from lambdas.core.wakes import Wake, WakeKind, bucket_of
 from tests.factories import NOW
-from tests.simulation.calls import answered, called
+from tests.simulation.calls import answered, called, fates
 from tests.simulation.engine import Process
 from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
@@ -91,27 +91,9 @@ class SimulatedStore:
     def _each(self, values, write) -> list[Answer]:
         if not values:
             return []
-        return called(self._process, self._faults, lambda: self._fates(values, write))
-
-    def _fates(self, values, write) -> list[Answer]:
-        """The table is throttled as a whole, or one write has bad luck."""
-        engine, faults = self._process.engine, self._faults
-        if engine.chance(faults.unanswered):
-            return [Unknown("throttled")] * len(values)
-        return [self._fate(value, write) for value in values]
-
-    def _fate(self, value, write) -> Answer:
-        engine, faults = self._process.engine, self._faults
-        if engine.chance(faults.unanswered):
-            return Unknown("throttled")
-        if engine.chance(faults.late):
-            engine.after(engine.between(0, 5), lambda: write(value))
-            return Unknown("given up, and made later")
-        answer = write(value)
-        if engine.chance(faults.repeated):
-            again = write(value)
-            self._monitor.repeated(value, answer, again)
-        return Unknown("the answer was lost") if engine.chance(faults.answer_lost) else answer
+        process, faults = self._process, self._faults
+        repeated = self._monitor.repeated
+        return called(process, faults, lambda: fates(process, faults, values, write, repeated))
 
     def _store(self, task: Task) -> Answer:
         [answer] = self._rows.put([task])

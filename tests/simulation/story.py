@@ -12,6 +12,7 @@ from tests.simulation import plans
 from tests.simulation.actors import HANDLER, ExecutorLife, scan
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
+from tests.simulation.recurring import Recurring
 from tests.simulation.world import World
 
 PATIENCE: Millis = 30 * SECOND  # of a client that waits for an answer
@@ -27,6 +28,8 @@ class Story:
         self._sqs.on_sent = self._nudge
         self._catch_up = self._engine.random.choice([100, 1])  # overdue tasks a second
         self._executors: list[Process] = []
+        self.recurring = Recurring(world, self._engine.random.choice([0, 0, 1, 2]))
+        tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
         self.accepted: dict[str, str] = {}  # key → task id
         self.given_up: set[str] = set()
@@ -39,6 +42,7 @@ class Story:
         for _ in range(random.randint(2, 3)):
             self._executor()
         self._tick()
+        self.recurring.begin()
         for _ in range(self._faults.purges):
             lane = random.choice(list(Lane))
             engine.after(random.randint(0, self._faults.lasts), lambda n=lane: self._sqs.purge(n))
@@ -55,6 +59,7 @@ class Story:
             self._faults.over_at is not None
             and len(self.accepted.keys() | self.given_up) == self.tasks
             and self._sqs.empty
+            and self.recurring.over
             and all(task.status.finished for task in self._monitor.tasks.values())
         )
 

@@ -1,12 +1,13 @@
 """One simulated world: its time, its table, its queues, its faults, and who lives in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.embedded.store import EmbeddedStore
 from lambdas.api.http import Response
 from lambdas.core.ports import Ports, SliceState
 from lambdas.core.rules import Rules
+from lambdas.core.schedules.ports import ScheduleStore
 from lambdas.core.task import Attempt
 from lambdas.core.times import Millis
 from lambdas.core.wakes import minute_of
@@ -15,7 +16,10 @@ from tests.simulation.actors import call_api
 from tests.simulation.engine import Dice, Engine, Process, SkewedClock
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
+from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
+
+NO_HEADERS: Mapping[str, str] = {}
 
 
 class World:
@@ -50,14 +54,20 @@ class World:
 
     def ports(self, process: Process) -> tuple[Ports, SimulatedStore]:
         store = SimulatedStore(self._rows, process, self.faults, self.monitor, self.shards)
+        rows = self._rows.schedules(process.clock)
         ports = Ports(
             store=store,
+            schedules=SimulatedSchedules(rows, process, self.faults, self.monitor),
             lanes=SimulatedLanes(self.sqs, process, self.faults, self.monitor),
             rules=Rules(shards=self.shards),
             clock=process.clock,
             chance=self._dice,
         )
         return ports, store
+
+    @property
+    def schedules(self) -> ScheduleStore:
+        return self._rows.schedules(SkewedClock(self.engine, 0))
 
     def attempts(self, task_id: str) -> list[Attempt]:
         """As the API tells them: the rows, and what the task itself still holds."""
@@ -72,12 +82,13 @@ class World:
         path: str,
         body: Any = None,
         on_answer: Callable[[Response], object] = lambda answer: None,
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
         """Each request has a process of its own, as a Lambda's has."""
 
         def main(process: Process) -> None:
-            answer = call_api(self.ports(process)[0], method, path, body)
-            process.note("answers", path.rpartition("/")[2], answer.status)
+            answer = call_api(self.ports(process)[0], method, path, body, headers)
+            process.note("answers", method, path, answer.status)
             self.monitor.answered(process, answer)
             on_answer(answer)
 

@@ -8,6 +8,7 @@ from lambdas.core.delivery import new_token
 from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.rules import Draw, Rules
 from lambdas.core.steps.lease import held
+from lambdas.core.steps.settle import debt
 from lambdas.core.task import Attempt, Task, TaskError
 from lambdas.core.times import DAY, Millis
 from lambdas.core.values import value
@@ -40,7 +41,7 @@ def succeed(task: Task, *, result: Any, now: Millis) -> Change:
         step=Step.SUCCEED,
         task_id=task.id,
         expect=held(task, Step.SUCCEED),
-        sets=_end(Status.SUCCEEDED, ended, now) | {"result": result},
+        sets=_end(task, Status.SUCCEEDED, ended, now) | {"result": result},
     )
 
 
@@ -58,9 +59,9 @@ def fail(
     outcome = Outcome.CANCELLED if cancelled else failure.outcome
     ended = _ended(task, outcome, failure.error, now)
     if cancelled:
-        step, sets = Step.STOP, _end(Status.CANCELLED, ended, now)
+        step, sets = Step.STOP, _end(task, Status.CANCELLED, ended, now)
     elif failure.permanent or task.attempt >= budget:
-        step, sets = Step.BURY, _end(Status.DEAD, ended, now)
+        step, sets = Step.BURY, _end(task, Status.DEAD, ended, now)
     else:
         step, sets = Step.RETRY, _again(rules, task, failure, ended, now=now, draw=draw)
         if budget != task.budget:
@@ -124,12 +125,12 @@ def _ended(task: Task, outcome: Outcome, error: TaskError | None, now: Millis) -
     return replace(task.current, outcome=outcome, error=error, finished_at=now)
 
 
-def _end(status: Status, ended: Attempt, now: Millis) -> dict[str, Any]:
+def _end(task: Task, status: Status, ended: Attempt, now: Millis) -> dict[str, Any]:
     """The holder stays on record: it is how a repeated write knows its own traces."""
     return {
         "status": status,
         "current": ended,
-        "wake": None,
+        "wake": debt(task, now),
         "lease_until": None,
         "updated_at": now,
     }

@@ -10,6 +10,7 @@ from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD, Draw, Rules
 from lambdas.core.steps.cancel import cancel, expire
 from lambdas.core.steps.claim import claim, release
 from lambdas.core.steps.record import lease_expired, leaves_delivery
+from lambdas.core.steps.settle import hasten
 from lambdas.core.task import Task
 from lambdas.core.times import HOUR, MINUTE, Millis
 from lambdas.core.values import value
@@ -34,7 +35,7 @@ def look(rules: Rules, task: Task, *, now: Millis, draw: Draw, backed_up: bool) 
     if task.status is Status.RUNNING:
         return _look_at_running(rules, task, now=now, draw=draw)
     if task.cancel_requested:  # while it ran; the attempt failed before it heard of it
-        return Verdict(change=cancel(task.id, now=now), sends=False, reason="cancelled")
+        return Verdict(change=cancel(task, now=now), sends=False, reason="cancelled")
     if task.expired(now):
         return Verdict(change=expire(task, now=now), sends=False, reason="expired")
     if task.wake.kind is WakeKind.DISPATCH:
@@ -50,6 +51,8 @@ def orphan(rules: Rules, task: Task, *, now: Millis) -> Change | None:
         return _move(rules, task, now, now=now, lease_until=now - lease.GRACE - 1)
     if task.wake is None or task.wake.kind is WakeKind.DISPATCH:
         return None
+    if task.owes:
+        return hasten(task, now)
     return release(rules, delivery_of(task, now), now=now)
 
 

@@ -13,7 +13,7 @@ NOT_STARTED = (Status.PENDING, Status.ENQUEUED, Status.RETRYING, Status.WAITING)
 
 @given(tasks(), moments)
 def test_what_is_not_running_is_cancelled_at_once(task, now):
-    change = cancel(task.id, now=now)
+    change = cancel(task, now=now)
 
     assert change.expect.holds(task) == (task.status in NOT_STARTED)
     if change.expect.holds(task):
@@ -33,7 +33,7 @@ def test_what_is_running_is_asked_to_stop(task, now):
 
 @given(tasks(), moments)
 def test_every_unfinished_task_can_be_cancelled_in_exactly_one_way(task, now):
-    ways = [cancel(task.id, now=now), request_cancel(task.id, now=now)]
+    ways = [cancel(task, now=now), request_cancel(task.id, now=now)]
 
     assert sum(way.expect.holds(task) for way in ways) == (0 if task.status.finished else 1)
 
@@ -59,7 +59,7 @@ def test_a_task_whose_time_was_changed_does_not_expire(task, nonce):
 @pytest.mark.parametrize("status", NOT_STARTED)
 def test_a_lease_that_was_taken_first_wins_over_a_cancel(status):
     task = a_task(spec=a_spec(run_at=NOW), status=status)
-    assert cancel(task.id, now=NOW).expect.holds(task)
+    assert cancel(task, now=NOW).expect.holds(task)
 
     running = a_running_task(id=task.id)
-    assert not cancel(task.id, now=NOW).expect.holds(running)
+    assert not cancel(task, now=NOW).expect.holds(running)

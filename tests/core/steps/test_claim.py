@@ -75,7 +75,7 @@ def test_a_claim_of_one_status_takes_no_other(r, task, draw):
 
 @given(rules, waiting_for_dispatch, draws)
 def test_a_cancelled_task_cannot_be_claimed(r, task, draw):
-    cancelled = cancel(task.id, now=task.due_at).applied_to(task)
+    cancelled = cancel(task, now=task.due_at).applied_to(task)
     change = claim(r, task.wake, now=task.due_at, draw=draw, before=task.status)
 
     assert not change.expect.holds(cancelled)

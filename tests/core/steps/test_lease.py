@@ -90,7 +90,7 @@ def test_a_doubled_delivery_starts_nothing(task):
 @given(sent)
 def test_a_cancelled_task_is_not_started(task):
     delivery = delivery_of(task, task.due_at)
-    cancelled = cancel(task.id, now=task.due_at).applied_to(task)
+    cancelled = cancel(task, now=task.due_at).applied_to(task)
 
     assert not lease(delivery, now=task.due_at, holder="me").expect.holds(cancelled)
 

@@ -72,7 +72,7 @@ def test_a_look_at_what_has_changed_meanwhile_does_nothing(r, seen, draw, backed
 
     assert not change.expect.holds(change.applied_to(task))
     if task.status is not Status.RUNNING:
-        assert not change.expect.holds(cancel(task.id, now=now).applied_to(task))
+        assert not change.expect.holds(cancel(task, now=now).applied_to(task))
 
 
 @given(rules, looks(dispatchable), draws, st.booleans())

@@ -1,0 +1,144 @@
+"""The JSON of schedules, as types. Like every shape they are plain dicts."""
+
+from typing import Any, Literal, NotRequired, Required, TypedDict
+
+from duetime.client.shapes import Json, Priority, Retry
+
+Overlap = Literal["allow", "skip", "queue", "cancel"]
+
+
+class Dst(TypedDict, total=False):
+    gap: Literal["skip", "shift"]
+    overlap: Literal["first", "last", "both"]
+
+
+class CronRule(TypedDict):
+    type: Literal["cron"]
+    expression: str
+    timezone: NotRequired[str]  # UTC
+    dst: NotRequired[Dst]
+
+
+class RateRule(TypedDict):
+    """At the anchor and every so many seconds after it, whatever a run takes."""
+
+    type: Literal["rate"]
+    every: float
+    anchor: NotRequired[str]  # when the schedule was made
+
+
+class DelayRule(TypedDict):
+    """So many seconds after the previous run ended."""
+
+    type: Literal["delay"]
+    delay: float
+
+
+class ExcludedDates(TypedDict):
+    type: Literal["dates"]
+    dates: list[str]  # 2026-12-25
+    timezone: NotRequired[str]
+
+
+Rule = CronRule | RateRule | DelayRule
+Exclusion = CronRule | ExcludedDates
+
+
+class Misfire(TypedDict, total=False):
+    policy: Literal["run_once", "run_all", "skip"]
+    grace: float
+    window: float | None
+    per_minute: float
+
+
+class TaskTemplate(TypedDict, total=False):
+    """A task as submitted, less what its schedule says. Its texts may be templates."""
+
+    target: Required[Json]
+    payload: Any
+    priority: Priority
+    timeout: float
+    retry: Retry
+    name: str | None
+    namespace: str
+    ordering_key: str | None
+    tags: dict[str, str]
+
+
+class RuleFields(TypedDict, total=False):
+    """One of `rule` and `rules`."""
+
+    rule: Rule
+    rules: list[Rule]
+    exclude: list[Exclusion]
+
+
+class ScheduleFields(RuleFields, total=False):
+    """A schedule as submitted. Times are RFC 3339 with an offset, durations are seconds."""
+
+    task: Required[TaskTemplate]
+    name: str | None
+    starts_at: str | None
+    ends_at: str | None
+    max_runs: int | None
+    jitter: float
+    misfire: Misfire
+    overlap: Overlap
+    pause_on_failure: int | None
+
+
+class Schedule(ScheduleFields):
+    """A schedule as returned."""
+
+    id: str
+    status: str  # active, paused, broken, finished
+    version: int
+    next_fire_at: str | None
+    last_fired_at: str | None
+    runs: int
+    last_error: str | None
+    note: str | None
+    description: str | None
+    created_at: str
+    updated_at: str
+
+
+class SchedulePage(TypedDict):
+    items: list[Schedule]
+    next_cursor: str | None
+
+
+class Touch(TypedDict):
+    """What daylight saving does to a fire time; `at` a skipped one the clock passes over it."""
+
+    at: str
+    kind: str
+    note: str
+
+
+class Upcoming(TypedDict):
+    fire_times: list[str]
+    daylight_saving: list[Touch]
+    description: NotRequired[str]  # of a preview
+
+
+class Backfill(TypedDict):
+    fire_times: int  # that will be run
+
+
+class Expected(TypedDict):
+    """What became of a fire time: a row of the ledger."""
+
+    fire_time: str
+    outcome: str  # fired, skipped_overlap, skipped_misfire, paused, broken
+    late_ms: int | None  # the start of its first attempt, after the fire time
+    task_id: str | None
+    task_status: str | None
+    reason: NotRequired[str]  # why its task was cancelled
+    backfill: NotRequired[str]  # the id of the backfill that it belongs to
+    error: NotRequired[str]
+
+
+class LedgerPage(TypedDict):
+    items: list[Expected]
+    next_cursor: str | None

@@ -1,0 +1,142 @@
+"""Schedules as rows. A plan seldom changes: a long one stands in `bodies`, and the row holds its
+digest, so that a step neither writes it nor reads it."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from sqlite3 import Connection
+from typing import Any
+
+from duetime.embedded.rows import INLINE_LIMIT, Row
+from lambdas.core.codec import to_json
+from lambdas.core.errors import Corrupt
+from lambdas.core.schedules.codec import decode_plan, decode_state, encode_state
+from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
+from lambdas.core.wakes import parse_wake
+
+COLD = ("id", "namespace", "created_at", "plan")
+HOT = (
+    "status",
+    "version",
+    "revision",
+    "updated_at",
+    "next_at",
+    "wake_bucket",
+    "wake_key",
+    "state",
+)
+COLUMNS = ", ".join(COLD + HOT)
+PLAN = COLD.index("plan")
+REVISION = len(COLD) + HOT.index("revision")
+PART = "plan"  # of `bodies`
+
+Found = dict[str, Schedule | Corrupt]
+
+
+def row_of(schedule: Schedule, plan: str) -> Row:
+    """`plan` as a text, however long."""
+    wake = schedule.wake
+    return (
+        schedule.id,
+        schedule.plan.namespace,
+        schedule.created_at,
+        _digest(plan) if len(plan) > INLINE_LIMIT else plan,
+        schedule.status.value,
+        schedule.version,
+        schedule.revision,
+        schedule.updated_at,
+        schedule.next_at,
+        wake.bucket if wake else None,
+        wake.key if wake else None,
+        encode_state(schedule),
+    )
+
+
+def hot_part(row: Row) -> Row:
+    """The id, then every hot column."""
+    return (row[0], *row[len(COLD) :])
+
+
+def spilled(row: Sequence[Any]) -> bool:
+    return bool(row[PLAN].startswith("@"))
+
+
+def rows_of(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Row]:
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM schedules WHERE id IN (SELECT value FROM json_each(?))",
+        (to_json(schedule_ids),),
+    ).fetchall()
+    return {row[0]: row for row in rows}
+
+
+def read_schedules(connection: Connection, schedule_ids: Sequence[str]) -> Found:
+    """One statement: between two, a plan may be replaced."""
+    rows = connection.execute(
+        f"SELECT body, {COLUMNS} FROM schedules"
+        f" LEFT JOIN bodies ON task_id = id AND part = '{PART}'"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (to_json(schedule_ids),),
+    ).fetchall()
+    return {row[0]: _try_reading(row, body) for body, *row in rows}
+
+
+def read_row(connection: Connection, row: Row) -> Schedule | Corrupt:
+    """Of a writer, who sees what nobody changes."""
+    found = connection.execute(
+        "SELECT body FROM bodies WHERE task_id = ? AND part = ?", (row[0], PART)
+    ).fetchone()
+    return _try_reading(row, found[0] if found else None)
+
+
+def keep_plan(connection: Connection, before: Row | None, after: Row, plan: str) -> None:
+    """Beside a row that is new, or has another plan than before."""
+    if spilled(after):
+        connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (after[0], PART, plan))
+    elif before and spilled(before):
+        forget_plan(connection, after[0])
+
+
+def forget_plan(connection: Connection, schedule_id: str) -> None:
+    connection.execute("DELETE FROM bodies WHERE task_id = ? AND part = ?", (schedule_id, PART))
+
+
+def _try_reading(row: Sequence[Any], body: str | None) -> Schedule | Corrupt:
+    plan = body if spilled(row) else row[PLAN]
+    if plan is None:
+        return Corrupt(row[0], "its plan is missing")
+    try:
+        return _schedule(row, plan)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        return Corrupt(row[0], repr(error))
+
+
+def _schedule(row: Sequence[Any], plan: str) -> Schedule:
+    (
+        schedule_id,
+        _namespace,
+        created_at,
+        _plan,
+        status,
+        version,
+        revision,
+        updated_at,
+        next_at,
+        wake_bucket,
+        wake_key,
+        state,
+    ) = row
+    return Schedule(
+        id=schedule_id,
+        plan=decode_plan(plan),
+        status=ScheduleStatus(status),
+        version=version,
+        revision=revision,
+        created_at=created_at,
+        updated_at=updated_at,
+        next_at=next_at,
+        wake=parse_wake(wake_bucket, wake_key) if wake_bucket else None,
+        **decode_state(state),
+    )
+
+
+def _digest(plan: str) -> str:
+    return f"@{blake2b(plan.encode(), digest_size=16).hexdigest()}"

@@ -1,0 +1,99 @@
+"""How a recurrence is written down: short lists, with defaults left out at the end.
+
+["cron", expression, timezone?, gap?, overlap?]   ["rate", every, anchor]   ["delay", delay]
+["dates", [date, …], timezone?]
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lambdas.core.recurrence.rules import (
+    CronRule,
+    DelayRule,
+    ExcludedDates,
+    Exclusion,
+    Gap,
+    Overlap,
+    RateRule,
+    Recurrence,
+    Rule,
+)
+
+Written = list[Any]
+
+
+def encode_recurrence(recurrence: Recurrence) -> Written:
+    rules = [_encode(rule) for rule in recurrence.rules]
+    exclude = [_encode(exclusion) for exclusion in recurrence.exclude]
+    return [rules, exclude] if exclude else [rules]
+
+
+def decode_recurrence(written: Sequence[Any]) -> Recurrence:
+    rules, exclude = written if len(written) == 2 else (*written, ())
+    return Recurrence(
+        rules=tuple(_decode_rule(rule) for rule in rules),
+        exclude=tuple(_decode_exclusion(exclusion) for exclusion in exclude),
+    )
+
+
+def _encode(rule: Rule | Exclusion) -> Written:
+    match rule:
+        case RateRule(every=every, anchor=anchor):
+            return ["rate", every, anchor]
+        case DelayRule(delay=delay):
+            return ["delay", delay]
+        case ExcludedDates(dates=dates, timezone=timezone):
+            return _trimmed(["dates", list(dates), _unless_utc(timezone)])
+        case CronRule(expression=expression, timezone=timezone, gap=gap, overlap=overlap):
+            return _trimmed(
+                [
+                    "cron",
+                    expression,
+                    _unless_utc(timezone),
+                    gap and gap.value,
+                    overlap and overlap.value,
+                ]
+            )
+
+
+def _unless_utc(timezone: str) -> str | None:
+    return None if timezone == "UTC" else timezone
+
+
+def _trimmed(written: Written) -> Written:
+    while written[-1] is None:
+        written.pop()
+    return written
+
+
+def _decode_rule(written: Sequence[Any]) -> Rule:
+    match written:
+        case ["rate", every, anchor]:
+            return RateRule(every=every, anchor=anchor)
+        case ["delay", delay]:
+            return DelayRule(delay=delay)
+    return _decode_cron(written)
+
+
+def _decode_exclusion(written: Sequence[Any]) -> Exclusion:
+    match written:
+        case ["dates", dates, *rest]:
+            return ExcludedDates(dates=tuple(dates), timezone=_first(rest) or "UTC")
+    return _decode_cron(written)
+
+
+def _decode_cron(written: Sequence[Any]) -> CronRule:
+    match written:
+        case ["cron", expression, *rest] if len(rest) <= 3:
+            timezone, gap, overlap = (*rest, None, None, None)[:3]
+            return CronRule(
+                expression=expression,
+                timezone=timezone or "UTC",
+                gap=Gap(gap) if gap else None,
+                overlap=Overlap(overlap) if overlap else None,
+            )
+    raise ValueError(f"not a rule: {written!r}")
+
+
+def _first(rest: Sequence[Any]) -> Any:
+    return rest[0] if rest else None

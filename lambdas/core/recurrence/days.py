@@ -1,0 +1,86 @@
+"""The days that an expression names, month by month.
+
+There are only 28 kinds of month (by length and by the weekday it begins on), and whatever an
+expression says about days, `L`, `W` and `#` included, depends on the kind alone: so the days of
+each kind are worked out once, as bits, and a search takes a step per month, not per day.
+"""
+
+from datetime import date
+
+LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+class Days:
+    """The days of a month of each kind, as bits: bit 1 is the first."""
+
+    __slots__ = ("_kinds", "both", "last", "nearest", "nth", "numbers", "weekdays")
+
+    def __init__(
+        self,
+        *,
+        numbers: frozenset[int],
+        last: bool,
+        nearest: int | None,
+        weekdays: frozenset[int],
+        nth: frozenset[tuple[int, int]],  # (weekday, which); which is 0 for the last
+        both: bool,
+    ) -> None:
+        self.numbers = numbers
+        self.last = last
+        self.nearest = nearest
+        self.weekdays = weekdays
+        self.nth = nth
+        self.both = both
+        self._kinds = [[-1] * 7, [-1] * 7, [-1] * 7, [-1] * 7]
+
+    def in_month(self, year: int, month: int) -> int:
+        first = date(year, month, 1).isoweekday() % 7
+        return self.kind(first, length(year, month))
+
+    def ever_in(self, month: int) -> bool:
+        """Whether this month has such a day in any year: each kind of it comes up some time."""
+        lengths = (28, 29) if month == 2 else (LENGTHS[month - 1],)
+        return any(self.kind(first, length) for length in lengths for first in range(7))
+
+    def kind(self, first: int, length: int) -> int:
+        """Of the months of that length whose first day is that weekday, Sunday being 0."""
+        known = self._kinds[length - 28]
+        if known[first] < 0:
+            known[first] = sum(
+                1 << day for day in range(1, length + 1) if self._on(day, first, length)
+            )
+        return known[first]
+
+    def _on(self, day: int, first: int, length: int) -> bool:
+        by_number = self._by_number(day, first, length)
+        by_weekday = self._by_weekday(day, first, length)
+        return by_number and by_weekday if self.both else by_number or by_weekday
+
+    def _by_number(self, day: int, first: int, length: int) -> bool:
+        if self.nearest is not None:
+            return day == _nearest_weekday(self.nearest, first, length)
+        return day in self.numbers or (self.last and day == length)
+
+    def _by_weekday(self, day: int, first: int, length: int) -> bool:
+        weekday = (first + day - 1) % 7
+        if not self.nth:
+            return weekday in self.weekdays
+        return (weekday, (day + 6) // 7) in self.nth or (
+            (weekday, 0) in self.nth and day + 7 > length
+        )
+
+
+def _nearest_weekday(day: int, first: int, length: int) -> int:
+    """The Monday to Friday nearest to that day, within the month."""
+    day = min(day, length)
+    match (first + day - 1) % 7:
+        case 6:
+            return day - 1 if day > 1 else day + 2
+        case 0:
+            return day + 1 if day < length else day - 2
+    return day
+
+
+def length(year: int, month: int) -> int:
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return LENGTHS[month - 1] + leap

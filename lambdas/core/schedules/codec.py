@@ -1,0 +1,118 @@
+"""How a schedule and its ledger are written down, the same in every backend.
+
+No condition looks into these texts: a schedule is replaced as a whole, by its revision.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from lambdas.core.codec import decode_spec, encode_spec, from_json, to_json
+from lambdas.core.occurrence import OverlapPolicy
+from lambdas.core.recurrence.codec import decode_recurrence, encode_recurrence
+from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
+from lambdas.core.schedules.plan import Misfire, MisfirePolicy, Plan
+from lambdas.core.schedules.schedule import Schedule, Span
+
+_APART = ("recurrence", "task", "misfire")
+_PLAN_DEFAULTS = [(f.name, f.default) for f in fields(Plan) if f.name not in _APART]
+# What of a schedule is written as one text; the rest stands beside it, or in the plan.
+_STATE = (
+    "since",
+    "put_at",
+    "runs",
+    "active",
+    "waiting",
+    "awaited",
+    "dead_runs",
+    "note",
+    "last_error",
+)
+_STATE_DEFAULTS = [(f.name, f.default) for f in fields(Schedule) if f.name in _STATE]
+
+
+def encode_plan(plan: Plan) -> str:
+    body: dict[str, Any] = {
+        "recurrence": encode_recurrence(plan.recurrence),
+        "task": encode_spec(plan.task),
+    }
+    body |= _given(plan, _PLAN_DEFAULTS)
+    if plan.misfire != Misfire():
+        body["misfire"] = [getattr(plan.misfire, f.name) for f in fields(Misfire)]
+    return to_json(body)
+
+
+def decode_plan(text: str) -> Plan:
+    body = from_json(text)
+    body["recurrence"] = decode_recurrence(body["recurrence"])
+    body["task"] = decode_spec(body["task"])
+    if "overlap" in body:
+        body["overlap"] = OverlapPolicy(body["overlap"])
+    if "misfire" in body:
+        policy, grace, window, per_minute = body["misfire"]
+        body["misfire"] = Misfire(
+            policy=MisfirePolicy(policy), grace=grace, window=window, per_minute=per_minute
+        )
+    return Plan(**body)
+
+
+def encode_state(schedule: Schedule) -> str:
+    body = _given(schedule, _STATE_DEFAULTS)
+    if schedule.spans:
+        body["spans"] = [[getattr(s, f.name) for f in fields(Span)] for s in schedule.spans]
+    return to_json(body)
+
+
+def decode_state(text: str) -> dict[str, Any]:
+    """The fields of a schedule that `encode_state` wrote."""
+    body = from_json(text)
+    for name in ("put_at", "dead_runs"):
+        if name in body:
+            body[name] = tuple(body[name])
+    if "spans" in body:
+        body["spans"] = tuple(_span(*written) for written in body["spans"])
+    return {**body}
+
+
+def encode_entry(entry: Entry) -> str:
+    """Its schedule and its key say the rest."""
+    if isinstance(entry, LedgerSpan):
+        return to_json([entry.start, entry.outcome, encode_recurrence(entry.recurrence)])
+    return to_json([entry.version, entry.outcome, entry.task_id, entry.error])
+
+
+def decode_entry(schedule_id: str, key: str, text: str) -> Entry:
+    at, kind, *backfill = key.split("#")
+    if kind == "0":
+        start, outcome, recurrence = from_json(text)
+        return LedgerSpan(
+            schedule_id=schedule_id,
+            start=start,
+            until=int(at),
+            outcome=Expected(outcome),
+            recurrence=decode_recurrence(recurrence),
+        )
+    version, outcome, task_id, error = from_json(text)
+    return LedgerRow(
+        schedule_id=schedule_id,
+        fire_time=int(at),
+        version=version,
+        outcome=Expected(outcome),
+        task_id=task_id,
+        backfill=backfill[0],
+        error=error,
+    )
+
+
+def _given(value: Plan | Schedule, defaults: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: given for name, default in defaults if (given := getattr(value, name)) != default}
+
+
+def _span(span_id: str, next_at: int, until: int, due_at: int, interval: int, overlap: str) -> Span:
+    return Span(
+        id=span_id,
+        next_at=next_at,
+        until=until,
+        due_at=due_at,
+        interval=interval,
+        overlap=OverlapPolicy(overlap),
+    )

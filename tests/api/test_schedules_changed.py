@@ -1,0 +1,347 @@
+"""Change, delete, pause, resume: one write each, over whatever else is written meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lambdas.core.change import Unknown
+from lambdas.core.errors import Unavailable
+from lambdas.core.recurrence.rules import BadRule
+from lambdas.core.schedules.ports import Differs, ScheduleAnswer
+from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
+from lambdas.core.times import MINUTE, rfc3339
+from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, refusal
+from tests.factories import NOW
+
+BODY: dict[str, Any] = {"rule": NOON, "task": {"target": PYTHON}}
+
+
+def put(service: Service, schedule_id: str, **fields: Any) -> Any:
+    return service.call("PUT", f"/v1/schedules/{schedule_id}", {**BODY, **fields})
+
+
+def stands(service: Service, schedule_id: str) -> Schedule:
+    return service.schedules.get([schedule_id])[schedule_id]
+
+
+def write(service: Service, schedule_id: str, **sets: Any) -> None:
+    """As the scanner or a run of it would."""
+    schedule = stands(service, schedule_id)
+    service.schedules.put([replace(schedule, revision=schedule.revision + 1, **sets)])
+    service.store.writes.clear()
+
+
+def runs(service: Service, schedule_id: str) -> dict[str, tuple[str, str | None]]:
+    """Of each fire time: how its task stands, and why."""
+    tasks = service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    return {task["scheduled_for"]: (task["status"], task["reason"]) for task in tasks}
+
+
+def overtaken(service: Service, times: int, **sets: Any) -> None:
+    """Somebody else writes between our look and our write, so many times."""
+    left = [times]
+
+    def answer(ours: Schedule) -> ScheduleAnswer | None:
+        if left[0] == 0:
+            return None
+        left[0] -= 1
+        service.schedules.put_answer = lambda schedule: None
+        write(service, ours.id, **sets)
+        service.schedules.put_answer = answer
+        return None
+
+    service.schedules.put_answer = answer
+
+
+# Change
+
+
+def test_a_change_replaces_the_whole_plan(any_service: Service):
+    created = any_service.schedule(name="a", max_runs=3, jitter=5).body
+    any_service.clock.advance(MINUTE)
+
+    response = put(any_service, created["id"], name="b", overlap="allow")
+
+    assert response.status == 200
+    now = rfc3339(NOW + MINUTE)
+    expected = created | {
+        "name": "b",
+        "max_runs": None,
+        "jitter": 0.0,
+        "overlap": "allow",
+        "version": 2,
+        "updated_at": now,
+    }
+    assert response.body == expected
+    assert any_service.get(f"/v1/schedules/{created['id']}").body == expected
+
+
+def test_a_change_cancels_what_has_not_started_and_puts_what_is_near(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+    rule = {"type": "cron", "expression": "3 * * * *"}
+
+    response = put(any_service, schedule_id, rule=rule)
+
+    at = {n: rfc3339(NOW + n * MINUTE) for n in range(1, 5)}
+    tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    assert sorted((t["scheduled_for"], t["status"], t["reason"]) for t in tasks) == [
+        (at[1], "CANCELLED", "changed"),
+        (at[2], "CANCELLED", "changed"),
+        (at[3], "CANCELLED", "changed"),
+        (at[3], "ENQUEUED", None),
+        (at[4], "CANCELLED", "changed"),
+    ]
+    assert response.body["next_fire_at"] == at[3]
+
+
+def test_a_rate_without_an_anchor_keeps_its_beat(service: Service):
+    schedule_id = service.schedule(rule={"type": "rate", "every": 600}).body["id"]
+    service.clock.advance(MINUTE)
+
+    body = put(service, schedule_id, rule={"type": "rate", "every": 600}).body
+
+    assert (body["rule"]["anchor"], body["next_fire_at"]) == (
+        rfc3339(NOW),
+        rfc3339(NOW + 10 * MINUTE),
+    )
+
+
+def test_a_change_of_a_paused_one_leaves_it_paused(service: Service):
+    schedule_id = service.schedule().body["id"]
+    service.on(schedule_id, "pause", {"note": "why"})
+
+    body = put(service, schedule_id, name="b").body
+
+    assert (body["status"], body["note"], body["name"]) == ("paused", "why", "b")
+
+
+def test_a_change_of_a_finished_one_begins_anew(service: Service):
+    schedule_id = service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
+    assert service.get(f"/v1/schedules/{schedule_id}").body["status"] == "active"
+    service.clock.advance(MINUTE)
+    assert service.get(f"/v1/schedules/{schedule_id}").body["status"] == "finished"
+
+    body = put(service, schedule_id).body
+
+    assert (body["status"], body["runs"]) == ("active", 1)
+
+
+def test_a_bad_change_changes_nothing(any_service: Service):
+    created = any_service.schedule(rule=EVERY_MINUTE).body
+    any_service.store.writes.clear()
+    bad = {"type": "cron", "expression": "61 * * * *"}
+
+    assert refusal(put(any_service, created["id"], rule=bad)).keys() == {"rule.expression"}
+    assert any_service.store.writes == []
+    assert any_service.get(f"/v1/schedules/{created['id']}").body == created
+
+
+def test_the_runs_that_it_has_had_count(service: Service):
+    schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
+    service.clock.advance(4 * MINUTE)
+
+    assert refusal(put(service, schedule_id, max_runs=4)) == {
+        "max_runs": "must be more than the 4 runs that it has had"
+    }
+    assert put(service, schedule_id, max_runs=5).status == 200
+
+
+def test_the_namespace_stays(service: Service):
+    schedule_id = service.schedule().body["id"]
+
+    said = refusal(put(service, schedule_id, task={"target": PYTHON, "namespace": "b"}))
+
+    assert said == {"task.namespace": "must stay 'default'; make another schedule for another one"}
+
+
+def test_a_change_over_somebody_elses_write_is_made(any_service: Service):
+    schedule_id = any_service.schedule().body["id"]
+    overtaken(any_service, 2, active="01M7HSBBM00000000000000ZZZ")
+
+    response = put(any_service, schedule_id, name="b")
+
+    assert (response.status, response.body["name"]) == (200, "b")
+    assert stands(any_service, schedule_id).active == "01M7HSBBM00000000000000ZZZ"
+    assert stands(any_service, schedule_id).plan.name == "b"
+
+
+def test_who_loses_again_and_again_is_told_to_try_later(service: Service):
+    schedule_id = service.schedule().body["id"]
+    overtaken(service, 5, active="x")
+
+    assert put(service, schedule_id, name="b").status == 503
+    assert stands(service, schedule_id).plan.name is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [(Differs(None), 404), (Unknown("throttled"), 503)],
+)
+@pytest.mark.parametrize("call", [put, lambda s, i: s.on(i, "pause")], ids=["change", "pause"])
+def test_what_the_store_answers(
+    service: Service, answer: Any, status: int, call: Callable[..., Any]
+):
+    schedule_id = service.schedule().body["id"]
+    service.schedules.put_answer = lambda schedule: answer
+
+    assert call(service, schedule_id).status == status
+
+
+def test_a_change_that_stands_is_told_whatever_follows(service: Service):
+    schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
+    service.clock.advance(10 * MINUTE)
+    service.schedules.fails["ledger"] = Unavailable("gone")
+
+    assert put(service, schedule_id, name="b").status == 200
+    assert stands(service, schedule_id).plan.name == "b"
+
+
+# Delete
+
+
+def test_a_deleted_schedule_is_gone_with_what_has_not_started(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+
+    response = any_service.call("DELETE", f"/v1/schedules/{schedule_id}", b"")
+
+    assert (response.status, response.encoded(), response.headers) == (204, b"", {})
+    assert any_service.get(f"/v1/schedules/{schedule_id}").status == 404
+    assert any_service.get("/v1/schedules").body["items"] == []
+    assert set(runs(any_service, schedule_id).values()) == {("CANCELLED", "deleted")}
+    assert any_service.call("DELETE", f"/v1/schedules/{schedule_id}", b"").status == 404
+
+
+def test_a_schedule_is_deleted_even_if_its_runs_cannot_be_found(service: Service):
+    schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
+    service.schedules.fails["ledger"] = Unavailable("gone")
+
+    assert service.call("DELETE", f"/v1/schedules/{schedule_id}", b"").status == 204
+    assert service.get(f"/v1/schedules/{schedule_id}").status == 404
+
+
+# Pause, resume
+
+
+def test_a_pause_cancels_what_has_not_started(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+
+    response = any_service.on(schedule_id, "pause", {"note": "a long weekend"})
+
+    body = response.body
+    assert (response.status, body["status"], body["note"]) == (200, "paused", "a long weekend")
+    assert (body["next_fire_at"], body["version"]) == (None, 2)
+    assert set(runs(any_service, schedule_id).values()) == {("CANCELLED", "paused")}
+    assert any_service.get(f"/v1/schedules/{schedule_id}").body == body
+
+
+def test_a_paused_one_only_gets_another_note(any_service: Service):
+    schedule_id = any_service.schedule().body["id"]
+    first = any_service.on(schedule_id, "pause", {"note": "a"}).body
+    any_service.store.writes.clear()
+
+    assert any_service.on(schedule_id, "pause").body == first
+    assert any_service.on(schedule_id, "pause", {"note": "a"}).body == first
+    assert any_service.store.writes == []
+    assert any_service.on(schedule_id, "pause", {"note": "b"}).body == first | {"note": "b"}
+
+
+def test_a_resumed_one_goes_on_from_now(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+    any_service.on(schedule_id, "pause", {"note": "a"})
+    any_service.clock.advance(10 * MINUTE)
+
+    response = any_service.on(schedule_id, "resume", {"note": "back"})
+
+    body = response.body
+    assert (response.status, body["status"], body["note"]) == (200, "active", "back")
+    assert body["next_fire_at"] == rfc3339(NOW + 11 * MINUTE)
+    assert runs(any_service, schedule_id)[body["next_fire_at"]] == ("ENQUEUED", None)
+
+
+def test_an_active_one_is_not_resumed(any_service: Service):
+    created = any_service.schedule().body
+    any_service.store.writes.clear()
+
+    response = any_service.on(created["id"], "resume", {"note": "x"})
+
+    assert (response.status, response.body) == (200, created)
+    assert any_service.store.writes == []
+
+
+@pytest.mark.parametrize(("call", "word"), [("pause", "paused"), ("resume", "resumed")])
+def test_a_finished_one_is_a_409(any_service: Service, call: str, word: str):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
+    any_service.clock.advance(MINUTE)
+
+    response = any_service.on(schedule_id, call)
+
+    assert (response.status, response.body["type"]) == (409, "urn:duetime:problem:state-conflict")
+    assert f"{schedule_id} is finished and cannot be {word}" in response.body["detail"]
+
+
+def test_what_still_cannot_be_evaluated_is_not_resumed(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+):
+    schedule_id = service.schedule().body["id"]
+    write(service, schedule_id, status=ScheduleStatus.BROKEN, last_error="no such zone")
+
+    def first(plan: Any, at: Any) -> None:
+        raise BadRule("timezone", "'Mars' is not a time zone")
+
+    monkeypatch.setattr("lambdas.core.schedules.changes.first", first)
+    response = service.on(schedule_id, "resume")
+
+    assert response.status == 409
+    assert "cannot be evaluated; change it first. timezone: 'Mars'" in response.body["detail"]
+
+
+def test_a_broken_one_is_resumed_once_it_can_be_evaluated(service: Service):
+    schedule_id = service.schedule().body["id"]
+    write(service, schedule_id, status=ScheduleStatus.BROKEN, last_error="no such zone")
+
+    body = service.on(schedule_id, "resume").body
+
+    assert (body["status"], body["last_error"]) == ("active", None)
+
+
+@pytest.mark.parametrize("call", ["pause", "resume"])
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({"note": "x" * 257}, {"note": "must have at most 256 characters"}),
+        ({"note": 1}, {"note": "must be a string"}),
+        ({"x": 1}, {"x": "unknown field"}),
+        ([], {"body": "must be an object"}),
+    ],
+    ids=str,
+)
+def test_any_other_body_is_refused(service: Service, call: str, body: Any, errors: dict[str, str]):
+    schedule_id = service.schedule().body["id"]
+    service.store.writes.clear()
+
+    assert refusal(service.on(schedule_id, call, body)) == errors
+    assert service.store.writes == []
+
+
+@pytest.mark.parametrize("body", [b"", b" \n", b"{}", b'{"note": null}'], ids=repr)
+def test_there_need_not_be_a_note(service: Service, body: bytes):
+    schedule_id = service.schedule().body["id"]
+
+    assert service.on(schedule_id, "pause", body).body["note"] is None
+    assert service.on(schedule_id, "resume", body).body["status"] == "active"
+
+
+def test_the_last_run_can_be_paused_until_its_time_has_come(any_service: Service):
+    """It is a task already, and no fire time is left: but nobody has seen it run."""
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
+    assert any_service.on(schedule_id, "resume").body["status"] == "active"
+
+    paused = any_service.on(schedule_id, "pause").body
+    resumed = any_service.on(schedule_id, "resume").body
+
+    assert (paused["status"], paused["runs"]) == ("paused", 0)
+    assert (resumed["status"], resumed["next_fire_at"]) == ("active", rfc3339(NOW + MINUTE))
+    tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
+    assert sorted(task["status"] for task in tasks) == ["CANCELLED", "ENQUEUED"]

@@ -1,0 +1,76 @@
+"""With the endpoints of our services alone, a request goes where botocore would send it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.session import get_session
+
+from lambdas.aws import clients, endpoints
+
+CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "list_queues"}
+CALLS |= {"lambda": "list_functions"}
+MAKERS: dict[str, Callable[[], Any]] = {
+    "dynamodb": clients.dynamodb,
+    "dynamodbstreams": clients.streams,
+    "sqs": clients.sqs,
+    "lambda": clients.functions,
+}
+REGIONS = ("eu-central-1", "us-east-1", "cn-north-1", "us-gov-west-1", "eu-nowhere-7")
+
+
+@pytest.fixture(autouse=True)
+def in_a_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    file = tmp_path / "data" / "endpoints.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(endpoints.our_endpoints()))
+    monkeypatch.setattr(endpoints, "FILE", file)
+    # Tests of other files may have left moto on, which would answer first.
+    monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    return file
+
+
+class Empty:
+    def stream(self) -> list[bytes]:
+        return [b"{}"]
+
+
+def goes_to(client: Any, call: str) -> tuple[str, str]:
+    """The address, and for which region and service the request is signed."""
+    seen = []
+
+    def answer(request: Any, **_: Any) -> AWSResponse:
+        seen.append(request)
+        return AWSResponse(request.url, 200, {}, Empty())  # type: ignore[arg-type]
+
+    client.meta.events.register("before-send", answer)
+    getattr(client, call)()
+    scope = re.search(r"Credential=\w+/\d+/(\S+),", seen[0].headers["Authorization"].decode())
+    assert scope is not None
+    return seen[0].url, scope[1]
+
+
+@pytest.mark.parametrize("variant", ["", "AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"])
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("service", endpoints.SERVICES)
+def test_requests_go_where_they_would(
+    service: str, region: str, variant: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+    if variant:
+        monkeypatch.setenv(variant, "true")
+    plain = get_session().create_client(service)
+    assert goes_to(MAKERS[service](), CALLS[service]) == goes_to(plain, CALLS[service])
+
+
+def test_a_client_reads_our_file(in_a_bundle: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    in_a_bundle.write_text("no JSON")
+    with pytest.raises(ValueError, match="Expecting value"):
+        clients.sqs()

@@ -1,0 +1,164 @@
+"""`duetime cron`: with nobody at the other end."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from duetime.cli.carets import WIDEST, pointed
+from duetime.cli.exits import ExitCode
+
+BERLIN = ("--tz", "Europe/Berlin")
+
+
+def test_an_expression_in_words_and_its_next_times(duetime: Any) -> None:
+    result = duetime("cron", "0 9 * * 1-5", *BERLIN, "--after", "2026-11-13", "--count", "2")
+    assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
+    words, empty, *times = result.stdout.splitlines()
+    assert (words, empty) == ("at 09:00, Monday to Friday, Europe/Berlin", "")
+    assert [time[:30] for time in times] == [
+        "Fri 2026-11-13 09:00:00 +01:00",
+        "Mon 2026-11-16 09:00:00 +01:00",
+    ]
+    assert all(" ago" in time or " in " in time for time in times)
+
+
+def test_json_is_that_of_a_preview(duetime: Any) -> None:
+    words = ("--after", "2027-03-27T12:00:00+01:00", "--count", "1", "--json")
+    result = duetime("cron", "30 2 * * *", *BERLIN, *words)
+    note = "02:30 does not exist in Europe/Berlin on 2027-03-28; runs at 03:00"
+    assert json.loads(result.stdout) == {
+        "description": "at 02:30 every day, Europe/Berlin",
+        "fire_times": ["2027-03-28T01:00:00.000Z"],
+        "daylight_saving": [{"at": "2027-03-28T01:00:00.000Z", "kind": "shifted", "note": note}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("day", "option", "line"),
+    [
+        ("2027-03-28", (), "Sun 2027-03-28 03:00:00 +02:00"),
+        ("2027-03-28", ("--gap", "skip"), "Mon 2027-03-29 02:30:00 +02:00"),
+        ("2027-10-31", (), "Sun 2027-10-31 02:30:00 +02:00"),
+        ("2027-10-31", ("--overlap", "last"), "Sun 2027-10-31 02:30:00 +01:00"),
+    ],
+)
+def test_daylight_saving_as_it_was_asked_for(
+    duetime: Any, day: str, option: tuple[str, ...], line: str
+) -> None:
+    words = ("--after", day, "--count", "1", *option)
+    shown = duetime("cron", "30 2 * * *", *BERLIN, *words).stdout.splitlines()[2:]
+    assert shown[-1].startswith(line)
+    assert sum("02:30 does not exist" in row or "02:30 comes twice" in row for row in shown) == 1
+
+
+def test_what_the_clock_passes_over_has_its_row(duetime: Any) -> None:
+    words = ("--after", "2027-03-28", "--count", "1", "--gap", "skip")
+    first = duetime("cron", "30 2 * * *", *BERLIN, *words).stdout.splitlines()[2]
+    assert first.startswith("Sun 2027-03-28 03:00:00 +02:00  not run")
+    assert first.endswith("02:30 does not exist in Europe/Berlin on 2027-03-28; left out")
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason", "caret"),
+    [
+        ("0 25 * * *", "hour: 25 is not from 0 to 23", 2),
+        ("@dayly", "@dayly is not one of @hourly", 0),
+        ("0 9 30 2 *", "never fires", 4),
+        ("0 9 * * 1-5 0 2027", "has seven fields", 14),
+        ("0 9 * *", "has 4 fields", 7),
+    ],
+)
+def test_a_wrong_place_is_pointed_at(
+    duetime: Any, expression: str, reason: str, caret: int
+) -> None:
+    result = duetime("cron", expression)
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert f"Invalid value for EXPRESSION: {reason}" in result.stderr
+    lines = [line.strip("│ \n") for line in result.stderr.splitlines()]
+    at = lines.index(expression)
+    shown, pointing = result.stderr.splitlines()[at : at + 2]
+    assert pointing.index("^") - shown.index(expression) == caret
+
+
+def test_without_a_place_there_is_no_caret(duetime: Any) -> None:
+    result = duetime("cron", "0 " * 600)
+    assert result.exit_code == ExitCode.USAGE
+    assert "is longer than 1,000 characters" in result.stderr
+    assert "^" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "reason"),
+    [
+        (("--tz", "Berlin"), "--tz", "did you mean Europe/Berlin?"),
+        (("--after", "noon"), "--after", "is not a time"),
+        (("--after", "0001-01-01"), "--after", "must be in the years"),
+        (("--after", "9999-12-31"), "--after", "must be in the years"),
+        (("--count", "0"), "--count", ""),
+        (("--gap", "odd"), "--gap", ""),
+        (("--overlap", "odd"), "--overlap", ""),
+    ],
+)
+def test_a_bad_option_is_named(
+    duetime: Any, words: tuple[str, ...], option: str, reason: str
+) -> None:
+    result = duetime("cron", "0 9 * * *", *words)
+    assert result.exit_code == ExitCode.USAGE
+    assert f"Invalid value for {option}" in result.stderr.replace("'", "")
+    assert reason in result.stderr
+
+
+def test_a_time_without_an_offset_is_on_the_clock_of_the_zone(duetime: Any) -> None:
+    words = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30", "--count", "1")
+    assert "Tue 2027-06-01 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *words).stdout
+    offset = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30+00:00", "--count", "1")
+    assert "Wed 2027-06-02 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *offset).stdout
+
+
+@pytest.mark.parametrize("expression", ["0 9 L * *", "0 9 * * L5", "0 9 * * mon#2", "0 9 15W * *"])
+def test_what_the_manual_says_of_days_can_be_said(duetime: Any, expression: str) -> None:
+    assert duetime("cron", expression).exit_code == ExitCode.OK
+
+
+@pytest.mark.parametrize("year", ["1971", "9990"])
+def test_far_away_is_counted_too(duetime: Any, year: str) -> None:
+    result = duetime("cron", "0 9 29 2 *", *BERLIN, "--after", f"{year}-01-01", "--count", "1")
+    assert result.exit_code == ExitCode.OK
+
+
+def test_it_loads_no_client() -> None:
+    code = (
+        "import sys; sys.argv = ['duetime', 'cron', '0 9 * * *', '--count', '1']\n"
+        "from duetime.cli import app\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'httpx', 'duetime.client', 'botocore', 'uvicorn'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[0] == "at 09:00 every day"
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def caret(text: str, position: int) -> str:
+    """What the caret stands under."""
+    shown, pointing = pointed(text, position)
+    return shown[pointing.index("^") :]
+
+
+def test_a_caret_stands_under_its_place() -> None:
+    assert pointed("0 25 * * *", 3) == ["  0 25 * * *", "    ^"]
+    assert caret("a\tb\nc", 5) == "c"
+    assert pointed("日 5", 3) == ["  日 5", "     ^"], "a wide character takes two columns"
+    assert pointed("ab", 9) == ["  ab", "    ^"], "the end is as far as it goes"
+
+
+@pytest.mark.parametrize("position", [1, 25, 31, 150, 290, 300])
+def test_of_a_long_text_what_is_around_is_shown(position: int) -> None:
+    text = "".join(chr(0x4100 + n) if n == position - 1 else "x" for n in range(300))
+    shown, pointing = pointed(text, position)
+    assert shown.count(text[position - 1]) == 1
+    assert len(shown.strip(" …")) == WIDEST
+    assert shown[pointing.index("^")] == text[position - 1]

@@ -1,0 +1,113 @@
+"""What docs/schedules.md, the README and the examples say about schedules works."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duetime.client import Client
+from lambdas import registry
+
+ROOT = Path(__file__).parents[2]
+MANUAL = (ROOT / "docs" / "schedules.md").read_text()
+README = (ROOT / "README.md").read_text()
+REQUESTS = sorted((ROOT / "examples" / "requests" / "schedules").glob("*.json"))
+MADE_WITH = Client.__init__.__kwdefaults__
+
+
+@pytest.fixture(autouse=True)
+def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PAYMENTS_DB", str(tmp_path / "payments.db"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    registry.load("duetime.local.demo")
+    registry.load(str(ROOT / "examples" / "handlers"))
+
+
+def blocks(language: str, text: str = MANUAL) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of every `duetime …` in it."""
+    lines = "\n".join(blocks("sh", text)).replace("\\\n", " ").splitlines()
+    typed = [shlex.split(line.removeprefix(".venv/bin/"), comments=True) for line in lines]
+    return [words[1:] for words in typed if words and words[0] == "duetime"]
+
+
+def a_schedule(live: Any) -> str:
+    words = ("--cron", "0 9 * * 1-5", "--tz", "Europe/Berlin", "--handler", "demo.hello")
+    return str(json.loads(live("schedules", "create", *words, "--json").stdout)["id"])
+
+
+def test_there_is_a_command_for_everything() -> None:
+    typed = {words[1] for words in commands(MANUAL) if words[0] == "schedules"}
+    assert {"create", "list", "ledger", "update", "show", "trigger", "backfill"} < typed
+
+
+OF_THE_README = [words for words in commands(README) if words[0] in ("cron", "schedules")]
+
+
+@pytest.mark.parametrize("words", commands(MANUAL) + OF_THE_README, ids=" ".join)
+def test_every_command_can_be_typed(
+    live: Any, system: Any, words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(MADE_WITH, "sleep", lambda _seconds: system.run_due())
+    schedule_id = a_schedule(live)
+    words = [schedule_id if word == "ID" else word for word in words]
+    if ">" in words:
+        words = words[: words.index(">")]
+    if "schedule.json" in words:
+        saved = tmp_path / "schedule.json"
+        saved.write_text(live("schedules", "show", schedule_id, "--json").stdout)
+        words = [str(saved) if word == "schedule.json" else word for word in words]
+    result = live(*words)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_the_readme_shows_both() -> None:
+    assert [words[0] for words in OF_THE_README] == ["cron", "schedules"]
+
+
+@pytest.mark.parametrize("block", blocks("json"))
+def test_every_body_of_the_manual_is_accepted(live: Any, block: str) -> None:
+    result = live("schedules", "create", "--file", "-", stdin=block)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_the_python_of_the_manual_runs(
+    live: Any, front: Any, block: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUETIME_URL", front.url)
+    exec(block, {"__name__": "the_manual"})
+    [made] = json.loads(live("schedules", "list", "--json").stdout)["items"]
+    assert made["name"] == "daily-report"
+
+
+POLICIES = re.findall(r"^\| `(gap|overlap): (\w+)` \| (.*?) \|", MANUAL, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("field", "choice", "runs_at"), POLICIES)
+def test_the_table_of_daylight_saving_is_true(
+    duetime: Any, field: str, choice: str, runs_at: str
+) -> None:
+    expected = runs_at.split(" and ")
+    after = "2027-03-28" if field == "gap" else "2027-10-31"
+    words = ("--tz", "Europe/Berlin", "--after", after, "--count", str(len(expected)))
+    result = duetime("cron", "30 2 * * *", *words, f"--{field}", choice)
+    rows = [row.split() for row in result.stdout.splitlines()[2:] if "not run" not in row]
+    assert [f"{row[1]}T{row[2]}{row[3]}" for row in rows] == expected
+
+
+def test_the_table_has_every_policy() -> None:
+    assert len(POLICIES) == 5
+
+
+@pytest.mark.parametrize("request_file", REQUESTS, ids=lambda path: path.stem)
+def test_every_request_is_accepted(live: Any, request_file: Path) -> None:
+    result = live("schedules", "create", "--file", str(request_file))
+    assert (result.exit_code, result.stderr) == (0, "")

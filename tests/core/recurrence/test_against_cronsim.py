@@ -1,0 +1,180 @@
+"""20,000 random expressions, zones and moments against cronsim, three fire times each.
+
+`RECURRENCE_SEEDS=5` runs five times as many. Where the two differ, the slow oracle must be on
+our side, and the difference must be one that has a test of its own below.
+"""
+
+import os
+import re
+from datetime import datetime
+from itertools import islice
+from random import Random
+
+import pytest
+from cronsim import CronSim, CronSimError
+from cronsim.cronsim import Field
+
+from lambdas.core.recurrence.cron import cron, daylight
+from lambdas.core.recurrence.fire_times import fire_times
+from lambdas.core.recurrence.pattern import DAY_LONG
+from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap, Recurrence
+from lambdas.core.recurrence.zones import load, offset_at, stretch
+from lambdas.core.times import SECOND
+from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression
+from tests.core.recurrence.oracle import Oracle
+
+SEEDS = range(int(os.environ.get("RECURRENCE_SEEDS", "1")))
+DRAWS = 20_000
+
+
+def in_its_dialect(fields: list[str]) -> str:
+    """The seconds first, and `5L` for `L5`."""
+    *_, weekday = fields[:5]
+    turned = [*fields[:4], re.sub(r"l(\d)", r"\1L", weekday)]
+    return " ".join([*fields[5:], *turned])
+
+
+def theirs(fields: list[str], zone: str, at: int, *, day_or: bool = True) -> list[int] | None:
+    """`day_or`: with croniter's rule for its two days, not with Debian's."""
+    try:
+        sim = CronSim(in_its_dialect(fields), datetime.fromtimestamp(at, load(zone)))
+    except CronSimError:  # no such day, if both are to match
+        anyway = [*fields[:2], "1", *fields[3:]]
+        sim = CronSim(in_its_dialect(anyway), datetime.fromtimestamp(at, load(zone)))
+        sim.days = Field.DAY.parse(fields[2].upper())
+    if day_or:
+        sim.day_and = not either_day(fields, sim)
+    return [int(found.timestamp()) for found in islice(sim, 3)] or None
+
+
+def either_day(fields: list[str], sim: CronSim) -> bool:
+    """croniter's rule: both days say something, so that either will do."""
+    day, weekday = fields[2], fields[4]
+    every_day = len(sim.days) == 31 and "*" in weekday
+    every_weekday = len({d % 7 for d in sim.weekdays if isinstance(d, int)}) == 7 and "*" in day
+    return "*" not in (day, weekday) and not every_day and not every_weekday
+
+
+def ours(fields: list[str], zone: str, at: int, *, plain: bool = True) -> list[int] | None:
+    """`plain`: with six fields as cronsim has it, without Debian's rule."""
+    skip = plain and len(fields) == 6
+    rule = CronRule(
+        expression=" ".join(fields),
+        timezone=zone,
+        gap=Gap.SKIP if skip else None,
+        overlap=Overlap.BOTH if skip else None,
+    )
+    try:
+        ready = cron(rule)
+    except BadRule:
+        return None
+    found = []
+    for _ in range(3):
+        at = ready.after(at)
+        assert at is not None
+        found.append(at)
+    return found
+
+
+def why_they_differ(fields: list[str], zone: str, at: int, until: int) -> str | None:
+    elapsed = len(fields) == 6 or daylight(" ".join(fields))[0] is Gap.SKIP
+    if not elapsed:
+        in_second_pass = at < stretch(zone, at).second_pass_until
+        return "begun in the second pass" if in_second_pass else None
+    if zone == "Australia/Lord_Howe":
+        return "half an hour"
+    return "no midnight" if a_midnight_is_missing(zone, at, until) else None
+
+
+def a_midnight_is_missing(zone: str, at: int, until: int) -> bool:
+    gaps = [
+        (c + offset_at(zone, c - 1), c + offset_at(zone, c))
+        for c in CHANGES[zone]
+        if at < c <= until
+    ]
+    return any(-start % DAY_LONG < end - start for start, end in gaps)
+
+
+def the_oracle_agrees(fields: list[str], zone: str, at: int, *answers: list[int]) -> bool:
+    """For three hours before and after where the answers part."""
+    expression = " ".join(fields)
+    gap, overlap = (Gap.SKIP, Overlap.BOTH) if len(fields) == 6 else daylight(expression)
+    rule = CronRule(expression=expression, timezone=zone, gap=gap, overlap=overlap)
+    oracle = Oracle(expression, load(zone))
+    apart = next(pair for pair in zip(*answers, strict=True) if len(set(pair)) > 1)
+    spans = [(max(at, fires - 10_800), fires + 10_800) for fires in apart]
+    return all(between(rule, *span) == oracle.fires(*span, gap, overlap) for span in spans)
+
+
+def between(rule: CronRule, after: int, until: int) -> list[int]:
+    found = fire_times(Recurrence(rules=(rule,)), after * SECOND, until * SECOND)
+    return [at // SECOND for at in found]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cronsim_gives_the_same_fire_times(seed):
+    chance = Random(seed)
+    differ = 0
+    for _ in range(DRAWS):
+        fields, zone = an_expression(chance), chance.choice(PLACES)
+        at = a_moment(chance, zone)
+        mine, other = ours(fields, zone, at), theirs(fields, zone, at)
+        if mine != other:
+            case = f"{' '.join(fields)!r} in {zone} after {at}"
+            assert None not in (mine, other), case
+            assert why_they_differ(fields, zone, at, mine[-1]), case
+            assert the_oracle_agrees(fields, zone, at, mine, other), case
+            differ += 1
+    assert differ < DRAWS / 100
+
+
+# Each difference, by itself.
+
+
+def local(zone: str, text: str, fold: int = 0) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=load(zone), fold=fold).timestamp())
+
+
+def test_a_step_in_a_day_field_restricts_it_where_cronsim_wants_both_days_to_match():
+    fields, at = ["0", "0", "*/10", "*", "mon"], local("UTC", "2026-06-01T12:00")
+
+    days = [datetime.fromtimestamp(t, load("UTC")).day for t in ours(fields, "UTC", at)]
+    their_days = [
+        datetime.fromtimestamp(t, load("UTC")).strftime("%d %b")
+        for t in theirs(fields, "UTC", at, day_or=False)
+    ]
+
+    assert days == [8, 11, 15]  # a Monday, the 11th, a Monday
+    assert their_days == ["31 Aug", "21 Sep", "21 Dec"]  # 1st, 11th, 21st, 31st, if a Monday
+
+
+def test_with_six_fields_a_daily_task_still_runs_every_day_where_cronsim_skips_it():
+    fields, zone = ["30", "2", "*", "*", "*", "0"], "Europe/Berlin"
+    at = local(zone, "2027-03-27T12:00")
+
+    assert ours(fields, zone, at, plain=False)[0] == local(zone, "2027-03-28T03:00")
+    assert theirs(fields, zone, at)[0] == local(zone, "2027-03-29T02:30")
+
+
+def test_begun_in_the_second_pass_cronsim_goes_back_and_we_do_not():
+    fields, zone = ["30", "2", "*", "*", "*"], "Europe/Berlin"
+    at = local(zone, "2026-10-25T02:15", fold=1)
+
+    assert ours(fields, zone, at)[0] == local(zone, "2026-10-26T02:30")
+    assert theirs(fields, zone, at)[0] == local(zone, "2026-10-25T02:30") < at
+
+
+def test_after_a_change_by_half_an_hour_cronsim_loses_the_first_half_of_an_hour():
+    fields, zone = ["*/15", "18", "*", "*", "*"], "Australia/Lord_Howe"
+    at = local(zone, "2026-10-04T01:59")
+
+    assert ours(fields, zone, at)[0] == local(zone, "2026-10-04T18:00")
+    assert theirs(fields, zone, at)[0] == local(zone, "2026-10-04T18:30")
+
+
+def test_where_there_is_no_midnight_cronsim_fires_at_one_and_we_do_not():
+    fields, zone = ["*", "0", "*", "*", "sun"], "America/Santiago"
+    at = local(zone, "2026-09-04T12:00")
+
+    assert ours(fields, zone, at)[0] == local(zone, "2026-09-13T00:00")
+    assert theirs(fields, zone, at)[0] == local(zone, "2026-09-06T01:00")

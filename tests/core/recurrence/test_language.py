@@ -1,0 +1,162 @@
+"""What may be said in an expression, and what somebody is told who says something else."""
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+from croniter import croniter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdas.core.recurrence.fire_times import check
+from lambdas.core.recurrence.language import fields_of
+from lambdas.core.recurrence.pattern import firing
+from lambdas.core.recurrence.rules import BadRule
+from tests.core.recurrence.draws import an_expression
+from tests.core.recurrence.said import recurring
+
+NOW = 1_794_820_020_120
+
+WRONG = [
+    ("61 * * * *", 1, "minute: 61 is not from 0 to 59"),
+    ("0 24 * * *", 3, "hour: 24 is not from 0 to 23"),
+    ("0 0 0 * *", 5, "day of the month: 0 is not from 1 to 31"),
+    ("0 0 32 * *", 5, "day of the month: 32 is not from 1 to 31"),
+    ("0 0 * 13 *", 7, "month: 13 is not from 1 to 12"),
+    ("0 0 * * 8", 9, "weekday: 8 is not from 0 to 7"),
+    ("0 0 * * * 60", 11, "second: 60 is not from 0 to 59"),
+    ("0 0 0 * * 0", 5, "day of the month: 0 is not from 1 to 31"),
+    ("  0   99 * * *", 7, "hour: 99 is not from 0 to 23"),
+    ("0 0-99 * * *", 3, "hour: 99 is not from 0 to 23"),
+    ("x * * * *", 1, "minute: 'x' is not a number from 0 to 59"),
+    ("-5 * * * *", 1, "minute: a value is missing"),
+    ("5- * * * *", 1, "minute: a value is missing"),
+    ("1.5 * * * *", 1, "minute: '1.5' is not a number from 0 to 59"),
+    ("٣ * * * *", 1, "minute: '٣' is not a number from 0 to 59"),
+    ("0 0 * foo *", 7, "month: 'foo' is neither a number from 1 to 12 nor one of jan, feb, mar,"),
+    ("0 0 * * monday", 9, "weekday: 'monday' is neither a number from 0 to 7 nor one of sun, mon,"),
+    ("50-10 * * * *", 1, "minute: 50-10 runs backwards; if it is to go round, write 50-59,0-10"),
+    ("0 22-2 * * *", 3, "hour: 22-2 runs backwards; if it is to go round, write 22-23,0-2"),
+    (
+        "0 0 * * thu-mon/2",
+        9,
+        "weekday: thu-mon goes round, and so takes no step; list the weekdays",
+    ),
+    ("0 5-5 * * *", 3, "hour: 5-5 is a range of one; write 5"),
+    ("0 0 * * sun-sun", 9, "weekday: sun-sun is a range of one; write sun"),
+    ("0 0 * * 7-0", 9, "weekday: 7-0 is a range of one; write 7"),
+    ("59/5 * * * *", 1, "minute: 59/5: nothing is left to step to; write 59"),
+    ("0 0 * * sat/2", 9, "weekday: sat/2: nothing is left to step to; write sat"),
+    ("*/0 * * * *", 1, "minute: a step of 0 gets nowhere"),
+    ("*/x * * * *", 1, "minute: the step 'x' is not a number"),
+    ("*/ * * * *", 1, "minute: no step follows the /"),
+    ("1,,2 * * * *", 1, "minute: an entry of the list is empty"),
+    ("1, * * * *", 1, "minute: an entry of the list is empty"),
+    ("r * * * *", 1, "minute: R stands for a random value; give the value itself"),
+    ("H(0-5)/2 * * * *", 1, "minute: H(0-5)/2 stands for a random value"),
+    ("0 h * * *", 3, "hour: H stands for a random value"),
+    ("? * * * *", 1, "minute: '?' is not a number"),
+    ("0 0 l/2 * *", 5, "day of the month: 'l' is not a number"),
+    ("0 0 l-3 * *", 5, "day of the month: 'l' is not a number"),
+    ("0 0 15w,20 * *", 5, "day of the month: W stands alone, not in a list"),
+    ("0 0 32w * *", 5, "day of the month: 32 is not from 1 to 31"),
+    ("0 0 * * 5L", 9, "weekday: 5L: the last such weekday of a month is written L5"),
+    ("0 0 * * friL", 9, "weekday: FRIL: the last such weekday of a month is written L5"),
+    ("0 0 * * l8", 9, "weekday: 8 is not from 0 to 7"),
+    ("0 0 * * mon#6", 9, "weekday: 6 after # is not from 1 to 5"),
+    ("0 0 * * mon#", 9, "weekday: nothing after # is not from 1 to 5"),
+    ("0 0 * * 1-5#2", 9, "weekday: 1-5#2: before # stands one weekday, or a range of names"),
+    ("0 0 * * mon#1,fri", 9, "weekday: an nth weekday (# or L) cannot stand in a list with plain"),
+    ("0 0 * * *,mon#1", 9, "weekday: an nth weekday (# or L) cannot stand in a list with plain"),
+    ("0 0 30 2 *", 5, "never fires: no month that it names has such a day"),
+    ("0 0 31 4,6,9,11 *", 5, "never fires: no month that it names has such a day"),
+    ("@reboot", 1, "@reboot names no time"),
+    (" @dialy", 2, "@dialy is not one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly"),
+    ("* * * * * * 2030", 13, "has seven fields: a year cannot be given"),
+    ("* * * ", 6, "has 3 fields; five (minute, hour, day, month, weekday) or six"),
+    ("*", 2, "has 1 field; five"),
+    ("", 1, "has 0 fields; five"),
+    ("* * * * * * * *", 13, "has 8 fields; five"),
+    ("0 " * 600, None, "is longer than 1,000 characters"),
+]
+
+
+@pytest.mark.parametrize(("expression", "position", "reason"), WRONG)
+def test_what_is_wrong_is_said_in_words_and_where(expression, position, reason):
+    with pytest.raises(BadRule) as raised:
+        check(recurring("* * * * *", expression), NOW)
+
+    bad = raised.value
+    assert (bad.field, bad.part, bad.index) == ("expression", "rules", 1)
+    assert bad.position == position
+    assert bad.reason.startswith(reason)
+    assert str(bad) == f"expression: {bad.reason}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "means"),
+    [
+        ("@hourly", "0 * * * *"),
+        ("@daily", "0 0 * * *"),
+        ("@midnight", "0 0 * * *"),
+        ("@weekly", "0 0 * * 0"),
+        ("@monthly", "0 0 1 * *"),
+        ("@yearly", "0 0 1 1 *"),
+        ("@annually", "0 0 1 1 *"),
+        (" @Daily ", "0 0 * * *"),
+        ("0 0 * JAN-mar MON,Wed", "0 0 * 1-3 1,3"),
+        ("0 0 * * sat-sun", "0 0 * * 0,6"),
+        ("0 0 * * fri-mon", "0 0 * * 0,1,5,6"),
+        ("0 0 * nov-feb *", "0 0 * 1,2,11,12 *"),
+        ("0 0 * * 7", "0 0 * * 0"),
+        ("0 0 * * 7 0", "0 0 * * 0"),
+        ("0 0 * * 5-7", "0 0 * * 0,5,6"),
+        ("0 0 * * 1-7/2", "0 0 * * 0,1,3,5"),
+        ("0 0 * * 0-7", "0 0 * * *"),
+        ("0 0 ? * 1", "0 0 * * 1"),
+        ("0 0 1 * ?", "0 0 1 * *"),
+        ("10/20 * * * *", "10,30,50 * * * *"),
+        ("*/90 * * * *", "0 * * * *"),
+        ("*,5 * * * *", "* * * * *"),
+        ("0 0 25-L * *", "0 0 25-31 * *"),
+        ("0 0 W15 * *", "0 0 15W * *"),
+        ("0 0 * * mon-wed#2", "0 0 * * 1#2,2#2,3#2"),
+        ("0 0 * * * 0", "0 0 * * *"),
+        ("0  0\t* * *", "0 0 * * *"),
+    ],
+)
+def test_two_ways_to_say_the_same(expression, means):
+    one, other = firing(expression), firing(means)
+
+    assert (one.seconds, one.minutes, one.months) == (other.seconds, other.minutes, other.months)
+    kinds = [(first, length) for first in range(7) for length in range(28, 32)]
+    assert [one.days.kind(*k) for k in kinds] == [other.days.kind(*k) for k in kinds]
+
+
+@given(st.integers(0, 2**32).map(Random))
+def test_croniter_takes_what_we_take(chance):
+    expression = " ".join(an_expression(chance))
+
+    assert fields_of(expression)
+    assert croniter.is_valid(expression) or "7" in expression  # no seventh day in its six fields
+
+
+SOUP = st.text(alphabet="0123456789*/-,#lwhr?@ monjanfri", max_size=30)
+
+
+@given(SOUP | st.text(max_size=30))
+def test_anything_else_is_a_bad_rule_and_nothing_worse(text):
+    with suppress(BadRule):
+        check(recurring(text), NOW)
+
+
+ENTRIES = st.from_regex(
+    r"(\*|[0-9]{1,2}|mon|l|l[0-9])(-([0-9]{1,2}|fri|l))?(/[0-9])?", fullmatch=True
+)
+
+
+@given(st.lists(ENTRIES, min_size=5, max_size=6))
+def test_croniter_takes_whatever_passes_for_a_field(fields):
+    """Otherwise its own error, which is not in our words, would come out."""
+    with suppress(BadRule):
+        firing(" ".join(fields))

@@ -1,0 +1,240 @@
+"""A recurrence in words: true, and different for what is different."""
+
+from random import Random
+
+import pytest
+
+from lambdas.core.recurrence.pattern import Pattern, firing
+from lambdas.core.recurrence.rules import BadRule, DelayRule, ExcludedDates, Gap, Overlap, RateRule
+from lambdas.core.recurrence.told import Touch, describe, touched
+from lambdas.core.times import HOUR, MINUTE, SECOND, YEAR
+from tests.core.recurrence.draws import an_expression
+from tests.core.recurrence.said import a_cron, at, recurring
+
+BERLIN = "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("0 9 * * 1-5", "at 09:00, Monday to Friday"),
+        ("0 9 * * *", "at 09:00 every day"),
+        ("0 9,17 * * *", "at 09:00 and 17:00 every day"),
+        ("30 8 * * mon,wed,fri", "at 08:30 on Monday, Wednesday and Friday"),
+        ("0 0 * * sun", "at 00:00 on Sunday"),
+        ("0 0 * * fri-mon", "at 00:00 on Monday and Friday to Sunday"),
+        ("* * * * *", "every minute"),
+        ("*/5 * * * *", "every 5 minutes"),
+        ("*/5 * * * 1-5", "every 5 minutes, Monday to Friday"),
+        ("* * * * * *", "every second"),
+        ("* * * * * */10", "every 10 seconds"),
+        ("* * * * * 30", "at second 30 of every minute"),
+        ("0 9 * * * 30", "at 09:00:30 every day"),
+        ("0 * * * *", "every hour"),
+        ("1 * * * *", "at 1 minute past every hour"),
+        ("15 * * * *", "at 15 minutes past every hour"),
+        ("*/7 * * * *", "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour"),
+        ("5/10 * * * *", "at minutes 5, 15, 25, 35, 45 and 55 of every hour"),
+        (
+            "0 1-23/2 * * *",
+            "at minute 0 of hours 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21 and 23 every day",
+        ),
+        ("0 */2 * * *", "every 2 hours from 00:00"),
+        ("15 */3 * * *", "every 3 hours from 00:15"),
+        ("*/15 9-17 * * 1-5", "every 15 minutes from 09:00 to 17:45, Monday to Friday"),
+        ("0 9-17 * * *", "every hour from 09:00 to 17:00"),
+        ("* 12 * * *", "every minute from 12:00 to 12:59"),
+        ("* 9,12 * * *", "at every minute of hours 9 and 12"),
+        ("1,5 3,9,11,15 * * *", "at minutes 1 and 5 of hours 3, 9, 11 and 15 every day"),
+        ("0 9 l * *", "at 09:00 on the last day of the month"),
+        ("0 9 1 * *", "at 09:00 on day 1 of the month"),
+        ("0 9 1,15,l * *", "at 09:00 on days 1 and 15 and the last day of the month"),
+        ("0 9 15w * *", "at 09:00 on the weekday nearest to day 15 of the month"),
+        ("0 9 * * tue#2", "at 09:00 on the second Tuesday of the month"),
+        ("0 9 * * l5", "at 09:00 on the last Friday of the month"),
+        ("0 9 * 11 thu#4", "at 09:00 on the fourth Thursday of November"),
+        ("0 0 1 1 *", "at 00:00 on day 1 of January"),
+        ("0 9 * 6-8 *", "at 09:00 every day in June to August"),
+        ("0 9 1 * mon", "at 09:00 on day 1 of the month, and also on Monday"),
+        ("0 9 1-31 * mon", "at 09:00 every day"),
+        ("@monthly", "at 00:00 on day 1 of the month"),
+    ],
+)
+def test_the_usual_expressions(expression, words):
+    assert describe(recurring(expression)) == words
+    assert describe(recurring(a_cron(expression, BERLIN))) == f"{words}, {BERLIN}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (RateRule(every=10 * SECOND, anchor=0), "every 10 seconds"),
+        (RateRule(every=SECOND, anchor=0), "every second"),
+        (RateRule(every=90 * SECOND, anchor=0), "every 90 seconds"),
+        (RateRule(every=1_500, anchor=0), "every 1.5 seconds"),
+        (RateRule(every=5 * MINUTE, anchor=0), "every 5 minutes"),
+        (RateRule(every=HOUR, anchor=0), "every hour"),
+        (RateRule(every=24 * HOUR, anchor=0), "every 24 hours"),
+        (DelayRule(delay=30 * SECOND), "30 seconds after the previous run ended"),
+        (DelayRule(delay=MINUTE), "1 minute after the previous run ended"),
+        (
+            a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST),
+            "at 02:30 every day, Europe/Berlin (gap: skip, overlap: last)",
+        ),
+    ],
+)
+def test_other_rules(rule, words):
+    assert describe(recurring(rule)) == words
+
+
+def test_several_rules_and_what_is_left_out():
+    recurrence = recurring(
+        a_cron("0 9 * * 1-5", BERLIN),
+        "0 12 * * 6",
+        exclude=(
+            ExcludedDates(dates=("2026-12-25", "2026-12-26"), timezone=BERLIN),
+            a_cron("* * * * 0,6"),
+            a_cron("* 12 * * *"),
+        ),
+    )
+
+    assert describe(recurrence) == (
+        "at 09:00, Monday to Friday, Europe/Berlin; and at 12:00 on Saturday"
+        "; except on 2026-12-25 and 2026-12-26, Europe/Berlin"
+        "; except all day on Saturday and Sunday"
+        "; except every minute from 12:00 to 12:59"
+    )
+
+
+def test_a_minute_that_is_left_out_is_not_told_like_a_second():
+    minute, second = (
+        describe(recurring("* * * * * *", exclude=(a_cron(e),)))
+        for e in ("* 12 * * *", "* 12 * * * 0")
+    )
+
+    assert minute != second
+
+
+def meaning(pattern: Pattern) -> tuple:
+    kinds = [(first, length) for first in range(7) for length in range(28, 32)]
+    days = tuple(pattern.days.kind(*kind) for kind in kinds)
+    return pattern.seconds, pattern.minutes, pattern.months, days
+
+
+def test_what_is_told_alike_fires_alike():
+    """The words leave nothing out: from them one could tell the fire times."""
+    chance, meanings = Random(11), {}
+    for _ in range(2_500):
+        expression = " ".join(an_expression(chance))
+        try:
+            pattern = firing(expression)
+        except BadRule:
+            continue
+        told = describe(recurring(expression))
+        assert meanings.setdefault(told, meaning(pattern)) == meaning(pattern), told
+    assert len(meanings) > 1_500
+
+
+YEAR_AHEAD = (at("2026-10-01T12:00"), at("2026-10-01T12:00") + YEAR)
+
+
+def twice(times: str, what: str, place: str = "Europe/Berlin on 2026-10-25") -> str:
+    return f"{times} twice in {place}; {what}"
+
+
+def missing(times: str, what: str, place: str = "Europe/Berlin on 2027-03-28") -> str:
+    return f"{times} not exist in {place}; {what}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "touches"),
+    [
+        (
+            a_cron("30 2 * * *", BERLIN),
+            [
+                ("first_of_two", twice("02:30 comes", "runs the first time only")),
+                ("shifted", missing("02:30 does", "runs at 03:00")),
+            ],
+        ),
+        (
+            a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST),
+            [
+                ("last_of_two", twice("02:30 comes", "runs the second time only")),
+                ("skipped", missing("02:30 does", "left out")),
+            ],
+        ),
+        (
+            a_cron("0,30 2 * * *", BERLIN, overlap=Overlap.BOTH),
+            [
+                ("repeated", twice("02:00 comes", "runs both times")),
+                ("repeated", twice("02:30 comes", "runs both times")),
+                ("shifted", missing("02:00 and 02:30 do", "runs at 03:00")),
+            ],
+        ),
+        (
+            a_cron("*/5 * * * *", BERLIN),
+            [
+                ("repeated", twice("02:00 to 02:55 (12 times) come", "runs both times")),
+                ("skipped", missing("02:00 to 02:55 (12 times) do", "left out")),
+            ],
+        ),
+        (
+            a_cron("30 23 * 3 *", "America/Nuuk"),
+            [
+                (
+                    "shifted",
+                    missing(
+                        "23:30 does",
+                        "runs at 00:00 on 2027-03-28",
+                        "America/Nuuk on 2027-03-27",
+                    ),
+                ),
+            ],
+        ),
+        (a_cron("0 9 * * *", BERLIN), []),
+        (a_cron("30 2 * * *"), []),
+        (RateRule(every=HOUR, anchor=0), []),
+        (DelayRule(delay=HOUR), []),
+    ],
+)
+def test_what_daylight_saving_does_is_told(rule, touches):
+    found = touched(recurring(rule), *YEAR_AHEAD)
+
+    assert [(touch.kind, touch.note) for touch in found] == touches
+
+
+def test_a_touch_names_the_instant():
+    first, shifted = touched(recurring(a_cron("30 2 * * *", BERLIN)), *YEAR_AHEAD)
+
+    assert first.at == at("2026-10-25T02:30", BERLIN)
+    assert shifted.at == at("2027-03-28T03:00", BERLIN)
+    last, skipped = touched(
+        recurring(a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST)), *YEAR_AHEAD
+    )
+    assert last.at == at("2026-10-25T02:30", BERLIN, fold=1)
+    assert skipped.at == at("2027-03-28T03:00", BERLIN)
+
+
+def test_a_span_ends_with_its_last_instant_and_begins_after_its_first():
+    rule, fires = recurring(a_cron("30 2 * * *", BERLIN)), at("2026-10-25T02:30", BERLIN)
+
+    assert touched(rule, fires, fires + HOUR) == []
+    assert len(touched(rule, fires - 1, fires)) == 1
+
+
+@pytest.mark.parametrize("date", ["2026-10-25", "2027-03-28"])
+def test_what_is_left_out_anyway_is_not_told(date):
+    holiday = ExcludedDates(dates=(date,), timezone=BERLIN)
+    found = touched(recurring(a_cron("30 2 * * *", BERLIN), exclude=(holiday,)), *YEAR_AHEAD)
+
+    assert len(found) == 1
+    assert date not in found[0].note
+
+
+def test_touches_come_in_order():
+    rules = a_cron("30 2 * * *", BERLIN), a_cron("30 2 * * *", "America/New_York")
+    found = touched(recurring(*rules), *YEAR_AHEAD)
+
+    assert isinstance(found[0], Touch)
+    assert [touch.at for touch in found] == sorted(touch.at for touch in found)
+    assert len(found) == 3  # in New York it is 01:30 that comes twice

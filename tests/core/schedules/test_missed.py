@@ -1,0 +1,95 @@
+"""After an outage one pass is enough: it decides, and then puts what it has decided."""
+
+from lambdas.core.change import Unknown
+from lambdas.core.recurrence.rules import DelayRule, RateRule, Recurrence
+from lambdas.core.schedules.changes import create
+from lambdas.core.schedules.plan import Misfire, MisfirePolicy, Plan
+from lambdas.core.times import HOUR, MINUTE, SECOND
+from lambdas.materialise import materialise
+from tests.core.schedules.stand_ins import Table
+from tests.factories import NOW, RULES, a_spec, an_id
+
+HOURLY = RateRule(every=HOUR, anchor=NOW)
+
+
+def a_table(rule, policy: MisfirePolicy, **plan) -> tuple[Table, str]:
+    table = Table()
+    misfire = Misfire(policy=policy, grace=0)
+    made = create(
+        RULES,
+        an_id(),
+        Plan(
+            recurrence=Recurrence(rules=(rule,)),
+            task=a_spec(run_at=0),
+            misfire=misfire,
+            **plan,
+        ),
+        NOW,
+    )
+    table.replace(made)
+    return table, made.id
+
+
+def put(table: Table) -> list[int]:
+    return sorted(task.spec.occurrence.scheduled_for - NOW for task in table.tasks.values())
+
+
+def test_what_was_missed_and_what_is_near_are_put_together():
+    table, schedule_id = a_table(HOURLY, MisfirePolicy.RUN_ONCE)
+    table.clock.advance(6 * HOUR - MINUTE)
+    materialise(table.ports, [table.standing[schedule_id]], now=table.now)
+
+    assert put(table) == [5 * HOUR, 6 * HOUR]
+    assert len(table.sent) == 2
+
+
+def test_all_of_it_at_its_pace():
+    table, schedule_id = a_table(HOURLY, MisfirePolicy.RUN_ALL)
+    table.clock.advance(3 * HOUR + MINUTE)
+    materialise(table.ports, [table.standing[schedule_id]], now=table.now)
+
+    assert put(table) == [HOUR, 2 * HOUR, 3 * HOUR]
+    assert sorted(task.due_at - table.now for task in table.tasks.values()) == [0, 1_000, 2_000]
+
+
+def test_the_older_have_the_last_runs():
+    table, schedule_id = a_table(HOURLY, MisfirePolicy.RUN_ALL, max_runs=2)
+    table.clock.advance(6 * HOUR - MINUTE)
+    materialise(table.ports, [table.standing[schedule_id]], now=table.now)
+
+    assert put(table) == [HOUR, 2 * HOUR]
+    assert table.standing[schedule_id].next_at is None
+
+
+def test_a_short_delay_is_not_skipped_for_ever():
+    table, schedule_id = a_table(DelayRule(delay=SECOND), MisfirePolicy.SKIP)
+    table.clock.advance(MINUTE)
+    materialise(table.ports, [table.standing[schedule_id]], now=table.now)
+
+    assert put(table) == [MINUTE + SECOND]
+    assert table.standing[schedule_id].awaited is not None
+
+
+def test_a_second_outage_during_a_catch_up_counts_and_runs_nothing_twice():
+    table, schedule_id = a_table(RateRule(every=MINUTE, anchor=NOW), MisfirePolicy.RUN_ALL)
+    table.clock.advance(30 * MINUTE)
+    for wait in (0, 20 * MINUTE, *[MINUTE] * 20):
+        table.clock.advance(wait)
+        materialise(table.ports, [table.standing[schedule_id]], now=table.now)
+
+    schedule = table.standing[schedule_id]
+    assert schedule.runs == len(table.tasks) == len(set(put(table)))
+    assert put(table) == [n * MINUTE for n in range(1, schedule.runs + 1)]
+    assert schedule.spans == ()
+
+
+def test_a_schedule_does_not_go_past_what_nobody_knows_was_put(monkeypatch):
+    table, schedule_id = a_table(HOURLY, MisfirePolicy.RUN_ONCE)
+    table.clock.advance(HOUR - MINUTE)
+    store = table.ports.store
+    monkeypatch.setattr(store, "put", lambda tasks: [Unknown("throttled")] * len(tasks))
+    before = table.standing[schedule_id]
+    materialise(table.ports, [before], now=table.now)
+
+    assert table.standing[schedule_id] == before
+    assert table.entries == {}

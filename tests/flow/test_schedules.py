@@ -1,0 +1,210 @@
+"""A schedule's way: its fire times become tasks, ahead of their time, each exactly one."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+
+from lambdas.core.lifecycle import Status
+from lambdas.core.occurrence import OverlapPolicy
+from lambdas.core.recurrence.rules import Recurrence
+from lambdas.core.schedules.ledger import Expected
+from lambdas.core.schedules.plan import Misfire, MisfirePolicy
+from lambdas.core.schedules.schedule import ScheduleStatus
+from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
+from tests.factories import SteppedClock
+from tests.flow.scheduling import Scheduled, cron, every, live
+from tests.world import World
+
+ALLOW = OverlapPolicy.ALLOW
+
+
+def at(text: str) -> Millis:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * SECOND
+
+
+def fired(scheduled: Scheduled) -> list[Millis]:
+    return [at for at, outcome, _ in scheduled.rows() if outcome is Expected.FIRED]
+
+
+def test_every_ten_seconds_to_the_millisecond(world: World):
+    start = world.clock.now()
+    scheduled = Scheduled(world, every(10 * SECOND, world), overlap=ALLOW)
+    live(scheduled, 3 * MINUTE, SECOND)
+
+    begun = [run for run in scheduled.runs() if run.attempt]
+    assert [run.spec.occurrence.scheduled_for - start for run in begun] == [
+        n * 10 * SECOND for n in range(1, 19)
+    ]
+    assert {run.current.drift_ms for run in begun} == {0}
+    assert len(world.starts) == len(set(world.starts)) == 18
+
+
+def test_an_hourly_and_a_daily_one_across_the_change_of_the_clock(world: World):
+    clock = world.clock
+    assert isinstance(clock, SteppedClock)
+    world.advance_to(at("2027-03-27T22:30"))  # Berlin puts its clock forward at 01:00 UTC
+    hourly = Scheduled(world, cron("0 * * * *", "Europe/Berlin"), overlap=ALLOW)
+    daily = Scheduled(world, cron("30 2 * * *", "Europe/Berlin"), overlap=ALLOW)
+    for _ in range(6 * 60):
+        world.advance(MINUTE)
+        world.tick()
+        world.deliver()
+
+    assert fired(hourly) == [at("2027-03-27T23:00") + n * HOUR for n in range(6)]
+    assert fired(daily) == [at("2027-03-28T01:00")]  # 02:30 does not exist: at its end instead
+    assert {run.status for run in hourly.runs()[:5]} == {Status.SUCCEEDED}
+
+
+def test_occurrences_are_put_a_horizon_ahead_and_only_once(world: World):
+    scheduled = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    world.tick()
+    first = fired(scheduled)
+    world.tick()
+
+    assert len(first) == 4
+    assert fired(scheduled) == first
+    assert scheduled.now.next_at == first[-1] + MINUTE
+
+
+POLICIES = [
+    (Misfire(policy=MisfirePolicy.RUN_ONCE), 1),
+    (Misfire(policy=MisfirePolicy.SKIP), 0),
+    (Misfire(policy=MisfirePolicy.RUN_ALL, per_minute=60), 23),
+    (Misfire(policy=MisfirePolicy.RUN_ALL, window=5 * HOUR), 5),
+]
+
+
+@pytest.mark.parametrize(("misfire", "made_up"), POLICIES)
+def test_after_a_day_without_a_tick(world: World, misfire: Misfire, made_up: int):
+    """Hourly; one of the missed is within its horizon before the outage begins."""
+    scheduled = Scheduled(world, every(HOUR, world), overlap=ALLOW, misfire=misfire)
+    world.advance(57 * MINUTE)
+    world.tick()
+    world.advance_to(scheduled.now.next_at + 23 * HOUR + 30 * MINUTE)
+    for _ in range(30):
+        world.advance(SECOND * 2)
+        world.tick()
+        world.deliver()
+
+    rows = scheduled.rows()
+    times = [time for time, _, _ in rows]
+    assert times == sorted(set(times))
+    assert len(times) == 25  # the one before the outage, and every hour since
+    skipped = [time for time, outcome, _ in rows if outcome is Expected.SKIPPED_MISFIRE]
+    missed_runs = [run for run in scheduled.runs()[1:] if run.spec.occurrence.scheduled_for]
+    assert len(missed_runs) == 24 - len(skipped)
+    assert made_up - 1 <= len(missed_runs) <= made_up + 1
+    if misfire.policy is MisfirePolicy.RUN_ONCE:
+        assert fired(scheduled)[-1] == max(times)
+    starts = sorted(run.due_at for run in missed_runs)
+    gaps = [b - a for a, b in pairwise(starts)]
+    assert all(gap >= SECOND for gap in gaps)
+
+
+def test_a_schedule_ends_with_its_last_run(world: World):
+    scheduled = Scheduled(world, every(MINUTE, world), overlap=ALLOW, max_runs=6)
+    live(scheduled, 10 * MINUTE, 10 * SECOND)
+
+    assert len(scheduled.runs()) == 6
+    assert scheduled.now.status is ScheduleStatus.FINISHED
+    assert scheduled.id not in world.awake()
+
+
+def test_backfill_goes_at_its_pace_beside_the_rule(world: World):
+    scheduled = Scheduled(world, every(HOUR, world), overlap=ALLOW)
+    world.advance(30 * MINUTE)
+    now = world.clock.now()
+    scheduled.backfill(now - 12 * HOUR, now, per_minute=2)
+    live(scheduled, 8 * MINUTE, 10 * SECOND)
+
+    filled = [run for run in scheduled.runs() if run.spec.occurrence.version is None]
+    assert len(filled) == 12
+    dues = sorted(run.due_at for run in filled)
+    assert {b - a for a, b in pairwise(dues)} == {30 * SECOND}
+    assert {run.status for run in filled} == {Status.SUCCEEDED}
+
+
+# what is broken is set aside, and the others go on
+
+
+def test_a_rule_that_raises(world: World):
+    broken = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    sound = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    found = broken.now
+    bad = Recurrence(rules=(cron("* * * * *", "Nowhere/Land"),))
+    broken.replace(
+        replace(found, plan=replace(found.plan, recurrence=bad), revision=found.revision + 1)
+    )
+    report = world.tick()
+
+    assert report.set_aside == 1
+    assert broken.now.status is ScheduleStatus.BROKEN
+    assert "Nowhere" in str(broken.now.last_error)
+    assert broken.rows()[0][1] is Expected.BROKEN
+    assert broken.id not in world.awake()
+    assert len(fired(sound)) == 4
+
+
+def test_a_task_that_cannot_be_built(world: World):
+    template = {"payload": "{{scheduled_for}"}
+    broken = Scheduled(world, every(MINUTE, world), task=template, overlap=ALLOW)
+    sound = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    world.tick()
+
+    assert [outcome for _, outcome, _ in broken.rows()] == [Expected.BROKEN] * 4
+    assert "not closed" in str(broken.now.last_error)
+    assert broken.now.next_at == sound.now.next_at
+    assert len(fired(sound)) == 4
+
+
+def test_previous_runs_are_told_and_filled_in(world: World):
+    results = iter([{"cursor": 1}, {"cursor": 2}, {"cursor": 3}])
+    seen = []
+
+    def script(task, ctx):
+        seen.append((task.spec.payload, ctx.previous and ctx.previous.result))
+        return next(results)
+
+    world.script = script
+    template = {"payload": {"from": "{{previous.result.cursor}}"}}
+    scheduled = Scheduled(world, every(MINUTE, world), task=template)
+    live(scheduled, 3 * MINUTE + SECOND, SECOND)
+
+    assert seen == [
+        ({"from": None}, None),
+        ({"from": 1}, {"cursor": 1}),
+        ({"from": 2}, {"cursor": 2}),
+    ]
+
+
+def test_the_previous_run_is_found_behind_many_that_were_skipped(world: World):
+    scheduled = Scheduled(world, every(10 * SECOND, world))
+    live(scheduled, 11 * SECOND, SECOND)
+    [run] = [run for run in scheduled.runs() if run.status is Status.SUCCEEDED]
+    world.advance(9 * SECOND)
+    [long] = world.lease()
+    for _ in range(20):  # it goes on for minutes
+        world.advance(10 * SECOND)
+        world.executor.renew([long])
+        if world.clock.now() % MINUTE < 10 * SECOND:
+            world.tick()
+        assert world.deliver() == []
+
+    assert long.context.previous.task_id == run.id
+    world.record([world.executor.execute(long)])
+    world.advance(10 * SECOND)
+    [after] = world.lease()
+    assert after.context.previous.task_id == long.task.id
+
+
+def test_a_corrupt_row_holds_nobody_up(world: World):
+    broken = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    sound = Scheduled(world, every(MINUTE, world), overlap=ALLOW)
+    world.corrupt_schedule(broken.id)
+    report = world.tick()
+
+    assert report.set_aside == 1
+    assert len(fired(sound)) == 4
+    assert world.tick().set_aside == 0

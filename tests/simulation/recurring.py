@@ -1,0 +1,179 @@
+"""Schedules in the simulated world: what users ask of them, and the relay that pays debts."""
+
+from typing import Any
+
+from lambdas.api.http import Response
+from lambdas.core.errors import Unavailable
+from lambdas.core.lanes import Lane
+from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
+from lambdas.debts import pay_named
+from tests.simulation.actors import HANDLER
+from tests.simulation.engine import Process
+from tests.simulation.plans import RECURRING
+from tests.simulation.world import World
+
+PATIENCE: Millis = 30 * SECOND
+LONGEST_FREEZE: Millis = 6 * MINUTE
+CALM: Millis = 12 * MINUTE  # that schedules go on for when nothing fails any more
+ACTS = ["pause", "resume", "resume", "change", "change", "trigger", "trigger", "backfill"]
+
+
+class Recurring:
+    def __init__(self, world: World, schedules: int) -> None:
+        self._world = world
+        self._engine = world.engine
+        self._random = world.engine.random
+        self._laws = world.monitor.schedules
+        self.wanted = schedules
+        self.ids: dict[int, str] = {}
+        self.given_up: set[int] = set()
+        self._stopped: set[str] = set()
+        self._laws.on_debt = self._relay
+        idle = world.faults.idle
+        self._laws.backed_up_until = world.engine.now + idle[1] if idle else 0
+
+    def begin(self) -> None:
+        lasts = self._world.faults.lasts
+        for number in range(self.wanted):
+            at = self._random.randint(0, lasts // 3)
+            body = self._body()
+            self._engine.after(at, lambda n=number, b=body: self._create(n, b))
+        self._engine.after(lasts + CALM, self._stop_all)
+
+    @property
+    def over(self) -> bool:
+        """All are stopped, and whatever follows from their runs has been done."""
+        return (
+            len(self.ids) + len(self.given_up) == self.wanted
+            and self._stopped.issuperset(self.ids.values())
+            and not any(task.owes for task in self._world.monitor.tasks.values())
+        )
+
+    # users
+
+    def _create(self, number: int, body: dict[str, Any]) -> None:
+        if number in self.ids or number in self.given_up:
+            return
+
+        def answered(answer: Response) -> None:
+            if answer.status in (200, 201) and number not in self.ids:
+                self.ids[number] = answer.body["id"]
+                self._use(answer.body["id"], body)
+            elif answer.status == 422:
+                self.given_up.add(number)
+
+        path, key = "/v1/schedules", f"schedule-{number}"
+        self._world.request("POST", path, body, answered, {"idempotency-key": key})
+        self._engine.after(PATIENCE, lambda: self._create(number, body))
+
+    def _use(self, schedule_id: str, body: dict[str, Any]) -> None:
+        """Now and then somebody changes his mind, at worst right after the last time."""
+        left = max(self._world.faults.lasts - self._world.age, 0)
+        for _ in range(self._random.choice([0, 0, 1, 2, 4])):
+            at, act = self._random.randint(0, left), self._random.choice(ACTS)
+            self._engine.after(at, lambda a=act: self._act(schedule_id, body, a))
+            if self._engine.chance(0.3):
+                again = at + self._random.choice([1, 500, 5 * SECOND])
+                self._engine.after(again, lambda: self._act(schedule_id, body, "resume"))
+        if self._engine.chance(0.05):
+            # Not while a client may still repeat its request: that would bring it back.
+            wait = max(self._random.randint(0, left), LONGEST_FREEZE)
+            self._engine.after(wait, lambda: self._delete(schedule_id))
+
+    def _act(self, schedule_id: str, body: dict[str, Any], act: str) -> None:
+        path = f"/v1/schedules/{schedule_id}"
+        match act:
+            case "pause" | "resume" | "trigger":
+                self._world.request("POST", f"{path}/{act}")
+            case "change":
+                kept = ("rule",) if self._engine.chance(0.5) else ()
+                drawn = self._body()
+                drawn = {**drawn, **{name: body[name] for name in (*kept, "max_runs")}}
+                self._world.request("PUT", path, drawn)
+            case "backfill":
+                now = self._engine.now - 5 * SECOND
+                span = {"from": rfc3339(now - self._engine.between(60, 900)), "to": rfc3339(now)}
+                policy = self._random.choice(["allow", "skip", "queue", "cancel"])
+                fill = {**span, "per_minute": 30, "overlap": policy}
+                self._world.request("POST", f"{path}/backfill", fill)
+
+    def _delete(self, schedule_id: str) -> None:
+        def answered(answer: Response) -> None:
+            if answer.status in (204, 404):
+                self._stopped.add(schedule_id)
+                self._laws.deleted.add(schedule_id)
+
+        if schedule_id not in self._stopped:
+            self._laws.leaving.add(schedule_id)
+            self._world.request("DELETE", f"/v1/schedules/{schedule_id}", None, answered)
+            self._engine.after(PATIENCE, lambda: self._delete(schedule_id))
+
+    def _stop_all(self) -> None:
+        for schedule_id in self.ids.values():
+            self._laws.still_goes_on(schedule_id)
+            self._stop(schedule_id)
+        if len(self.ids) + len(self.given_up) < self.wanted:  # a client still waits for an answer
+            self._engine.after(MINUTE, self._stop_all)
+
+    def _stop(self, schedule_id: str) -> None:
+        """A finished one answers 409, a deleted one 404."""
+
+        def answered(answer: Response) -> None:
+            if answer.status in (200, 404, 409):
+                self._stopped.add(schedule_id)
+
+        if schedule_id not in self._stopped:
+            self._world.request("POST", f"/v1/schedules/{schedule_id}/pause", None, answered)
+            self._engine.after(PATIENCE, lambda: self._stop(schedule_id))
+
+    def _body(self) -> dict[str, Any]:
+        random = self._random
+        attempts = random.randint(1, 3)
+        body: dict[str, Any] = {
+            "rule": self._rule(),
+            "task": {
+                "target": {"type": "python", "handler": HANDLER},
+                "payload": RECURRING,
+                "priority": random.choice(list(Lane)),
+                "timeout": random.choice([5, 20, 200]),
+                "retry": {"max_attempts": attempts, "base_delay": random.choice([0, 1, 20])},
+            },
+            "overlap": random.choice(["allow", "skip", "queue", "cancel"]),
+            "misfire": {
+                "policy": random.choice(["run_once", "run_all", "skip"]),
+                "grace": random.choice([0, 60]),
+                "per_minute": random.choice([6, 60]),
+            },
+            "max_runs": random.choice([None, None, None, 5]),
+        }
+        if random.random() < 0.2:
+            body["pause_on_failure"] = random.choice([1, 2])
+        return body
+
+    def _rule(self) -> dict[str, Any]:
+        random = self._random
+        match random.choice(["rate", "rate", "cron", "delay", "delay"]):
+            case "rate":
+                return {"type": "rate", "every": random.choice([20, 45, 90, 300])}
+            case "cron":
+                return {"type": "cron", "expression": random.choice(["* * * * *", "*/3 * * * *"])}
+        return {"type": "delay", "delay": random.choice([1, 20, 60, 300])}
+
+    # the relay
+
+    def _relay(self, task_id: str) -> None:
+        """As the stream calls it: soon, sometimes twice, sometimes never."""
+        engine, faults = self._engine, self._world.faults
+        if engine.chance(faults.relay_lost):
+            return
+        for _ in range(2 if engine.chance(faults.message_doubled) else 1):
+            wait = engine.between(0.05, 30 if engine.chance(faults.message_late) else 0.5)
+            self._world.process("relay", lambda process: self._pay(process, task_id), wait)
+
+    def _pay(self, process: Process, task_id: str) -> None:
+        try:
+            pay_named(self._world.ports(process)[0], [task_id])
+        except Unavailable as error:
+            process.note("not paid", str(error))
+        else:
+            self._world.monitor.settled(process)

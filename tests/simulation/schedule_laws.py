@@ -1,0 +1,218 @@
+"""What must hold of schedules, whatever happens. Sees every write of a row and every start."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lambdas.core.lifecycle import Status
+from lambdas.core.occurrence import Occurrence, OverlapPolicy
+from lambdas.core.schedules.history import Place, history
+from lambdas.core.schedules.ledger import Expected, LedgerRow
+from lambdas.core.schedules.plan import Plan
+from lambdas.core.schedules.ports import ScheduleStore
+from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus
+from lambdas.core.schedules.times import after
+from lambdas.core.task import Task
+from lambdas.core.times import MINUTE, Millis
+from tests.simulation.engine import Engine, Process
+from tests.simulation.faults import Faults
+
+LONGEST_HOLD: Millis = 6 * MINUTE  # of an executor between the gate and the lease
+SETTLES: Millis = 8 * MINUTE  # after the faults: by then whatever was stuck has been found
+
+Fail = Callable[[str, str], None]  # what is wrong, and with whom
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    number: int
+    plan: Plan
+    status: ScheduleStatus
+    since: Millis  # by the clock of whoever wrote it
+    began: Millis  # by the world's
+
+
+@dataclass
+class ScheduleLaws:
+    engine: Engine
+    faults: Faults
+    fail: Fail
+    tasks: dict[str, Task]
+    standing: dict[str, Schedule] = field(default_factory=dict)
+    versions: dict[str, list[Version]] = field(default_factory=lambda: defaultdict(list))
+    deleted: set[str] = field(default_factory=set)
+    leaving: set[str] = field(default_factory=set)  # somebody wants them deleted
+    revived: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
+    backed_up_until: Millis = 0  # nobody was there to empty the lanes
+    on_debt: Callable[[str], object] = lambda task_id: None
+    _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
+    _of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # its tasks
+
+    # what is written
+
+    def replaced(self, process: Process, schedule: Schedule) -> None:
+        before = self.standing.get(schedule.id)
+        self.standing[schedule.id] = schedule
+        process.note("schedule", schedule.id, _told(schedule))
+        if before is None or before.version != schedule.version:
+            number, now = schedule.version, self.engine.now
+            began = Version(number, schedule.plan, schedule.status, schedule.since, now)
+            self.versions[schedule.id].append(began)
+        elif before.next_at and schedule.next_at and schedule.next_at < before.next_at:
+            self._fail("its next fire time went back", schedule.id)
+
+    def set_aside(self, schedule_id: str) -> None:
+        if schedule_id not in self.leaving:
+            self._fail("a healthy schedule was set aside", schedule_id)
+
+    def put(self, task: Task) -> None:
+        occurrence = task.spec.occurrence
+        if occurrence is None:
+            return
+        of_it = self._of[occurrence.schedule_id]
+        version = occurrence.version
+        made_by = next(
+            (v for v in self.versions[occurrence.schedule_id] if v.number == version), None
+        )
+        late = self.engine.now - task.created_at > MINUTE  # put by a writer that was frozen
+        if late:
+            self.late.add(task.id)
+        elif made_by is not None and made_by.plan.delay is not None:
+            apart = self.revived | self.late
+            others = [self.tasks[i] for i in of_it if i not in apart]
+            if any(not t.status.finished and _version(t) == version for t in others):
+                self.fail("a delay has two runs at once", task.id)
+        of_it.append(task.id)
+
+    def changed(self, before: Task, after_it: Task) -> None:
+        if before.status is Status.DEAD and not after_it.status.finished:
+            self.revived.add(after_it.id)
+        if not before.status.finished and after_it.owes:
+            self.on_debt(after_it.id)
+        if after_it.attempt == 1 and before.attempt == 0:
+            self._start(after_it)
+
+    def _start(self, task: Task) -> None:
+        occurrence = task.spec.occurrence
+        if occurrence is None:
+            return
+        if occurrence.version is not None:
+            self._check_fire_time(task, occurrence)
+            self._check_version(task, occurrence)
+        if occurrence.overlap is not OverlapPolicy.ALLOW:
+            self._check_overlap(task, occurrence)
+
+    def _check_fire_time(self, task: Task, occurrence: Occurrence) -> None:
+        key = occurrence.schedule_id, occurrence.scheduled_for
+        if self._started.setdefault(key, task.id) != task.id:
+            self.fail(f"the fire time of {self._started[key]} starts twice", task.id)
+
+    def _check_version(self, task: Task, occurrence: Occurrence) -> None:
+        """A change that comes while an executor is held up between gate and lease is too late."""
+        known = self.versions[occurrence.schedule_id]
+        later = [version for version in known if version.number > occurrence.version]
+        if later and later[0].began < self.engine.now - LONGEST_HOLD:
+            self.fail("started long after its schedule had been changed", task.id)
+
+    def _check_overlap(self, task: Task, occurrence: Occurrence) -> None:
+        for other_id in self._of[occurrence.schedule_id]:
+            other = self.tasks[other_id]
+            goes_on = other.status in (Status.RUNNING, Status.RETRYING)
+            bound = other.spec.occurrence.overlap is not OverlapPolicy.ALLOW
+            if other_id != task.id and goes_on and bound and other_id not in self.revived:
+                self.fail(f"started while {other_id} goes on", task.id)
+
+    # when nothing fails any more
+
+    def still_goes_on(self, schedule_id: str) -> None:
+        """Just before it is stopped: an active one is about to fire, or waits for a run."""
+        schedule = self.standing[schedule_id]
+        if schedule.status is not ScheduleStatus.ACTIVE or schedule_id in self.leaving:
+            return
+        awaited = self.tasks.get(schedule.awaited or "")
+        waits = awaited is not None and (awaited.owes or not awaited.status.finished)
+        makes_up = any(span.id == MISSED for span in schedule.spans)
+        if schedule.next_at is None and not waits and not makes_up:
+            self._fail("it is active, and will never fire again", schedule_id)
+        held_up = self.backed_up_until + SETTLES > self.engine.now  # overdue ones wait for room
+        if schedule.next_at and schedule.next_at < self.engine.now - MINUTE and not held_up:
+            self._fail("its fire time has passed, and nobody has seen to it", schedule_id)
+
+    def judge(self, store: ScheduleStore) -> None:
+        for schedule_id in self.standing.keys() - self.leaving:
+            told = history(lambda below, most, i=schedule_id: store.ledger(i, below, most), Place())
+            self._judge_ledger(schedule_id, [one.row for one in told])
+            self._judge_runs(schedule_id)
+
+    def _judge_ledger(self, schedule_id: str, told: list[LedgerRow]) -> None:
+        own = {row.fire_time: row for row in told if not row.backfill}
+        if len(own) != sum(not row.backfill for row in told):
+            self._fail("a fire time is told twice", schedule_id)
+        for row in told:
+            if row.outcome is Expected.FIRED and row.task_id not in self.tasks:
+                self._fail(f"{row.fire_time} is told as fired, and was not", schedule_id)
+        for task_id in self._of[schedule_id]:
+            task = self.tasks[task_id]
+            at = task.spec.occurrence.scheduled_for
+            ran = task.attempt > 0 and task.spec.occurrence.version is not None
+            ran = ran and task_id not in self.late  # others may have passed over it by then
+            if ran and (at not in own or own[at].outcome is not Expected.FIRED):
+                self.fail("it ran, and the ledger does not know", task.id)
+        for at in self._expected(schedule_id):
+            if at not in own:
+                self._fail(f"{at} is not in the ledger", schedule_id)
+            elif own[at].outcome is Expected.SKIPPED_MISFIRE and self._calm(at):
+                self._fail(f"{at} was missed, and nothing was the matter", schedule_id)
+
+    def _judge_runs(self, schedule_id: str) -> None:
+        most = self.standing[schedule_id].plan.max_runs
+        ran = [i for i in self._of[schedule_id] if _version(self.tasks[i]) is not None]
+        ran = [i for i in ran if self.tasks[i].attempt > 0]
+        if most is not None and len(ran) > most + len(self.versions[schedule_id]) - 1:
+            self._fail(f"{len(ran)} runs, and at most {most} were wanted", schedule_id)
+
+    def _expected(self, schedule_id: str) -> set[Millis]:
+        """By the rules in the versions in which they held. Where it ends, a count of runs tells."""
+        schedule, versions = self.standing[schedule_id], self.versions[schedule_id]
+        if schedule.plan.max_runs is not None:
+            return set()
+        ends = [*(version.since for version in versions[1:]), schedule.since]
+        expected: set[Millis] = set()
+        for version, end in zip(versions, ends, strict=True):
+            if version.plan.delay is None:
+                expected |= set(_until(version.plan, version.since, end))
+        if schedule.status is not ScheduleStatus.ACTIVE:  # told when it is resumed
+            expected = {at for at in expected if at < (schedule.next_at or at + 1)}
+        return expected
+
+    def _calm(self, at: Millis) -> bool:
+        calm_at = self.faults.over_at
+        return calm_at is not None and at > max(calm_at, self.backed_up_until) + SETTLES
+
+    def _fail(self, what: str, schedule_id: str) -> None:
+        self.fail(what, schedule_id)
+
+
+def _version(task: Task) -> int | None:
+    return task.spec.occurrence.version if task.spec.occurrence else None
+
+
+def _until(plan: Plan, since: Millis, end: Millis) -> list[Millis]:
+    times = []
+    for at in after(plan, since):
+        if at > end:
+            break
+        times.append(at)
+    return times
+
+
+def _told(schedule: Schedule) -> str:
+    def ahead(at: Millis | None) -> str:
+        return "-" if at is None else str(at)
+
+    return (
+        f"r{schedule.revision} v{schedule.version} {schedule.status} next={ahead(schedule.next_at)}"
+        f" active={schedule.active} waiting={schedule.waiting} awaited={schedule.awaited}"
+        f" runs={schedule.runs} spans={len(schedule.spans)}"
+    )
