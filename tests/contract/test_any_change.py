@@ -81,7 +81,8 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
     }
     step = draw(st.sampled_from(_fitting(task.status) or list(Step)))
     written = draw(st.sets(st.sampled_from(sorted(FIELDS)), min_size=1)) | _always_written(step)
-    written -= _never_written(step)
+    if step is Step.SETTLE:  # what is over stays as it ended
+        written = {"wake"}
     other["status"] = draw(st.sampled_from(sorted(set(TRANSITIONS[step].values()))))
     keeps_attempt = task.current is not None and "previous" not in written and draw(st.booleans())
     change = Change(
@@ -100,15 +101,8 @@ def tasks_and_changes(draw: st.DrawFn) -> tuple[Task, Change]:
 
 def _always_written(step: Step) -> set[str]:
     """The steps that end a task, and the one that revives it, say so and when."""
-    if step is Step.SETTLE:
-        return {"wake"}
     ends = all(after.finished for after in TRANSITIONS[step].values())
     return {"status", "updated_at"} if ends or step is Step.REVIVE else set()
-
-
-def _never_written(step: Step) -> set[str]:
-    """What is over stays as it ended."""
-    return {"status"} if step is Step.SETTLE else set()
 
 
 def _fitting(status: Status) -> list[Step]:
