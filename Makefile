@@ -23,16 +23,17 @@ $(STAMP): requirements.lock pyproject.toml
 	  { echo "Duetime needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Setting up $(VENV) (once; takes a minute) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements-infra.lock)
-	@$(INSTALL) -r requirements.lock
-	@$(INSTALL) --no-deps --editable .
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-infra.lock > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.txt
+	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --require-build-hashes --build-constraints requirements.lock --editable .
 	@touch $@
 
 setup-infra: $(INFRA_STAMP) ## Add the CDK, and what checks a stack
 
 $(INFRA_STAMP): $(STAMP) requirements-infra.lock
 	@echo "Adding the CDK to $(VENV) (once) ..."
-	@$(INSTALL) -r requirements-infra.lock
+	@$(INSTALL) --require-hashes -r requirements-infra.lock
 	@touch $@
 
 run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for options)
@@ -87,8 +88,8 @@ bench: setup-infra ## Make the README's figures again (some minutes)
 	@for script in drift throughput scale schedules coldstart cpu; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python -m bench.cost
 
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra moto
-lock: setup ## Pin the newest versions that pyproject.toml allows
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --extra dev --extra moto
+lock: setup ## Pin the newest versions that pyproject.toml allows, with their hashes
 	$(LOCK) pyproject.toml -o requirements.lock
 	$(LOCK) --extra infra pyproject.toml -c requirements.lock -o requirements-infra.lock
 
