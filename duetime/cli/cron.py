@@ -1,6 +1,7 @@
 """`duetime cron`: what an expression means. It asks nobody: no Duetime needs to be there."""
 
-from datetime import datetime, tzinfo
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -8,13 +9,23 @@ import typer
 
 from duetime.cli.options import AsJson
 from duetime.cli.values import EXAMPLE, refuse
-from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap, Recurrence
+from lambdas.core.recurrence.rules import (
+    BadRule,
+    CronRule,
+    DayMatch,
+    Gap,
+    Overlap,
+    RateRule,
+    Recurrence,
+    Seconds,
+)
 from lambdas.core.times import Millis, from_datetime, rfc3339
 
 if TYPE_CHECKING:
     from duetime.client import Upcoming
 
 MOST = 1_000
+OPTIONS = {"timezone": "--tz", "seconds": "--seconds", "days": "--days"}
 FIRST_YEAR, LAST_YEAR = 1971, 9_990  # well within what datetime can count
 
 
@@ -23,11 +34,22 @@ def cron(
         str,
         typer.Argument(
             metavar="EXPRESSION",
-            help="Minute, hour, day, month, weekday, perhaps second; or @daily and the like.",
+            help="Minute, hour, day, month, weekday; six fields with --seconds; @daily and the"
+            " like; EventBridge's cron(…) or rate(…).",
         ),
     ],
     *,
-    tz: Annotated[str, typer.Option("--tz", metavar="ZONE", help="E.g. Europe/Berlin.")] = "UTC",
+    tz: Annotated[
+        str | None,
+        typer.Option("--tz", metavar="ZONE", help="E.g. Europe/Berlin.", show_default="UTC"),
+    ] = None,
+    seconds: Annotated[
+        Seconds | None, typer.Option(help="Where the seconds are in six fields.")
+    ] = None,
+    days: Annotated[
+        DayMatch,
+        typer.Option(help="If both day and weekday are restricted: which a day must match."),
+    ] = DayMatch.EITHER,
     count: Annotated[int, typer.Option(min=1, max=MOST, help="How many times.")] = 10,
     after: Annotated[
         str | None,
@@ -52,27 +74,47 @@ def cron(
     from duetime.cli import fire_times, phrases
     from duetime.cli.output import say, say_json
 
-    rule = CronRule(expression=expression, timezone=tz, gap=gap, overlap=overlap)
-    recurrence = Recurrence(rules=(rule,))
     now = phrases.now()
-    zone = _zone(tz)
-    told = _told(recurrence, from_datetime(_after(after, zone) or now), count)
+    rule = CronRule(
+        expression=expression,
+        timezone=_timezone(tz, expression),
+        gap=gap,
+        overlap=overlap,
+        seconds=seconds,
+        days=days,
+    )
+    zone = fire_times.load(rule.timezone) or UTC
+    start = from_datetime(_after(after, zone) or now)
+    told = _told(_recurrence(rule, start), expression, start, count)
     if as_json:
         say_json(told)
         return
     say(told["description"], "", fire_times.table(told, zone, now))
 
 
-def _zone(name: str) -> tzinfo:
+def _timezone(tz: str | None, expression: str) -> str:
+    """A zone in the expression that is none is refused with the expression."""
     from lambdas.core.recurrence import zones
+    from lambdas.core.recurrence.language import zone_of
 
+    if tz is None:
+        return zone_of(expression) or "UTC"
     try:
-        return zones.load(name)
+        zones.load(tz)
     except BadRule as bad:
         refuse("--tz", bad.reason)
+    return tz
 
 
-def _told(recurrence: Recurrence, after: Millis, count: int) -> "Upcoming":
+def _recurrence(rule: CronRule, start: Millis) -> Recurrence:
+    """A rate(…) counts from the start; --tz is then only the clock to show it on."""
+    from lambdas.core.recurrence.eventbridge import with_rate
+
+    rate = with_rate(replace(rule, timezone="UTC"), start)
+    return Recurrence(rules=(rate if isinstance(rate, RateRule) else rule,))
+
+
+def _told(recurrence: Recurrence, expression: str, after: Millis, count: int) -> "Upcoming":
     """As the API tells a preview."""
     from lambdas.core.recurrence import told
     from lambdas.core.recurrence.fire_times import check, fire_times
@@ -80,7 +122,7 @@ def _told(recurrence: Recurrence, after: Millis, count: int) -> "Upcoming":
     try:
         check(recurrence, after)
     except BadRule as bad:
-        _refuse(bad, recurrence)
+        _refuse(bad, expression)
     times = list(islice(fire_times(recurrence, after), count))
     touches = told.touched(recurrence, after, times[-1])
     return {
@@ -90,13 +132,11 @@ def _told(recurrence: Recurrence, after: Millis, count: int) -> "Upcoming":
     }
 
 
-def _refuse(bad: BadRule, recurrence: Recurrence) -> NoReturn:
+def _refuse(bad: BadRule, expression: str) -> NoReturn:
     from duetime.cli.carets import pointed
 
-    (rule,) = recurrence.rules
-    assert isinstance(rule, CronRule)
-    lines = [] if bad.position is None else ["", *pointed(rule.expression, bad.position)]
-    refuse("EXPRESSION", "\n".join([bad.reason, *lines]))
+    lines = [] if bad.position is None else ["", *pointed(expression, bad.position)]
+    refuse(OPTIONS.get(bad.field, "EXPRESSION"), "\n".join([bad.reason, *lines]))
 
 
 def _after(text: str | None, zone: tzinfo) -> datetime | None:

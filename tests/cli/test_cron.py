@@ -69,6 +69,13 @@ def test_what_the_clock_passes_over_has_its_row(duetime: Any) -> None:
         ("0 9 30 2 *", "never fires", 4),
         ("0 9 * * 1-5 0 2027", "has seven fields", 14),
         ("0 9 * *", "has 4 fields", 7),
+        ("CRON_TZ=Europe/Berlin 0 25 * * *", "hour: 25 is not from 0 to 23", 24),
+        ("CRON_TZ=Europe/Berln 0 9 * * *", "'Europe/Berln' is not a time zone", 8),
+        ("cron(0 25 * * ? *)", "hour: 25 is not from 0 to 23", 7),
+        ("cron(15 10 ? * 6L 2019-2022)", "does not fire in the next forty years", 18),
+        ("rate(1 minutes)", "write rate(1 minute)", 7),
+        ("@every 5m", "@every is not cron; write a rule of type rate", 0),
+        ("*/90 * * * *", "minute: */90: a step of 90 leads beyond", 0),
     ],
 )
 def test_a_wrong_place_is_pointed_at(
@@ -94,6 +101,9 @@ def test_without_a_place_there_is_no_caret(duetime: Any) -> None:
     ("words", "option", "reason"),
     [
         (("--tz", "Berlin"), "--tz", "did you mean Europe/Berlin?"),
+        (("--seconds", "middle"), "--seconds", ""),
+        (("--seconds", "first"), "--seconds", "is for expressions of six fields"),
+        (("--days", "all"), "--days", ""),
         (("--after", "noon"), "--after", "is not a time"),
         (("--after", "0001-01-01"), "--after", "must be in the years"),
         (("--after", "9999-12-31"), "--after", "must be in the years"),
@@ -118,9 +128,65 @@ def test_a_time_without_an_offset_is_on_the_clock_of_the_zone(duetime: Any) -> N
     assert "Wed 2027-06-02 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *offset).stdout
 
 
-@pytest.mark.parametrize("expression", ["0 9 L * *", "0 9 * * L5", "0 9 * * mon#2", "0 9 15W * *"])
-def test_what_the_manual_says_of_days_can_be_said(duetime: Any, expression: str) -> None:
-    assert duetime("cron", expression).exit_code == ExitCode.OK
+def without_frame(text: str) -> str:
+    """The words of an error, as if the box around them had no edge."""
+    return " ".join(line.strip("│ ") for line in text.splitlines())
+
+
+def test_six_fields_need_seconds_and_the_error_shows_both_readings(duetime: Any) -> None:
+    result = duetime("cron", "0 0 9 * * *")
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert (
+        "Invalid value for --seconds: is required with six fields; with seconds first: at 09:00"
+        " every day; with seconds last: every second of minute 0 of hour 0 on day 9 of the month"
+    ) in without_frame(result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "description", "fires"),
+    [
+        (("0 0 9 * * *", "--seconds", "first"), "at 09:00 every day", "Wed 2027-06-02 09:00:00"),
+        (
+            ("0 9 * * * 30", "--seconds", "last"),
+            "at 09:00:30 every day",
+            "Wed 2027-06-02 09:00:30",
+        ),
+        (
+            ("0 0 13 * fri", "--days", "both"),
+            "at 00:00 on day 13 of the month, but only on Friday",
+            "Fri 2027-08-13 00:00:00",
+        ),
+        (
+            ("CRON_TZ=Asia/Tokyo 0 9 * * *",),
+            "at 09:00 every day, Asia/Tokyo",
+            "Wed 2027-06-02 09:00:00 +09:00",
+        ),
+        (
+            ("cron(0 18 ? * MON-FRI 2027)", "--tz", "Europe/Berlin"),
+            "at 18:00, Monday to Friday, in 2027, Europe/Berlin (gap: skip)",
+            "Tue 2027-06-01 18:00:00 +02:00",
+        ),
+        (("rate(5 minutes)",), "every 5 minutes", "Tue 2027-06-01 12:05:00 +00:00"),
+        (
+            ("rate(5 minutes)", "--tz", "Asia/Tokyo"),
+            "every 5 minutes",
+            "Tue 2027-06-01 12:05:00 +09:00",
+        ),
+    ],
+)
+def test_expressions_that_are_pasted_from_elsewhere(
+    duetime: Any, words: tuple[str, ...], description: str, fires: str
+) -> None:
+    result = duetime("cron", *words, "--after", "2027-06-01T12:00", "--count", "1")
+    assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
+    told, _, first = result.stdout.splitlines()
+    assert told == description
+    assert first.startswith(fires)
+
+
+def test_years_that_end_give_fewer_times_than_were_asked_for(duetime: Any) -> None:
+    words = ("cron(0 9 1 * ? 2027)", "--after", "2027-10-15", "--count", "10")
+    assert len(duetime("cron", *words).stdout.splitlines()) == 2 + 2
 
 
 @pytest.mark.parametrize("year", ["1971", "9990"])

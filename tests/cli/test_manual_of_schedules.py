@@ -107,6 +107,50 @@ def test_the_table_has_every_policy() -> None:
     assert len(POLICIES) == 5
 
 
+def column(header: str, number: int) -> list[str]:
+    """What is in backticks in a column of the table with that header."""
+    rows = MANUAL.split(header, 1)[1].split("\n\n", 1)[0].splitlines()[1:]
+    return [text for row in rows for text in re.findall("`(.*?)`", row.split("|")[number])]
+
+
+ENTRIES = column("\n| entry | means |", 1)
+
+
+@pytest.mark.parametrize("entry", [*ENTRIES, *column("\n| field | values | names |", 3)])
+def test_every_entry_of_the_manual_s_language_can_be_typed(duetime: Any, entry: str) -> None:
+    places = [["0", "9", "*", "*", "*"] for _ in range(5)]
+    for place, fields in enumerate(places):
+        fields[place] = entry
+    codes = {duetime("cron", " ".join(fields)).exit_code for fields in places}
+    assert 0 in codes
+
+
+def test_the_manual_has_the_whole_language() -> None:
+    assert {"L", "L-3", "20-L", "15W", "LW", "mon#2", "friL", "5L", "?", "0/5"} <= set(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("expression", "instead"),
+    [
+        ("@every 5m", "--every 5m"),
+        ("*/90 * * * *", "--every 90m"),
+        ("0 */36 * * *", "--every 36h"),
+        ("@reboot", "duetime submit"),
+        ("at(2030-01-01T00:00:00)", "--at"),
+        ("H/15 * * * *", "--jitter 5m"),
+        ("0 9 * * 1-5 2030", "cron(0 9 ? * MON-FRI 2030)"),
+        ("0 22-2 * * *", "22-23,0-2"),
+    ],
+)
+def test_what_the_manual_says_to_write_instead_is_what_the_error_says(
+    duetime: Any, expression: str, instead: str
+) -> None:
+    result = duetime("cron", expression)
+    assert result.exit_code == 2
+    assert instead in " ".join(line.strip("│ ") for line in result.stderr.splitlines())
+    assert instead in column("\n| written | write |", 2)
+
+
 @pytest.mark.parametrize("request_file", REQUESTS, ids=lambda path: path.stem)
 def test_every_request_is_accepted(live: Any, request_file: Path) -> None:
     result = live("schedules", "create", "--file", str(request_file))

@@ -115,6 +115,130 @@ def test_every_kind_of_rule(live: Any, words: tuple[str, ...], rules: list[Any])
     assert schedule["task"]["target"]["method"] == "PUT"
 
 
+TASK = ("--handler", "echo")
+
+
+@pytest.mark.parametrize(
+    ("words", "rules", "exclude"),
+    [
+        (
+            ("--cron", "0 0 9 * * *", "--exclude-cron", "* 12 * * *", "--seconds", "first"),
+            [{"expression": "0 0 9 * * *", "seconds": "first"}],
+            [{"expression": "* 12 * * *"}],
+        ),
+        (
+            ("--cron", "0 9 * * *", "--exclude-cron", "* 12 * * * 30", "--seconds", "last"),
+            [{"expression": "0 9 * * *"}],
+            [{"expression": "* 12 * * * 30", "seconds": "last"}],
+        ),
+        (
+            ("--cron", "0 9 13 * fri", "--exclude-cron", "* * 24 * mon", "--days", "both"),
+            [{"expression": "0 9 13 * fri", "days": "both"}],
+            [{"expression": "* * 24 * mon", "days": "both"}],
+        ),
+        (
+            ("--cron", "CRON_TZ=Europe/Berlin 0 9 * * *", "--cron", "0 9 * * *"),
+            [
+                {"expression": "CRON_TZ=Europe/Berlin 0 9 * * *", "timezone": "Europe/Berlin"},
+                {"expression": "0 9 * * *"},
+            ],
+            [],
+        ),
+        (
+            ("--cron", "cron(0 12 * * ? *)", "--tz", "Asia/Tokyo"),
+            [{"expression": "cron(0 12 * * ? *)", "timezone": "Asia/Tokyo"}],
+            [],
+        ),
+    ],
+)
+def test_cron_as_it_is_pasted(
+    live: Any, words: tuple[str, ...], rules: list[Any], exclude: list[Any]
+) -> None:
+    schedule = made(live, *words, *TASK)
+    usual = {"type": "cron", "timezone": "UTC"}
+    assert (schedule.get("rules") or [schedule["rule"]]) == [usual | rule for rule in rules]
+    assert schedule["exclude"] == [usual | exclusion for exclusion in exclude]
+
+
+def test_eventbridge_s_rate_becomes_a_rate_whatever_the_zone(live: Any) -> None:
+    words = ("--cron", "rate(5 minutes)", "--cron", "0 9 * * *", "--tz", "Asia/Tokyo", *TASK)
+    first, second = made(live, *words)["rules"]
+    assert (first["type"], first["every"]) == ("rate", 300.0)
+    assert second == {"type": "cron", "expression": "0 9 * * *", "timezone": "Asia/Tokyo"}
+
+
+@pytest.mark.parametrize("command", ["create", "preview"])
+@pytest.mark.parametrize("option", ["--cron", "--exclude-cron"])
+def test_six_fields_without_seconds_are_a_usage_error_with_both_readings(
+    live: Any, command: str, option: str
+) -> None:
+    words = ("--every", "1h") if option == "--exclude-cron" else ()
+    result = live("schedules", command, *words, option, "0 0 9 * * *")
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    told = " ".join(line.strip("│ ") for line in result.stderr.splitlines())
+    assert "Invalid value for --seconds: is required with six fields; with seconds first:" in told
+    assert "with seconds last: every second of minute 0 of hour 0 on day 9 of the month" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--every", "1h", "--seconds", "first"), "goes with --cron or --exclude-cron of six"),
+        (("--cron", "0 9 * * *", "--seconds", "last"), "goes with --cron or --exclude-cron of"),
+        (("--cron", "cron(0 12 * * ? *)", "--seconds", "last"), "goes with --cron or"),
+        (("--every", "1h", "--days", "both"), "goes with --cron or --exclude-cron"),
+    ],
+)
+def test_seconds_and_days_go_with_expressions_that_have_them(
+    live: Any, words: tuple[str, ...], reason: str
+) -> None:
+    result = live("schedules", "create", *words, *TASK)
+    assert result.exit_code == ExitCode.USAGE
+    assert reason in " ".join(line.strip("│ ") for line in result.stderr.splitlines())
+
+
+def test_an_update_keeps_the_days_and_asks_for_the_seconds_of_another_expression(live: Any) -> None:
+    words = ("--cron", "0 0 9 13 * fri", "--seconds", "first", "--days", "both", *TASK)
+    schedule_id = made(live, *words)["id"]
+    update = ("schedules", "update", schedule_id)
+    assert live(*update, "--cron", "0 0 10 13 * fri").exit_code == ExitCode.USAGE
+    live(*update, "--cron", "0 10 13 * fri", "--tz", "Asia/Tokyo")
+    rule = {"type": "cron", "expression": "0 10 13 * fri", "timezone": "Asia/Tokyo", "days": "both"}
+    assert shown(live, schedule_id)["rule"] == rule
+    live(*update, "--days", "either")
+    assert "days" not in shown(live, schedule_id)["rule"]
+    live(*update, "--cron", "CRON_TZ=Europe/Berlin 0 10 * * *")
+    assert shown(live, schedule_id)["rule"]["timezone"] == "Europe/Berlin"
+    live(*update, "--cron", "rate(5 minutes)")
+    assert shown(live, schedule_id)["rule"]["every"] == 300.0
+
+
+def test_an_update_turns_the_seconds_round(live: Any) -> None:
+    words = ("--cron", "0 0 9 1 1 *", "--exclude-cron", "* * * 1 2 3", "--seconds", "last", *TASK)
+    schedule_id = made(live, *words)["id"]
+    live("schedules", "update", schedule_id, "--seconds", "first")
+    after = shown(live, schedule_id)
+    assert (after["rule"]["seconds"], after["exclude"][0]["seconds"]) == ("first", "first")
+    live("schedules", "update", schedule_id, "--name", "other")
+    assert shown(live, schedule_id)["rule"] == after["rule"]
+
+
+def test_an_update_with_another_rule_leaves_the_days_of_the_exclusions(live: Any) -> None:
+    schedule_id = made(live, "--cron", "0 9 * * *", "--exclude-cron", "* * 1 * mon", *TASK)["id"]
+    live("schedules", "update", schedule_id, "--cron", "0 9 13 * fri", "--days", "both")
+    after = shown(live, schedule_id)
+    assert after["rule"]["days"] == "both"
+    assert after["exclude"] == [{"type": "cron", "expression": "* * 1 * mon", "timezone": "UTC"}]
+    live("schedules", "update", schedule_id, "--days", "both")
+    assert shown(live, schedule_id)["exclude"][0]["days"] == "both"
+
+
+def test_a_preview_shows_the_clock_of_the_zone_in_the_expression(live: Any) -> None:
+    words = ("--cron", "CRON_TZ=Asia/Tokyo 0 9 * * *", "--count", "1")
+    result = live("schedules", "preview", *words)
+    assert " 09:00:00 +09:00" in result.stdout
+
+
 def test_create_says_what_it_is_when_it_fires_and_how_to_go_on(live: Any) -> None:
     words = ("--cron", "0 9 * * 1-5", "--tz", "Europe/Berlin", "--handler", "echo")
     first, second = live("schedules", "create", *words, "--name", "daily").stdout.splitlines()
@@ -287,6 +411,16 @@ def test_trigger_runs_it_now(live: Any, system: Any) -> None:
     assert "scheduled for" in panel
 
 
+def test_trigger_with_the_key_of_a_cancelled_run_says_that_nothing_will_run(live: Any) -> None:
+    schedule_id = made(live, *HOURLY)["id"]
+    words = ("schedules", "trigger", schedule_id, "--idempotency-key", "k")
+    task_id = data(live(*words, "--json"))["id"]
+    live("cancel", task_id)
+    result = live(*words)
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stderr.startswith(f"Nothing will run: {task_id}, the task of this key, is CANC")
+
+
 def test_trigger_and_watch(live: Any, system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MADE_WITH, "sleep", lambda _seconds: system.run_due())
     schedule_id = made(live, *HOURLY, "--payload", "[1]")["id"]
@@ -309,7 +443,7 @@ def test_a_run_that_was_skipped_says_why(live: Any, system: Any) -> None:
 
 def test_the_tasks_of_a_schedule_are_listed(live: Any) -> None:
     schedule_id = made(live, *HOURLY)["id"]
-    assert live("list", "--schedule", schedule_id).stdout == "No task matches.\n"
+    assert live("list", "--schedule", schedule_id).stdout.startswith("No task matches.\n")
     task_id = data(live("schedules", "trigger", schedule_id, "--json"))["id"]
     live("submit", "--handler", "echo")
     found = data(live("list", "--schedule", schedule_id, "--json"))["items"]

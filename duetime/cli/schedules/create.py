@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, ScheduleId, Sign, Token, Url, connect
+from duetime.cli.options import AsJson, ScheduleId, Server
 from duetime.cli.schedules import options
 from duetime.cli.schedules.plan_options import PlanOptions
 from duetime.cli.schedules.rule_options import RuleOptions
@@ -30,9 +30,7 @@ def create(
     source: options.Source = None,
     plan: PlanOptions,
     idempotency_key: options.IdempotencyKey = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Have something run again and again.
@@ -44,7 +42,7 @@ def create(
     from duetime.cli.schedules import bodies, views
 
     body = bodies.new(what, rules, plan, source)
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         made = client.schedules.create_once(idempotency_key=idempotency_key, **body)
     if as_json:
         say_json(made.schedule)
@@ -62,9 +60,7 @@ def update(
     source: options.Source = None,
     unset: Unset = None,
     plan: PlanOptions,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Change a schedule: what the options say, or all of it with --file.
@@ -77,7 +73,7 @@ def update(
 
     bodies.check_unset(unset or [])
     body = None if source is None else bodies.whole(what, rules, plan, source)
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         if body is None:
             standing = client.schedules.get(schedule)
             body = bodies.changed(standing, what, rules, plan, unset or [])

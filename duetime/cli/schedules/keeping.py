@@ -5,17 +5,8 @@ from typing import Annotated
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import (
-    AsJson,
-    Cursor,
-    Limit,
-    NoLimit,
-    ScheduleId,
-    Sign,
-    Token,
-    Url,
-    connect,
-)
+from duetime.cli.groups import grouped
+from duetime.cli.options import AsJson, Paging, ScheduleId, Server
 from duetime.cli.values import refuse
 from lambdas.core.schedules.schedule import ScheduleStatus
 
@@ -24,6 +15,7 @@ FEW = 5  # fire times that are shown with a schedule
 Note = Annotated[str | None, typer.Option(help="Why; it is shown with the schedule.")]
 
 
+@grouped
 def list_schedules(
     *,
     status: Annotated[
@@ -33,12 +25,8 @@ def list_schedules(
     namespace: Annotated[
         str | None, typer.Option(help="Whose schedules.", show_default="default")
     ] = None,
-    limit: Limit = 20,
-    everything: NoLimit = False,
-    cursor: Cursor = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    paging: Paging,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Schedules, newest first."""
@@ -46,21 +34,17 @@ def list_schedules(
     from duetime.cli.schedules import views
 
     which = {"status": status, "namespace": namespace}
-    with connect(url, sign, token) as client:
-        page = listing.read(
-            lambda size, at: client.schedules.page(**which, limit=size, cursor=at),
-            limit=None if everything else limit,
-            cursor=cursor,
-        )
+    with server.connect() as client:
+        page = paging.read(lambda size, at: client.schedules.page(**which, limit=size, cursor=at))
     empty = listing.NO_SCHEDULE_MATCHES if any(which.values()) else listing.NO_SCHEDULES
     listing.print_list(page, views.table, empty, as_json=as_json)
 
 
+@grouped
 def show(
     schedule: ScheduleId,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    *,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """One schedule: all that is known of it, and when it fires next."""
@@ -68,7 +52,7 @@ def show(
     from duetime.cli.output import say, say_json
     from duetime.cli.schedules import views
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         found = client.schedules.get(schedule)
         if as_json:
             say_json(found)
@@ -78,13 +62,12 @@ def show(
     say(f"What became of its fire times: duetime schedules ledger {found['id']}")
 
 
+@grouped
 def delete(
     schedule: ScheduleId,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Delete a schedule, and its ledger. A run that has started goes on, others are cancelled."""
@@ -93,7 +76,7 @@ def delete(
 
     if not (yes or answerable()):
         refuse("--yes", "nobody is there to be asked: add it")
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         found = client.schedules.get(schedule)
         what = f"{phrases.short(found)} ({phrases.when(found)})"
         if not yes and not agreed(f"Delete {what} and its ledger?"):
@@ -106,20 +89,19 @@ def delete(
         say(f"Deleted {found['id']}  {what}")
 
 
+@grouped
 def pause(
     schedule: ScheduleId,
     *,
     note: Note = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Let it fire no more until it is resumed. A run that has started goes on."""
     from duetime.cli.output import say, say_json
     from duetime.cli.schedules import phrases
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         paused = client.schedules.pause(schedule, note)
     if as_json:
         say_json(paused)
@@ -128,13 +110,12 @@ def pause(
     say(f"Let it go on: duetime schedules resume {paused['id']}")
 
 
+@grouped
 def resume(
     schedule: ScheduleId,
     *,
     note: Note = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Let it fire again, from now on; for what it missed there is backfill."""
@@ -142,7 +123,7 @@ def resume(
     from duetime.cli.output import say, say_json
     from duetime.cli.schedules import views
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         resumed = client.schedules.resume(schedule, note)
     if as_json:
         say_json(resumed)

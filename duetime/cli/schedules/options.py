@@ -6,7 +6,7 @@ import typer
 
 from duetime.cli.submit_options import DURATION, LABELS, TIME, WHAT
 from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import Gap, Overlap
+from lambdas.core.recurrence.rules import DayMatch, Gap, Overlap, Seconds
 from lambdas.core.schedules.plan import MisfirePolicy
 
 FIRES = "When it fires"
@@ -17,7 +17,8 @@ Cron = Annotated[
     list[str] | None,
     typer.Option(
         metavar="EXPRESSION",
-        help='E.g. "0 9 * * 1-5"; repeatable. Try it: duetime cron.',
+        help='E.g. "0 9 * * 1-5", EventBridge\'s cron(…) or rate(…); repeatable. Try it: duetime'
+        " cron.",
         rich_help_panel=FIRES,
     ),
 ]
@@ -28,6 +29,24 @@ Tz = Annotated[
         metavar="ZONE",
         help="Of --cron and of what is excluded, e.g. Europe/Berlin.",
         show_default="UTC",
+        rich_help_panel=FIRES,
+    ),
+]
+SecondsOption = Annotated[
+    Seconds | None,
+    typer.Option(
+        "--seconds",
+        help="Where the seconds are in --cron and --exclude-cron of six fields.",
+        rich_help_panel=FIRES,
+    ),
+]
+Days = Annotated[
+    DayMatch | None,
+    typer.Option(
+        "--days",
+        help="With --cron and --exclude-cron that restrict both day and weekday: which a day must"
+        " match.",
+        show_default="either",
         rich_help_panel=FIRES,
     ),
 ]

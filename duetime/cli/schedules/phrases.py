@@ -9,7 +9,7 @@ from rich.text import Text
 from duetime.cli import fire_times, phrases
 from duetime.cli.schedules.rule_options import rules_of
 from duetime.client import Schedule
-from duetime.text import clean, one_line
+from duetime.text import clean, length, one_line
 from lambdas.core.schedules.ledger import Expected
 from lambdas.core.schedules.schedule import ScheduleStatus
 
@@ -80,8 +80,8 @@ def misfire(fields: Mapping[str, Any]) -> str:
     if policy == "run_all":
         told += f", {fields.get('per_minute', 60):g} a minute"
     if fields.get("window") is not None:
-        told += f", if not longer ago than {phrases.length(fields['window'])}"
-    return f"{told}; missed is what is {phrases.length(fields.get('grace', 60))} late"
+        told += f", if not longer ago than {length(fields['window'])}"
+    return f"{told}; missed is what is {length(fields.get('grace', 60))} late"
 
 
 def overlap(policy: str) -> str:

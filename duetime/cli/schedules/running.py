@@ -6,7 +6,7 @@ import typer
 
 from duetime.cli import values
 from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Following, ScheduleId, Sign, Token, Url, connect
+from duetime.cli.options import AsJson, Following, ScheduleId, Server
 from lambdas.core.occurrence import OverlapPolicy
 
 
@@ -18,16 +18,14 @@ def trigger(
         str | None, typer.Option(help="Triggering again with it makes no second run.")
     ] = None,
     following: Following,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """One run now, outside the rule, even of a schedule that is paused."""
     from duetime.cli import submitting
 
     poll, limit = following.checked()
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         submitted = client.schedules.trigger_once(schedule, idempotency_key=idempotency_key)
         if following.watch:
             submitting.followed(client, submitted, as_json=as_json, poll=poll, limit=limit)
@@ -35,6 +33,7 @@ def trigger(
             submitting.one(submitted, as_json=as_json)
 
 
+@grouped
 def backfill(
     schedule: ScheduleId,
     *,
@@ -57,9 +56,7 @@ def backfill(
     per_minute: Annotated[
         float | None, typer.Option(metavar="N", help="How many a minute.", show_default="60")
     ] = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Run the fire times of a span in the past, as if they were now, at a pace."""
@@ -70,7 +67,7 @@ def backfill(
     since = values.past("--from", start, now) or ""
     before = values.past("--to", "0" if until is None else until, now) or ""
     pace, policy = values.number("--per-minute", per_minute), _policy(overlap)
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         answer = client.schedules.backfill(
             schedule, start=since, until=before, overlap=policy, per_minute=pace
         )

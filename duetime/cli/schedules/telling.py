@@ -1,38 +1,24 @@
 """`duetime schedules upcoming`, `ledger` and `preview`: what will happen and what has."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from duetime.cli.groups import grouped
-from duetime.cli.options import (
-    AsJson,
-    Cursor,
-    Limit,
-    NoLimit,
-    ScheduleId,
-    Sign,
-    Token,
-    Url,
-    connect,
-)
+from duetime.cli.options import AsJson, Paging, ScheduleId, Server
 from duetime.cli.schedules.rule_options import RuleOptions, rules_of
 from duetime.cli.values import moment, refuse
-
-if TYPE_CHECKING:
-    pass
 
 Count = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
 
 
+@grouped
 def upcoming(
     schedule: ScheduleId,
     *,
     count: Count = 10,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """When it fires next, on the clock of its rule, and what daylight saving does to that."""
@@ -40,7 +26,7 @@ def upcoming(
     from duetime.cli.output import say, say_json
     from duetime.cli.schedules import views
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         ahead = client.schedules.upcoming(schedule, count=count)
         if as_json:
             say_json(ahead)
@@ -49,29 +35,22 @@ def upcoming(
     say(views.coming(found, ahead, phrases.now()))
 
 
+@grouped
 def ledger(
     schedule: ScheduleId,
     *,
-    limit: Limit = 20,
-    everything: NoLimit = False,
-    cursor: Cursor = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    paging: Paging,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """What became of every fire time, the latest first: why did it not run?"""
     from duetime.cli import fire_times, listing
     from duetime.cli.schedules import views
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         found = client.schedules.get(schedule)
         read = partial(client.schedules.ledger_page, schedule)
-        page = listing.read(
-            lambda size, at: read(limit=size, cursor=at),
-            limit=None if everything else limit,
-            cursor=cursor,
-        )
+        page = paging.read(lambda size, at: read(limit=size, cursor=at))
     zone = fire_times.zone_of(rules_of(found))
     empty = f"None of its fire times has come: duetime schedules upcoming {found['id']}"
     listing.print_list(page, views.ledger(zone), empty, as_json=as_json)
@@ -85,9 +64,7 @@ def preview(
         str | None, typer.Option(metavar="TIME", help="From then on.", show_default="now")
     ] = None,
     count: Count = 10,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """When a schedule would fire; nothing is stored. For one expression: duetime cron."""
@@ -97,7 +74,7 @@ def preview(
     body = rules.fields()
     if not rules_of(body):
         refuse("--cron", "say when: --cron EXPRESSION, --every DURATION or --delay DURATION")
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         told = client.schedules.preview(after=moment("--after", after), count=count, **body)
     if as_json:
         say_json(told)

@@ -13,7 +13,7 @@ from duetime.cli import phrases as task_phrases
 from duetime.cli.schedules import phrases
 from duetime.cli.schedules.rule_options import rules_of
 from duetime.client import Expected, Schedule, Upcoming
-from duetime.text import clean, one_line
+from duetime.text import clean, length, one_line
 
 
 def panel(schedule: Schedule, ahead: Upcoming, now: datetime) -> RenderableType:
@@ -39,7 +39,7 @@ def facts(schedule: Schedule, now: datetime) -> Iterator[tuple[str, Text]]:
         "runs": phrases.runs(schedule),
         "starts": task_phrases.when(schedule.get("starts_at"), now),
         "ends": task_phrases.when(schedule.get("ends_at"), now),
-        "jitter": f"up to {task_phrases.length(jitter)}" if jitter else None,
+        "jitter": f"up to {length(jitter)}" if jitter else None,
         "overlap": phrases.overlap(schedule.get("overlap", "skip")),
         "misfire": phrases.misfire(schedule.get("misfire", {})),
         "pauses": f"after {task_phrases.count(failures, 'dead run')} in a row"
@@ -50,7 +50,7 @@ def facts(schedule: Schedule, now: datetime) -> Iterator[tuple[str, Text]]:
         "task name": clean(task.get("name") or "") or None,
         "namespace": task.get("namespace"),
         "priority": task.get("priority"),
-        "timeout": task_phrases.length(timeout) if timeout else None,
+        "timeout": length(timeout) if timeout else None,
         "tags": clean(", ".join(f"{k}={v}" for k, v in task.get("tags", {}).items())) or None,
         "payload": task_phrases.value(task.get("payload")),
         "version": str(schedule["version"]),

@@ -12,6 +12,7 @@ from lambdas.api.models import LATEST
 from lambdas.core.recurrence.rules import (
     BadRule,
     CronRule,
+    DayMatch,
     DelayRule,
     ExcludedDates,
     Exclusion,
@@ -19,6 +20,7 @@ from lambdas.core.recurrence.rules import (
     Overlap,
     RateRule,
     Recurrence,
+    Seconds,
 )
 from lambdas.core.times import YEAR, Millis, seconds
 
@@ -42,20 +44,34 @@ class CronIn(BaseModel):
 
     type: Literal["cron"]
     expression: Expression
-    timezone: Zone = "UTC"
+    timezone: Zone | None = None
+    seconds: Literal["first", "last"] | None = None
+    days: Literal["either", "both"] | None = None
     dst: DstIn | None = None
 
-    def rule(self, now: Millis) -> CronRule:  # noqa: ARG002
+    def rule(self, now: Millis) -> CronRule | RateRule:
+        from lambdas.core.recurrence.eventbridge import with_rate
+
+        return with_rate(self._cron(), now)
+
+    def exclusion(self) -> Exclusion:
+        return self._cron()
+
+    def _cron(self) -> CronRule:
         gap, overlap = (self.dst.gap, self.dst.overlap) if self.dst else (None, None)
         return CronRule(
             expression=self.expression,
-            timezone=self.timezone,
+            timezone=self._zone(),
             gap=Gap(gap) if gap else None,
             overlap=Overlap(overlap) if overlap else None,
+            seconds=Seconds(self.seconds) if self.seconds else None,
+            days=DayMatch(self.days or "either"),
         )
 
-    def exclusion(self) -> Exclusion:
-        return self.rule(0)
+    def _zone(self) -> str:
+        from lambdas.core.recurrence.language import zone_of
+
+        return zone_of(self.expression) or "UTC" if self.timezone is None else self.timezone
 
 
 class RateIn(BaseModel):

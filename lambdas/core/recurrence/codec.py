@@ -1,14 +1,19 @@
 """How a recurrence is written down: short lists, with defaults left out at the end.
 
-["cron", expression, timezone?, gap?, overlap?]   ["rate", every, anchor]   ["delay", delay]
-["dates", [date, …], timezone?]
+["cron", expression, timezone?, gap?, overlap?, seconds?, days?]
+["rate", every, anchor]   ["delay", delay]   ["dates", [date, …], timezone?]
+
+Of six fields the seconds are last unless `seconds` says "first": so it was before that could be
+said, and so every version reads what another has written.
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 from lambdas.core.recurrence.rules import (
     CronRule,
+    DayMatch,
     DelayRule,
     ExcludedDates,
     Exclusion,
@@ -17,6 +22,7 @@ from lambdas.core.recurrence.rules import (
     RateRule,
     Recurrence,
     Rule,
+    Seconds,
 )
 
 Written = list[Any]
@@ -44,16 +50,27 @@ def _encode(rule: Rule | Exclusion) -> Written:
             return ["delay", delay]
         case ExcludedDates(dates=dates, timezone=timezone):
             return _trimmed(["dates", list(dates), _unless_utc(timezone)])
-        case CronRule(expression=expression, timezone=timezone, gap=gap, overlap=overlap):
-            return _trimmed(
-                [
-                    "cron",
-                    expression,
-                    _unless_utc(timezone),
-                    gap and gap.value,
-                    overlap and overlap.value,
-                ]
-            )
+        case CronRule():
+            return _encode_cron(rule)
+
+
+def _encode_cron(rule: CronRule) -> Written:
+    written = [
+        "cron",
+        rule.expression,
+        _unless_utc(rule.timezone),
+        rule.gap,
+        rule.overlap,
+        None if rule.seconds is _usual_seconds(rule.expression) else rule.seconds,
+        None if rule.days is DayMatch.EITHER else rule.days,
+    ]
+    return _trimmed([said.value if isinstance(said, StrEnum) else said for said in written])
+
+
+def _usual_seconds(expression: str) -> Seconds | None:
+    """Last in six fields; EventBridge's cron( ) and a CRON_TZ= are no part of plain ones."""
+    plain = "(" not in expression and "=" not in expression
+    return Seconds.LAST if plain and len(expression.split()) == 6 else None
 
 
 def _unless_utc(timezone: str) -> str | None:
@@ -84,13 +101,15 @@ def _decode_exclusion(written: Sequence[Any]) -> Exclusion:
 
 def _decode_cron(written: Sequence[Any]) -> CronRule:
     match written:
-        case ["cron", expression, *rest] if len(rest) <= 3:
-            timezone, gap, overlap = (*rest, None, None, None)[:3]
+        case ["cron", expression, *rest] if len(rest) <= 5:
+            timezone, gap, overlap, seconds, days = (*rest, *[None] * 5)[:5]
             return CronRule(
                 expression=expression,
                 timezone=timezone or "UTC",
                 gap=Gap(gap) if gap else None,
                 overlap=Overlap(overlap) if overlap else None,
+                seconds=Seconds(seconds) if seconds else _usual_seconds(expression),
+                days=DayMatch(days) if days else DayMatch.EITHER,
             )
     raise ValueError(f"not a rule: {written!r}")
 

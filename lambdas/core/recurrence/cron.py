@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from lambdas.core.recurrence.language import fields_of
+from lambdas.core.recurrence.language import check_zone, parse
 from lambdas.core.recurrence.pattern import DAY_LONG, YEARS_AHEAD, Pattern, firing
-from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap
+from lambdas.core.recurrence.rules import BadRule, CronRule, DayMatch, Gap, Overlap, Seconds
 from lambdas.core.recurrence.zones import load, stretch
 
 BOUND = YEARS_AHEAD * 366 * DAY_LONG
@@ -62,21 +62,43 @@ class Cron:
 
 
 def cron(rule: CronRule) -> Cron:
-    return _ready(rule.expression, rule.timezone, rule.gap, rule.overlap)
+    return _ready(rule.expression, rule.timezone, rule.gap, rule.overlap, rule.seconds, rule.days)
 
 
 @lru_cache(maxsize=1_024)
-def _ready(expression: str, zone: str, gap: Gap | None, overlap: Overlap | None) -> Cron:
-    pattern = firing(expression)
+def _ready(
+    expression: str,
+    zone: str,
+    gap: Gap | None,
+    overlap: Overlap | None,
+    seconds: Seconds | None,
+    days: DayMatch,
+) -> Cron:
+    pattern = firing(expression, seconds, days)
+    check_zone(parse(expression, seconds), zone)
     load(zone)
-    usual_gap, usual_overlap = daylight(expression)
+    usual_gap, usual_overlap = daylight(expression, seconds)
     return Cron(pattern, zone, gap or usual_gap, overlap or usual_overlap)
 
 
-def daylight(expression: str) -> tuple[Gap, Overlap]:
+def daylight(expression: str, seconds: Seconds | None = None) -> tuple[Gap, Overlap]:
     """Debian cron's rule: an expression whose minute or hour begins with `*` follows elapsed
-    time; any other follows the clock on the wall, so that a daily task runs once every day."""
-    minute, hour, *_ = fields_of(expression)
-    if minute.startswith("*") or hour.startswith("*"):
+    time; any other follows the clock on the wall, so that a daily task runs once every day.
+
+    EventBridge leaves out a local time that does not exist, and its `0/15` is cron's `*/15`.
+    """
+    parsed = parse(expression, seconds)
+    stars = "*" if parsed.year is None else ("*", "0/")
+    if parsed.minute.text.startswith(stars) or parsed.hour.text.startswith(stars):
         return Gap.SKIP, Overlap.BOTH
-    return Gap.SHIFT, Overlap.FIRST
+    return (Gap.SHIFT if parsed.year is None else Gap.SKIP), Overlap.FIRST
+
+
+def never_fires(rule: CronRule) -> BadRule:
+    """Why there is no fire time, for a rule that is well said."""
+    parsed = parse(rule.expression, rule.seconds)
+    years = firing(rule.expression, rule.seconds, rule.days).years
+    if parsed.year is None or years is None:
+        return BadRule("expression", "never fires")
+    reason = f"does not fire in the next forty years; its year is {parsed.year.text}"
+    return BadRule("expression", reason, position=parsed.year.position)

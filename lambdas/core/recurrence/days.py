@@ -19,8 +19,8 @@ class Days:
         self,
         *,
         numbers: frozenset[int],
-        last: bool,
-        nearest: int | None,
+        last: frozenset[int],  # so many days before the last of the month
+        nearest: frozenset[int],  # the weekdays nearest to these
         weekdays: frozenset[int],
         nth: frozenset[tuple[int, int]],  # (weekday, which); which is 0 for the last
         both: bool,
@@ -57,16 +57,18 @@ class Days:
         return by_number and by_weekday if self.both else by_number or by_weekday
 
     def _by_number(self, day: int, first: int, length: int) -> bool:
-        if self.nearest is not None:
-            return day == _nearest_weekday(self.nearest, first, length)
-        return day in self.numbers or (self.last and day == length)
+        return (
+            day in self.numbers
+            or length - day in self.last
+            or any(day == _nearest_weekday(near, first, length) for near in self.nearest)
+        )
 
     def _by_weekday(self, day: int, first: int, length: int) -> bool:
         weekday = (first + day - 1) % 7
-        if not self.nth:
-            return weekday in self.weekdays
-        return (weekday, (day + 6) // 7) in self.nth or (
-            (weekday, 0) in self.nth and day + 7 > length
+        return (
+            weekday in self.weekdays
+            or (weekday, (day + 6) // 7) in self.nth
+            or ((weekday, 0) in self.nth and day + 7 > length)
         )
 
 

@@ -3,8 +3,16 @@
 from datetime import date
 from functools import lru_cache
 
+from lambdas.core.recurrence.language import check_zone, parse
 from lambdas.core.recurrence.pattern import DAY_LONG, EPOCH, Pattern, matching
-from lambdas.core.recurrence.rules import BadRule, CronRule, ExcludedDates, Exclusion
+from lambdas.core.recurrence.rules import (
+    BadRule,
+    CronRule,
+    DayMatch,
+    ExcludedDates,
+    Exclusion,
+    Seconds,
+)
 from lambdas.core.recurrence.zones import load, stretch
 from lambdas.core.times import SECOND, Millis
 
@@ -45,7 +53,9 @@ class LeftOut:
 def left_out(exclusion: Exclusion) -> LeftOut:
     match exclusion:
         case CronRule(gap=None, overlap=None):
-            return _cron(exclusion.expression, exclusion.timezone)
+            return _cron(
+                exclusion.expression, exclusion.timezone, exclusion.seconds, exclusion.days
+            )
         case CronRule():
             raise BadRule("dst", "an exclusion goes by the clock on the wall and takes no dst")
         case ExcludedDates(dates=dates, timezone=timezone):
@@ -53,8 +63,9 @@ def left_out(exclusion: Exclusion) -> LeftOut:
 
 
 @lru_cache(maxsize=1_024)
-def _cron(expression: str, zone: str) -> LeftOut:
-    pattern = matching(expression)
+def _cron(expression: str, zone: str, seconds: Seconds | None, days: DayMatch) -> LeftOut:
+    pattern = matching(expression, seconds, days)
+    check_zone(parse(expression, seconds), zone)
     load(zone)
     return LeftOut(pattern, zone)
 

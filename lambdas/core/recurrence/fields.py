@@ -1,16 +1,17 @@
-"""One field of a cron expression: what it may hold, and in words what is wrong with it."""
+"""The fields of a cron expression, and the numbers, names and ranges that they hold."""
 
-import re
 from collections.abc import Mapping
+from typing import Literal
 
 from lambdas.core.values import value
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 
-_RANDOM = re.compile(r"[hr](\(.*\))?(/\d+)?")
-_LAST_WEEKDAY = re.compile(r"l(\d+)")
-NEAREST = re.compile(r"(\d+)w|w(\d+)")
+Kind = Literal["number", "day", "weekday"]
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -19,125 +20,42 @@ class Field:
     low: int
     high: int
     names: Mapping[str, int]
-    circular: bool = False
+    kind: Kind = "number"
+    circular: bool = False  # whether a range may run backwards: fri-mon
+    loose: bool = False  # whether a range of one, and a step in one that goes round, are taken
+
+    @property
+    def size(self) -> int:
+        """How many different values it has: 0 and 7 are one weekday."""
+        return 7 if self.kind == "weekday" else self.high - self.low + 1
+
+    @property
+    def top(self) -> int:
+        """The highest value that a step can reach."""
+        return self.low + self.size - 1
 
 
+def named(words: tuple[str, ...], first: int) -> dict[str, int]:
+    """Each by its first three letters and in full."""
+    numbered = list(enumerate(words, first))
+    return {word[:3]: n for n, word in numbered} | {word: n for n, word in numbered}
+
+
+SECOND = Field(name="second", low=0, high=59, names={})
 MINUTE = Field(name="minute", low=0, high=59, names={})
 HOUR = Field(name="hour", low=0, high=23, names={})
-DAY = Field(name="day of the month", low=1, high=31, names={})
-MONTH = Field(
-    name="month", low=1, high=12, names={n: i + 1 for i, n in enumerate(MONTHS)}, circular=True
-)
+DAY = Field(name="day of the month", low=1, high=31, names={}, kind="day")
+MONTH = Field(name="month", low=1, high=12, names=named(MONTHS, 1), circular=True)
 WEEKDAY = Field(
-    name="weekday", low=0, high=7, names={n: i for i, n in enumerate(WEEKDAYS)}, circular=True
+    name="weekday", low=0, high=7, names=named(WEEKDAYS, 0), kind="weekday", circular=True
 )
-SECOND = Field(name="second", low=0, high=59, names={})
-FIELDS = (MINUTE, HOUR, DAY, MONTH, WEEKDAY, SECOND)
 
 
 class Wrong(Exception):
-    """The reason alone: which field it is and where it stands is known further out."""
+    """The reason alone; the caller knows the field and its position."""
 
 
-def check_field(field: Field, text: str) -> None:
-    if _RANDOM.fullmatch(text):
-        raise Wrong(f"{text.upper()} stands for a random value; give the value itself")
-    if text == "?" and field in (DAY, WEEKDAY):
-        return
-    entries = text.split(",")
-    for entry in entries:
-        _check_entry(field, entry)
-    if field is DAY and len(entries) > 1 and any(map(NEAREST.fullmatch, entries)):
-        raise Wrong("W stands alone, not in a list")
-    if field is WEEKDAY and len({_nth(entry) for entry in entries}) > 1:
-        raise Wrong("an nth weekday (# or L) cannot stand in a list with plain weekdays")
-
-
-def _nth(entry: str) -> bool:
-    return "#" in entry or entry.startswith("l")
-
-
-def _check_entry(field: Field, entry: str) -> None:
-    if not entry:
-        raise Wrong("an entry of the list is empty")
-    if _special(field, entry):
-        return
-    span, slash, step = entry.partition("/")
-    if slash:
-        _check_step(step)
-    if span != "*":
-        _check_span(field, span, step)
-
-
-def _special(field: Field, entry: str) -> bool:
-    """L, W and #; True if the entry is one of them and is well said."""
-    if field is DAY:
-        return entry == "l" or _nearest(field, entry)
-    return field is WEEKDAY and (_nth_weekday(field, entry) or _last_weekday(field, entry))
-
-
-def _nearest(field: Field, entry: str) -> bool:
-    found = NEAREST.fullmatch(entry)
-    if found:
-        _value(field, found[1] or found[2])
-    return found is not None
-
-
-def _nth_weekday(field: Field, entry: str) -> bool:
-    days, hash_mark, nth = entry.partition("#")
-    if not hash_mark:
-        return False
-    if nth not in tuple("12345"):
-        raise Wrong(f"{nth or 'nothing'} after # is not from 1 to 5")
-    if "-" in days and any(map(str.isdigit, days)):
-        raise Wrong(f"{entry}: before # stands one weekday, or a range of names")
-    _check_span(field, days, "")
-    return True
-
-
-def _last_weekday(field: Field, entry: str) -> bool:
-    turned = re.fullmatch(r"(\w+)l", entry)
-    if turned and (turned[1].isdigit() or turned[1] in field.names):
-        day = field.names.get(turned[1], turned[1])
-        raise Wrong(f"{entry.upper()}: the last such weekday of a month is written L{day}")
-    found = _LAST_WEEKDAY.fullmatch(entry)
-    if found:
-        _value(field, found[1])
-    return found is not None
-
-
-def _check_step(step: str) -> None:
-    if not (step.isascii() and step.isdigit()):
-        raise Wrong(f"the step {step!r} is not a number" if step else "no step follows the /")
-    if int(step) == 0:
-        raise Wrong("a step of 0 gets nowhere")
-
-
-def _check_span(field: Field, span: str, step: str) -> None:
-    start, dash, end = span.partition("-")
-    low = _value(field, start)
-    if not dash:
-        if step and low >= _top(field):
-            raise Wrong(f"{span}/{step}: nothing is left to step to; write {span}")
-        return
-    high = _top(field) if field is DAY and end == "l" else _value(field, end)
-    _check_range(field, span, low, high, step)
-
-
-def _check_range(field: Field, span: str, low: int, high: int, step: str) -> None:
-    if field is WEEKDAY and low == 7:
-        low = 0
-    if low == high:
-        raise Wrong(f"{span} is a range of one; write {span.partition('-')[0]}")
-    if low > high and not field.circular:
-        start, _, end = span.partition("-")
-        instead = f"{start}-{field.high},{field.low}-{end}"
-        raise Wrong(f"{span} runs backwards; if it is to go round, write {instead}")
-    if low > high and step:
-        raise Wrong(f"{span} goes round, and so takes no step; list the {field.name}s instead")
-
-
-def _value(field: Field, text: str) -> int:
+def number(field: Field, text: str) -> int:
     if text in field.names:
         return field.names[text]
     if not text:
@@ -149,13 +67,47 @@ def _value(field: Field, text: str) -> int:
     return int(text)
 
 
+def end_of_range(field: Field, text: str) -> int:
+    """20-L ends with the last day of the month."""
+    return field.top if field.kind == "day" and text == "l" else number(field, text)
+
+
+def values(field: Field, span: str, step: int = 1) -> list[int]:
+    """One value, or those of a range; a range that runs backwards goes round."""
+    start, dash, end = span.partition("-")
+    low = number(field, start)
+    high = end_of_range(field, end) if dash else low
+    if high < low:
+        high += field.size
+    return [field.low + (n - field.low) % field.size for n in range(low, high + 1, step)]
+
+
+def check_span(field: Field, span: str, step: str = "") -> None:
+    start, dash, end = span.partition("-")
+    low = number(field, start)
+    if dash:
+        _check_range(field, span, low, end_of_range(field, end), step)
+    elif step and low >= field.top:
+        raise Wrong(f"{span}/{step}: nothing is left to step to; write {span}")
+
+
+def _check_range(field: Field, span: str, low: int, high: int, step: str) -> None:
+    start, _, end = span.partition("-")
+    if field is WEEKDAY and low == 7 and high < 7:
+        low = 0
+    if low == high and not field.loose:
+        raise Wrong(f"{span} is a range of one; write {start}")
+    if low > high and not field.circular:
+        instead = f"{start}-{field.high},{field.low}-{end}"
+        raise Wrong(f"{span} runs backwards; if it is to go round, write {instead}")
+    if low > high and step and not field.loose:
+        raise Wrong(f"{span} goes round, and so takes no step; list the {field.name}s instead")
+
+
 def _unknown(field: Field, text: str) -> str:
+    if field is WEEKDAY and text == "l":
+        return "L alone names no weekday; write FRIL for the last Friday of the month"
     if not field.names:
         return f"{text!r} is not a number from {field.low} to {field.high}"
-    return f"{text!r} is neither a number from {field.low} to {field.high} nor one of " + ", ".join(
-        field.names
-    )
-
-
-def _top(field: Field) -> int:
-    return 6 if field is WEEKDAY else field.high
+    short = ", ".join(name for name in field.names if len(name) == 3)
+    return f"{text!r} is neither a number from {field.low} to {field.high} nor one of {short}"

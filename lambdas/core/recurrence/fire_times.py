@@ -10,6 +10,7 @@ from lambdas.core.recurrence.rules import (
     BadRule,
     CronRule,
     DelayRule,
+    Exclusion,
     Part,
     RateRule,
     Recurrence,
@@ -56,6 +57,7 @@ def check(recurrence: Recurrence, after: Millis) -> None:
     if not recurrence.rules:
         raise BadRule("rules", "at least one rule is needed")
     exclusions = _exclusions(recurrence)
+    _each("exclude", recurrence.exclude, _check_steps)
     _each("rules", recurrence.rules, lambda rule: _check_rule(rule, after))
     timed = not all(isinstance(rule, DelayRule) for rule in recurrence.rules)
     if timed and _next(_rules(recurrence), exclusions, after) is None:
@@ -65,8 +67,20 @@ def check(recurrence: Recurrence, after: Millis) -> None:
 def _check_rule(rule: Rule, after: Millis) -> None:
     if isinstance(rule, DelayRule):
         _at_least_a_second("delay", rule.delay)
-    elif _after(rule)(after) is None:
-        raise BadRule("expression", "never fires")
+        return
+    fires = _after(rule)(after) is not None
+    _check_steps(rule)
+    if isinstance(rule, CronRule) and not fires:
+        from lambdas.core.recurrence.cron import never_fires
+
+        raise never_fires(rule)
+
+
+def _check_steps(item: Rule | Exclusion) -> None:
+    if isinstance(item, CronRule):
+        from lambdas.core.recurrence.language import check_steps
+
+        check_steps(item.expression, item.seconds)
 
 
 def _next(

@@ -1,15 +1,19 @@
-"""What a cron expression may say, and in words what is wrong with one that may not be said.
+"""What a cron expression may say: taken apart field by field, or refused in words.
 
-The language is croniter's, less what would surprise: a seventh field (years), `H` and `R` (an
-expression that means another time on each machine), a range of one (`5-5`, which croniter takes
-for every value), and a range that runs backwards, but for weekdays and months, which go round.
+The language is that of cron and croniter with L, W and #, and EventBridge's `cron(…)`. What would
+surprise is refused: six fields without a word on where the seconds are, `H` and `R` (another time
+on each machine), a range of one (`5-5`, which croniter takes for every value), and a range that
+runs backwards, but for weekdays and months, which go round.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from lambdas.core.recurrence.fields import FIELDS, Wrong, check_field
-from lambdas.core.recurrence.rules import BadRule
+from lambdas.core.recurrence import entries, eventbridge
+from lambdas.core.recurrence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Field, Wrong
+from lambdas.core.recurrence.rules import BadRule, Seconds
+from lambdas.core.recurrence.tokens import Token, tokens
+from lambdas.core.values import value
 
 LONGEST = 1_000
 ALIASES = {
@@ -21,53 +25,153 @@ ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+FIVE = {"minute": MINUTE, "hour": HOUR, "day": DAY, "month": MONTH, "weekday": WEEKDAY}
+SIX = {
+    Seconds.FIRST: {"second": SECOND, **FIVE},
+    Seconds.LAST: {**FIVE, "second": SECOND},
+}
+IN_WORDS = "minute, hour, day of the month, month, weekday"
+
+_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)
 
 
-def fields_of(expression: str) -> tuple[str, ...]:
-    """The five or six fields in lower case, or BadRule."""
+@value(frozen=True, kw_only=True, slots=True)
+class Part:
+    field: Field
+    text: str
+    position: int
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Parsed:
+    """An expression whose fields are each well said."""
+
+    minute: Part
+    hour: Part
+    day: Part
+    month: Part
+    weekday: Part
+    second: Part | None = None
+    year: Part | None = None  # only EventBridge's has one
+    zone: str | None = None  # from CRON_TZ=
+
+    def parts(self) -> Iterator[Part]:
+        five = (self.minute, self.hour, self.day, self.month, self.weekday)
+        return (part for part in (*five, self.second, self.year) if part is not None)
+
+
+def parse(expression: str, seconds: Seconds | None = None) -> Parsed:
+    """BadRule, with the position of the fault, for what may not be said."""
     if len(expression) > LONGEST:
         raise BadRule("expression", f"is longer than {LONGEST:,} characters")
-    found = list(_fields_with_positions(expression))
-    _check_number([position for _, position in found], len(expression.rstrip()) + 1)
-    for field, (text, position) in zip(FIELDS, found, strict=False):
+    zone, start = _zone_prefix(expression)
+    fields, found = _taken_apart(expression, start, seconds)
+    pairs = zip(fields.items(), found, strict=True)
+    parsed = Parsed(**{name: _part(field, *token) for (name, field), token in pairs}, zone=zone)
+    if parsed.year is not None:
+        eventbridge.check_days(parsed.day.text, parsed.weekday.text, parsed.weekday.position)
+    return parsed
+
+
+def check_steps(expression: str, seconds: Seconds | None) -> None:
+    """BadRule for a step that leads beyond its field: `*/90` in the minutes is hourly, and nobody
+    means that. Schedules stored before this was refused keep running, so `parse` allows it."""
+    for part in parse(expression, seconds).parts():
         try:
-            check_field(field, text)
+            entries.check_steps(part.field, part.text)
         except Wrong as wrong:
-            raise BadRule("expression", f"{field.name}: {wrong}", position=position) from None
-    return tuple(text for text, _ in found)
+            raise _wrong(part.field, part.position, wrong) from None
 
 
-def position_of(expression: str, field: int) -> int:
-    """Where a field begins in an expression that is well said, from 1."""
-    return list(_fields_with_positions(expression))[field][1]
+def check_zone(parsed: Parsed, timezone: str) -> None:
+    if parsed.zone not in (None, timezone):
+        reason = f"is {timezone}, but the expression says {parsed.zone}; give one of the two"
+        raise BadRule("timezone", reason)
 
 
-def _fields_with_positions(expression: str) -> Iterator[tuple[str, int]]:
-    text = expression.lower()
-    start = len(text) - len(text.lstrip()) + 1
-    if text.strip().startswith("@"):
-        return ((field, start) for field in _alias(text.strip(), start).split())
-    return ((found[0], found.start() + 1) for found in re.finditer(r"\S+", text))
+def zone_of(expression: str) -> str | None:
+    """What CRON_TZ= says, whether there is such a zone or not."""
+    found = _ZONE.match(expression)
+    return found[1] if found else None
 
 
-def _alias(text: str, position: int) -> str:
-    if text == "@reboot":
-        reason = "@reboot names no time: nothing here is ever started up"
-        raise BadRule("expression", reason, position=position)
-    if text not in ALIASES:
-        reason = f"{text} is not one of {', '.join(ALIASES)}"
-        raise BadRule("expression", reason, position=position)
-    return ALIASES[text]
+def has_six_fields(expression: str) -> bool:
+    """Whether the rule must say where the seconds are."""
+    found = _ZONE.match(expression)
+    start = found.end() if found else 0
+    return len(tokens(expression, start)) == 6 and not eventbridge.is_call(expression, start)
 
 
-def _check_number(positions: list[int], end: int) -> None:
-    """The first field that is too many is at fault, or the end, where one is missing."""
-    count = len(positions)
-    position = positions[6] if count > 6 else end
+def _zone_prefix(expression: str) -> tuple[str | None, int]:
+    """The zone, and where the rest of the expression begins."""
+    found = _ZONE.match(expression)
+    if not found:
+        return None, 0
+    from lambdas.core.recurrence import zones
+
+    try:
+        zones.load(found[1])
+    except BadRule as bad:
+        raise BadRule("expression", bad.reason, position=found.start(1) + 1) from None
+    return found[1], found.end()
+
+
+def _taken_apart(
+    expression: str, start: int, seconds: Seconds | None
+) -> tuple[Mapping[str, Field], Sequence[Token]]:
+    """The fields of its dialect, and as many tokens."""
+    if eventbridge.is_call(expression, start):
+        _no_seconds(seconds, "EventBridge's cron(…) has no seconds")
+        return eventbridge.FIELDS, eventbridge.fields_of(expression, start)
+    found = tokens(expression, start)
+    if found and found[0][0].startswith("@"):
+        _no_seconds(seconds, f"{found[0][0]} has no seconds")
+        return FIVE, _alias(found)
+    return _order(expression, start, found, seconds), found
+
+
+def _order(
+    expression: str, start: int, found: Sequence[Token], seconds: Seconds | None
+) -> Mapping[str, Field]:
+    count = len(found)
+    if count == 5:
+        _no_seconds(seconds, "this one has five")
+        return FIVE
+    if count == 6 and seconds is not None:
+        return SIX[seconds]
+    from lambdas.core.recurrence import suggestions
+
+    if count == 6:
+        raise suggestions.for_six_fields(expression, start)
     if count == 7:
-        reason = "has seven fields: a year cannot be given"
+        raise suggestions.for_seven_fields(expression, start)
+    position = found[6][1] if count > 6 else len(expression.rstrip()) + 1
+    reason = f"has {count} field{'s' * (count != 1)}; five ({IN_WORDS}) or six (and second)"
+    raise BadRule("expression", f"{reason} are needed", position=position)
+
+
+def _no_seconds(seconds: Seconds | None, why: str) -> None:
+    if seconds is not None:
+        raise BadRule("seconds", f"is for expressions of six fields; {why}")
+
+
+def _alias(found: Sequence[Token]) -> list[Token]:
+    text, position = " ".join(token for token, _ in found), found[0][1]
+    if text not in ALIASES:
+        from lambdas.core.recurrence import suggestions
+
+        reason = suggestions.for_alias(text, ALIASES)
         raise BadRule("expression", reason, position=position)
-    if count not in (5, 6):
-        wanted = "five (minute, hour, day, month, weekday) or six (and second) are needed"
-        reason = f"has {count} field{'s' * (count != 1)}; {wanted}"
-        raise BadRule("expression", reason, position=position)
+    return [(token, position) for token in ALIASES[text].split()]
+
+
+def _part(field: Field, text: str, position: int) -> Part:
+    try:
+        entries.check_field(field, text)
+    except Wrong as wrong:
+        raise _wrong(field, position, wrong) from None
+    return Part(field=field, text=text, position=position)
+
+
+def _wrong(field: Field, position: int, wrong: Wrong) -> BadRule:
+    return BadRule("expression", f"{field.name}: {wrong}", position=position)

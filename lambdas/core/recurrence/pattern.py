@@ -4,15 +4,22 @@ A local time is a whole number of seconds since 1970 on the clock on the wall.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
 from lambdas.core.recurrence.days import Days, length
-from lambdas.core.recurrence.fields import NEAREST
-from lambdas.core.recurrence.language import fields_of, position_of
-from lambdas.core.recurrence.rules import BadRule
+from lambdas.core.recurrence.entries import expand, plain
+from lambdas.core.recurrence.language import Parsed, Part, parse
+from lambdas.core.recurrence.rules import BadRule, DayMatch, Seconds
+from lambdas.core.recurrence.special_days import (
+    LastDay,
+    NearestWeekday,
+    NthWeekday,
+    Special,
+    special,
+)
 from lambdas.core.values import value
 
 DAY_LONG = 86_400
@@ -34,6 +41,7 @@ class Pattern:
     other_minutes: tuple[int, ...]  # likewise
     months: frozenset[int]
     days: Days
+    years: frozenset[int] | None = None  # None: every year
 
     def first(self, at: int) -> int | None:
         """The first local time at or after this one."""
@@ -59,14 +67,14 @@ class Pattern:
         if not 0 < day + EPOCH <= _LAST_DAY:
             return False
         when = date.fromordinal(day + EPOCH)
-        return when.month in self.months and bool(
-            self.days.in_month(when.year, when.month) >> when.day & 1
-        )
+        return bool(self._in_month(when.year, when.month) >> when.day & 1)
 
     @property
     def never(self) -> bool:
-        """Whether no month of any year has such a day."""
-        return not any(map(self.days.ever_in, self.months))
+        """Whether no month of the years that it names has such a day."""
+        if self.years is None:
+            return not any(map(self.days.ever_in, self.months))
+        return not any(self._in_month(year, month) for year in self.years for month in self.months)
 
     @property
     def _earliest(self) -> int:
@@ -82,6 +90,12 @@ class Pattern:
                 return minute * 60 + self.seconds[found]
             place += 1
         return self.minutes[place] * 60 + self.seconds[0] if place < len(self.minutes) else None
+
+    def _in_month(self, year: int, month: int) -> int:
+        """The days that it names in a month, as bits."""
+        if month not in self.months or (self.years is not None and year not in self.years):
+            return 0
+        return self.days.in_month(year, month)
 
     def _further(self, at: int, end: int) -> int:
         """To the next second, minute or day, with nothing passed over that is not named."""
@@ -105,7 +119,7 @@ class Pattern:
         when = date.fromordinal(min(max(day + EPOCH, 1), _LAST_DAY))
         year, month, passed = when.year, when.month, when.day
         for _ in range(months):
-            named = self.days.in_month(year, month) if month in self.months else 0
+            named = self._in_month(year, month)
             left = (named if on else _ALL_DAYS[length(year, month)] & ~named) >> passed + 1
             if left:
                 number = passed + (left & -left).bit_length()
@@ -117,30 +131,39 @@ class Pattern:
 
 
 @lru_cache(maxsize=1_024)
-def firing(expression: str) -> Pattern:
+def firing(
+    expression: str, seconds: Seconds | None = None, days: DayMatch = DayMatch.EITHER
+) -> Pattern:
     """The local times at which it fires: without a field for seconds, at second 0."""
-    pattern = _pattern(expression, (0,))
+    parsed = parse(expression, seconds)
+    pattern = _pattern(parsed, days, (0,))
     if pattern.never:
         reason = "never fires: no month that it names has such a day"
-        raise BadRule("expression", reason, position=position_of(expression, 2))
+        raise BadRule("expression", reason, position=parsed.day.position)
     return pattern
 
 
 @lru_cache(maxsize=1_024)
-def matching(expression: str) -> Pattern:
+def matching(
+    expression: str, seconds: Seconds | None = None, days: DayMatch = DayMatch.EITHER
+) -> Pattern:
     """The local times it matches: without a field for seconds, the whole minute."""
-    return _pattern(expression, _EVERY_SECOND)
+    return _pattern(parse(expression, seconds), days, _EVERY_SECOND)
 
 
-def _pattern(expression: str, seconds: tuple[int, ...]) -> Pattern:
+def _pattern(parsed: Parsed, match: DayMatch, seconds: tuple[int, ...]) -> Pattern:
+    """croniter expands the plain entries; special days and years are read here."""
     from croniter import croniter
 
-    fields = fields_of(expression)
-    # The seconds go through the minute's door: with six fields croniter takes 7 for no weekday
-    # and 0 for the first day of a month.
-    (minute, hour, day, month, weekday), nth = croniter.expand(" ".join(fields[:5]))
-    if len(fields) == 6:
-        seconds = _all_or(croniter.expand(f"{fields[5]} * * * *")[0][0], 0, 59)
+    five = (parsed.minute, parsed.hour, parsed.day, parsed.month, parsed.weekday)
+    texts = [plain(part.field, part.text) for part in five]
+    # A field of special entries alone gets any number, which is not used.
+    (minute, hour, day, month, weekday), _ = croniter.expand(" ".join(t or "1" for t in texts))
+    if parsed.second:
+        # The seconds go through the minute's door: with six fields croniter takes 7 for no
+        # weekday and 0 for the first day of a month.
+        second = plain(parsed.second.field, parsed.second.text)
+        seconds = _all_or(croniter.expand(f"{second} * * * *")[0][0], 0, 59)
     named = {60 * h + m for h in _all_or(hour, 0, 23) for m in _all_or(minute, 0, 59)}
     return Pattern(
         seconds=seconds,
@@ -148,27 +171,44 @@ def _pattern(expression: str, seconds: tuple[int, ...]) -> Pattern:
         other_seconds=tuple(s for s in _EVERY_SECOND if s not in seconds),
         other_minutes=tuple(m for m in range(1_440) if m not in named),
         months=frozenset(_all_or(month, 1, 12)),
-        days=_days(fields[2], day, weekday, nth),
+        days=_days(
+            parsed,
+            frozenset(_all_or(day, 1, 31) if texts[2] else ()),
+            frozenset(_all_or(weekday, 0, 6) if texts[4] else ()),
+            match,
+        ),
+        years=expand(parsed.year.field, parsed.year.text) if parsed.year else None,
     )
 
 
 def _days(
-    text: str, day: Sequence[Any], weekday: Sequence[Any], nth: Mapping[Any, set[Any]]
+    parsed: Parsed, numbers: frozenset[int], weekdays: frozenset[int], match: DayMatch
 ) -> Days:
-    nearest = NEAREST.fullmatch(text)
+    said = [*_specials(parsed.day), *_specials(parsed.weekday)]
+    open_day = _says_nothing(parsed.day, len(numbers) == 31, parsed.weekday)
+    open_weekday = _says_nothing(parsed.weekday, len(weekdays) == 7, parsed.day)
     return Days(
-        numbers=frozenset(_all_or(day, 1, 31)),
-        last="l" in day,
-        nearest=int(nearest[1] or nearest[2]) if nearest else None,
-        weekdays=frozenset(_all_or(weekday, 0, 6)),
-        nth=frozenset((d, 0 if n == "l" else int(n)) for d, which in nth.items() for n in which),
-        # Where one of the two says nothing, the other decides; where both do, either will do.
-        both="*" in day or "*" in weekday,
+        numbers=numbers,
+        last=frozenset(s.before for s in said if isinstance(s, LastDay)),
+        nearest=frozenset(s.day for s in said if isinstance(s, NearestWeekday)),
+        weekdays=weekdays,
+        nth=frozenset((s.weekday, s.nth) for s in said if isinstance(s, NthWeekday)),
+        # Where one of the two says nothing, the other decides; where both do, either will do,
+        # unless the rule wants both.
+        both=open_day or open_weekday or match is DayMatch.BOTH,
     )
 
 
+def _specials(part: Part) -> list[Special]:
+    return [said for entry in part.text.split(",") for said in special(part.field, entry)]
+
+
+def _says_nothing(part: Part, all_named: bool, other: Part) -> bool:
+    """croniter's rule: `*` and `?` do, and a field that names every day if the other has a star."""
+    entries = part.text.split(",")
+    return "*" in entries or "?" in entries or (all_named and "*" in other.text)
+
+
 def _all_or(expanded: Sequence[Any], low: int, high: int) -> tuple[int, ...]:
-    """croniter writes "*" for all, and "l" for a last day, which is no number."""
-    if "*" in expanded:
-        return tuple(range(low, high + 1))
-    return tuple(sorted(n for n in expanded if n != "l"))
+    """croniter writes "*" for all."""
+    return tuple(range(low, high + 1)) if "*" in expanded else tuple(sorted(expanded))

@@ -25,12 +25,28 @@ class Overlap(StrEnum):
     BOTH = "both"
 
 
+class Seconds(StrEnum):
+    """Where the seconds are in an expression of six fields: crons disagree."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
+class DayMatch(StrEnum):
+    """What a day must match if both the day of the month and the weekday are restricted."""
+
+    EITHER = "either"
+    BOTH = "both"
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class CronRule:
     expression: str
     timezone: str = "UTC"
     gap: Gap | None = None  # None: as the expression has it, see `cron.daylight`
     overlap: Overlap | None = None
+    seconds: Seconds | None = None  # None: the expression has no field for them
+    days: DayMatch = DayMatch.EITHER
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,8 @@ from lambdas.core.recurrence.rules import (
     DelayRule,
     ExcludedDates,
     Exclusion,
+    Gap,
+    Overlap,
     RateRule,
     Recurrence,
     Rule,
@@ -63,17 +65,17 @@ def _measured(length: Millis) -> tuple[str, str]:
 def _cron(rule: CronRule) -> str:
     from lambdas.core.recurrence.pattern import firing
 
-    pattern = firing(rule.expression)
+    pattern = firing(rule.expression, rule.seconds, rule.days)
     whole_minutes = pattern.seconds == (0,)
     times = _of_the_clock(pattern) if whole_minutes else _with_seconds(pattern)
-    return _on_days(times, pattern) + _zone(rule.timezone) + _daylight(rule)
+    return _on_days(times, pattern) + _zone(rule.timezone) + _daylight(rule, times)
 
 
 def _excluded(rule: CronRule) -> str:
     """An expression without seconds leaves out whole minutes."""
     from lambdas.core.recurrence.pattern import matching
 
-    pattern = matching(rule.expression)
+    pattern = matching(rule.expression, rule.seconds, rule.days)
     whole_minutes = len(pattern.seconds) == 60
     times = _of_the_clock(pattern) if whole_minutes else _with_seconds(pattern)
     if times == "every minute":
@@ -87,10 +89,19 @@ def _on_days(times: str, pattern: "Pattern") -> str:
     return times + days_in_words(pattern, always=times.startswith("at ") and "every" not in times)
 
 
-def _daylight(rule: CronRule) -> str:
-    said = [
-        f"{name}: {what}" for name, what in (("gap", rule.gap), ("overlap", rule.overlap)) if what
-    ]
+def _daylight(rule: CronRule, times: str) -> str:
+    """What the rule says of it, and what the words let nobody expect: that something at a fixed
+    time follows elapsed time, or the other way round."""
+    from lambdas.core.recurrence.cron import daylight
+
+    gap, overlap = rule.gap, rule.overlap
+    if rule.timezone != "UTC":
+        usual_gap, usual_overlap = daylight(rule.expression, rule.seconds)
+        elapsed = "every" in times and not times.startswith("every hour from")
+        expected = (Gap.SKIP, Overlap.BOTH) if elapsed else (Gap.SHIFT, Overlap.FIRST)
+        gap = gap or (usual_gap if usual_gap is not expected[0] else None)
+        overlap = overlap or (usual_overlap if usual_overlap is not expected[1] else None)
+    said = [f"{name}: {what}" for name, what in (("gap", gap), ("overlap", overlap)) if what]
     return f" ({', '.join(said)})" if said else ""
 
 

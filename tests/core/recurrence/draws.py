@@ -44,8 +44,17 @@ def a_moment(chance: Random, zone: str) -> int:
     return chance.randint(START, END)
 
 
-def an_expression(chance: Random) -> list[str]:
-    """Five fields, or six with the seconds last."""
+# What cronsim knows too, if it is said in its dialect, and what it does not.
+DAYS_OF_CRONSIM = ("lw", "lw,15", "l,1", "20-l", "13")
+WEEKDAYS_OF_CRONSIM = ("5l", "fril", "fri#l", "monday", "sunday-tuesday", "mon#1,fri", "satl,3#2")
+DAYS_OF_OURS = ("l-3", "l-1,l", "1w,15w", "31w", "w16,20-l", "lw,l-30", "28w,lw")
+WEEKDAYS_OF_OURS = ("mon-wed#2", "fri-mon#l", "1-5#1,sun", "sundayl,wednesday")
+
+
+def an_expression(
+    chance: Random, days: tuple[str, ...] = (), weekdays: tuple[str, ...] = ()
+) -> list[str]:
+    """Five fields, or six with the seconds last; a third of the days from those that are given."""
     fields = [
         a_field(chance, 0, 59, "*", "0", "*/5", "*/15", "30"),
         a_field(chance, 0, 23, "*", "0", "2", "1-3", "*/2", "3"),
@@ -67,7 +76,28 @@ def an_expression(chance: Random) -> list[str]:
     ]
     if chance.random() < 0.2:
         fields.append(a_field(chance, 0, 59, "0", "*/10", "*", "30"))
+    for place, given in ((2, days), (4, weekdays)):
+        if given and chance.random() < 1 / 3:
+            fields[place] = chance.choice(given)
     return fields
+
+
+def an_expression_of_ours(chance: Random) -> list[str]:
+    """With days that no other cron here can say."""
+    return an_expression(
+        chance, DAYS_OF_CRONSIM + DAYS_OF_OURS, WEEKDAYS_OF_CRONSIM + WEEKDAYS_OF_OURS
+    )
+
+
+def an_eventbridge_expression(chance: Random) -> str:
+    minute = chance.choice(["0", "0/15", "*", "5,35", "50-10", "30-30", f"{chance.randint(0, 59)}"])
+    hour = chance.choice(["*", "2", "20-2", "0/2", "22-4/2", "8-17", f"{chance.randint(0, 23)}"])
+    day = chance.choice(["*", "1", "l", "lw", "15w", "l-3", "25-5", "1/7", "31", "13,l"])
+    weekday = chance.choice(["*", "mon-fri", "2-6", "1", "7", "6l", "3#2", "l", "fri-mon", "tue#5"])
+    month = chance.choice(["*", "*", "*", "jan,jul", "11-2", "2", "1/3"])
+    year = chance.choice(["*", "*", "2026", "2024-2028", "2026/2", "2025,2027-2030/3", "*/4"])
+    days = (day, month, "?") if chance.random() < 0.5 else ("?", month, weekday)
+    return f"cron({' '.join([minute, hour, *days, year])})"
 
 
 def a_weekday(chance: Random) -> str:

@@ -4,6 +4,7 @@ Nothing here uses the code under test but for the zones' data. Local times come 
 and passes of the clock from its folds.
 """
 
+import re
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -15,68 +16,106 @@ NAMES = {**{n: i + 1 for i, n in enumerate(MONTHS)}, **{n: i for i, n in enumera
 
 
 def number(text: str) -> int:
-    return NAMES[text] if text in NAMES else int(text)
+    return int(text) if text.isdigit() else NAMES[text[:3]]
 
 
 def entry(text: str, low: int, high: int) -> Iterator[int]:
+    """A range that runs backwards goes round."""
     span, _, step = text.partition("/")
     first, _, last = span.partition("-")
     if span == "*":
         first, last = str(low), str(high)
     elif not last:
         last = str(high) if step else first
-    return iter(range(number(first), number(last) + 1, int(step or 1)))
+    start, end = number(first), number(last)
+    if end >= start:
+        return iter(range(start, end + 1, int(step or 1)))
+    size = high - low + 1
+    return iter([low + (n - low) % size for n in range(start, end + size + 1, int(step or 1))])
 
 
 def numbers(text: str, low: int, high: int) -> set[int]:
     return {n for part in text.split(",") for n in entry(part, low, high)}
 
 
+def month_of(day: datetime) -> list[datetime]:
+    length = monthrange(day.year, day.month)[1]
+    return [day.replace(day=n) for n in range(1, length + 1)]
+
+
+def nearest_weekday(target: int, day: datetime) -> int:
+    weekdays = [d.day for d in month_of(day) if d.isoweekday() <= 5]
+    wanted = min(target, month_of(day)[-1].day)
+    return min(weekdays, key=lambda number: abs(number - wanted))
+
+
+def is_one_of_the_days(part: str, day: datetime) -> bool:
+    last = month_of(day)[-1].day
+    if part == "l":
+        return day.day == last
+    if part == "lw":
+        return day.day == max(d.day for d in month_of(day) if d.isoweekday() <= 5)
+    if part.startswith("l-"):
+        return day.day == last - int(part[2:])
+    if "w" in part:
+        return day.day == nearest_weekday(int(part.replace("w", "")), day)
+    return day.day in entry(part.replace("-l", "-31"), 1, 31)
+
+
 def by_number(text: str, day: datetime) -> bool:
-    last = day.day == monthrange(day.year, day.month)[1]
-    plain = [part for part in text.split(",") if part != "l"]
-    return ("l" in text and last) or any(day.day in entry(part, 1, 31) for part in plain)
+    return any(is_one_of_the_days(part, day) for part in text.split(","))
+
+
+def is_one_of_the_weekdays(part: str, day: datetime) -> bool:
+    weekday = day.isoweekday() % 7
+    same = [d.day for d in month_of(day) if d.isoweekday() % 7 == weekday]
+    named, _, nth = part.partition("#")
+    if nth:
+        place = same[-1] if nth == "l" else same[int(nth) - 1] if int(nth) <= len(same) else None
+        return day.day == place and weekday in {n % 7 for n in entry(named, 0, 6)}
+    if part[0] == "l" or part[-1] == "l":
+        return day.day == same[-1] and number(part.strip("l")) % 7 == weekday
+    return weekday in {n % 7 for n in entry(part, 0, 6)}
 
 
 def by_weekday(text: str, day: datetime) -> bool:
-    weekday = day.isoweekday() % 7
-    for part in text.split(","):
-        if "#" in part:
-            which, _, nth = part.partition("#")
-            if number(which) % 7 == weekday and (day.day + 6) // 7 == int(nth):
-                return True
-        elif part.startswith("l"):
-            last = (day + timedelta(days=7)).month != day.month
-            if int(part[1:]) % 7 == weekday and last:
-                return True
-        elif weekday in {n % 7 for n in entry(part, 0, 6)}:
-            return True
-    return False
+    return any(is_one_of_the_weekdays(part, day) for part in text.split(","))
 
 
-def on(day_text: str, weekday_text: str, day: datetime) -> bool:
-    if day_text == "*" or weekday_text == "*":
-        return by_number(day_text, day) and by_weekday(weekday_text, day)
-    return by_number(day_text, day) or by_weekday(weekday_text, day)
+def says_nothing(text: str, low: int, high: int, other: str) -> bool:
+    """`*`, or whatever names every day if the other field has a star in it."""
+    plain = not re.search("[lw#]", text)
+    everything = plain and len({n % (high + 1) for n in numbers(text, low, high)}) > high - low
+    return text == "*" or (everything and "*" in other)
+
+
+def on(day_text: str, weekday_text: str, day: datetime, days: str = "either") -> bool:
+    one, other = by_number(day_text, day), by_weekday(weekday_text, day)
+    no_day = says_nothing(day_text, 1, 31, weekday_text)
+    no_weekday = says_nothing(weekday_text, 0, 6, day_text)
+    return one and other if no_day or no_weekday or days == "both" else one or other
 
 
 class Oracle:
-    def __init__(self, expression: str, zone: ZoneInfo) -> None:
+    def __init__(self, expression: str, zone: ZoneInfo, days: str = "either") -> None:
         minute, hour, self.day, month, self.weekday, *second = expression.lower().split()
         self.minutes, self.hours = numbers(minute, 0, 59), numbers(hour, 0, 23)
         self.months = numbers(month, 1, 12)
         self.seconds = numbers(second[0], 0, 59) if second else {0}
         self.step = 1 if second else 60
         self.zone = zone
+        self.days = days
 
     def names(self, local: datetime) -> bool:
         return (
             local.minute in self.minutes
             and local.hour in self.hours
             and local.second in self.seconds
-            and local.month in self.months
-            and on(self.day, self.weekday, local)
+            and self.names_day(local)
         )
+
+    def names_day(self, local: datetime) -> bool:
+        return local.month in self.months and on(self.day, self.weekday, local, self.days)
 
     def local(self, at: int) -> datetime:
         return datetime.fromtimestamp(at, self.zone)
@@ -103,3 +142,32 @@ class Oracle:
         if first <= second or overlap == "both":
             return True
         return local.fold == (overlap == "last")
+
+
+class EventBridgeOracle(Oracle):
+    """cron(minute hour day month weekday year), as the user guide of AWS has it."""
+
+    def __init__(self, expression: str, zone: ZoneInfo) -> None:
+        fields = expression.lower().removeprefix("cron(").removesuffix(")").split()
+        minute, hour, day, month, weekday, year = fields
+        super().__init__(f"{minute} {hour} {day} {month} {weekday}", zone)
+        self.years = numbers(year, 1970, 2199)
+
+    def names_day(self, local: datetime) -> bool:
+        if local.year not in self.years or local.month not in self.months:
+            return False
+        if self.weekday == "?":
+            return by_number(self.day, local)
+        return any(self.is_weekday(part, local) for part in self.weekday.split(","))
+
+    def is_weekday(self, part: str, local: datetime) -> bool:
+        """Sunday is 1, and L alone is the last day of that week, Saturday."""
+        if part == "l":
+            return local.isoweekday() == 6
+        in_numbers = re.sub("[a-z]{3}", lambda name: str(NAMES[name[0]] + 1), part)
+        named, _, nth = in_numbers.partition("#")
+        if local.isoweekday() % 7 + 1 not in entry(named.removesuffix("l"), 1, 7):
+            return False
+        if named.endswith("l"):
+            return (local + timedelta(days=7)).month != local.month
+        return not nth or (local.day + 6) // 7 == int(nth)

@@ -4,13 +4,16 @@ from datetime import datetime
 from itertools import islice
 
 from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.recurrence.rules import CronRule, Exclusion, Recurrence, Rule
+from lambdas.core.recurrence.language import has_six_fields
+from lambdas.core.recurrence.rules import CronRule, Exclusion, Recurrence, Rule, Seconds
 from lambdas.core.recurrence.zones import load
 from lambdas.core.times import SECOND, Millis, from_datetime
 
 
-def a_cron(expression: str, timezone: str = "UTC", **dst) -> CronRule:
-    return CronRule(expression=expression, timezone=timezone, **dst)
+def a_cron(expression: str, timezone: str = "UTC", **said) -> CronRule:
+    """Six fields have their seconds last, unless it is said otherwise."""
+    said = {"seconds": Seconds.LAST if has_six_fields(expression) else None, **said}
+    return CronRule(expression=expression, timezone=timezone, **said)
 
 
 def recurring(*rules: Rule | str, exclude: tuple[Exclusion, ...] = ()) -> Recurrence:

@@ -17,24 +17,48 @@ from cronsim.cronsim import Field
 from lambdas.core.recurrence.cron import cron, daylight
 from lambdas.core.recurrence.fire_times import fire_times
 from lambdas.core.recurrence.pattern import DAY_LONG
-from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap, Recurrence
+from lambdas.core.recurrence.rules import (
+    BadRule,
+    CronRule,
+    DayMatch,
+    Gap,
+    Overlap,
+    Recurrence,
+)
 from lambdas.core.recurrence.zones import load, offset_at, stretch
 from lambdas.core.times import SECOND
-from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression
+from tests.core.recurrence.draws import (
+    CHANGES,
+    DAYS_OF_CRONSIM,
+    PLACES,
+    WEEKDAYS,
+    WEEKDAYS_OF_CRONSIM,
+    a_moment,
+    an_expression,
+)
 from tests.core.recurrence.oracle import Oracle
+from tests.core.recurrence.said import a_cron
 
 SEEDS = range(int(os.environ.get("RECURRENCE_SEEDS", "1")))
 DRAWS = 20_000
 
 
 def in_its_dialect(fields: list[str]) -> str:
-    """The seconds first, and `5L` for `L5`."""
-    *_, weekday = fields[:5]
-    turned = [*fields[:4], re.sub(r"l(\d)", r"\1L", weekday)]
-    return " ".join([*fields[5:], *turned])
+    """The seconds first, `5L` for the last Friday, three letters for a name."""
+    minute, hour, day, month, weekday = fields[:5]
+    weekday = re.sub("[a-z]{3,}day", lambda name: name[0][:3], weekday)
+    weekday = re.sub(r"l(\d)|(\w+?)#?l(?!\w)", last_weekday, weekday)
+    return " ".join([*fields[5:], minute, hour, day.replace("-l", "-31"), month, weekday])
 
 
-def theirs(fields: list[str], zone: str, at: int, *, day_or: bool = True) -> list[int] | None:
+def last_weekday(found: re.Match[str]) -> str:
+    day = found[1] or found[2]
+    return f"{day if day.isdigit() else WEEKDAYS.index(day)}L"
+
+
+def theirs(
+    fields: list[str], zone: str, at: int, *, day_or: bool = True, both: bool = False
+) -> list[int] | None:
     """`day_or`: with croniter's rule for its two days, not with Debian's."""
     try:
         sim = CronSim(in_its_dialect(fields), datetime.fromtimestamp(at, load(zone)))
@@ -43,7 +67,7 @@ def theirs(fields: list[str], zone: str, at: int, *, day_or: bool = True) -> lis
         sim = CronSim(in_its_dialect(anyway), datetime.fromtimestamp(at, load(zone)))
         sim.days = Field.DAY.parse(fields[2].upper())
     if day_or:
-        sim.day_and = not either_day(fields, sim)
+        sim.day_and = both or not either_day(fields, sim)
     return [int(found.timestamp()) for found in islice(sim, 3)] or None
 
 
@@ -55,17 +79,21 @@ def either_day(fields: list[str], sim: CronSim) -> bool:
     return "*" not in (day, weekday) and not every_day and not every_weekday
 
 
-def ours(fields: list[str], zone: str, at: int, *, plain: bool = True) -> list[int] | None:
+def rule_of(fields: list[str], zone: str, *, plain: bool = True, both: bool = False) -> CronRule:
     """`plain`: with six fields as cronsim has it, without Debian's rule."""
     skip = plain and len(fields) == 6
-    rule = CronRule(
-        expression=" ".join(fields),
-        timezone=zone,
+    return a_cron(
+        " ".join(fields),
+        zone,
         gap=Gap.SKIP if skip else None,
         overlap=Overlap.BOTH if skip else None,
+        days=DayMatch.BOTH if both else DayMatch.EITHER,
     )
+
+
+def ours(fields: list[str], zone: str, at: int, **said: bool) -> list[int] | None:
     try:
-        ready = cron(rule)
+        ready = cron(rule_of(fields, zone, **said))
     except BadRule:
         return None
     found = []
@@ -77,7 +105,7 @@ def ours(fields: list[str], zone: str, at: int, *, plain: bool = True) -> list[i
 
 
 def why_they_differ(fields: list[str], zone: str, at: int, until: int) -> str | None:
-    elapsed = len(fields) == 6 or daylight(" ".join(fields))[0] is Gap.SKIP
+    elapsed = len(fields) == 6 or daylight(" ".join(fields[:5]))[0] is Gap.SKIP
     if not elapsed:
         in_second_pass = at < stretch(zone, at).second_pass_until
         return "begun in the second pass" if in_second_pass else None
@@ -95,12 +123,12 @@ def a_midnight_is_missing(zone: str, at: int, until: int) -> bool:
     return any(-start % DAY_LONG < end - start for start, end in gaps)
 
 
-def the_oracle_agrees(fields: list[str], zone: str, at: int, *answers: list[int]) -> bool:
-    """For three hours before and after where the answers part."""
-    expression = " ".join(fields)
-    gap, overlap = (Gap.SKIP, Overlap.BOTH) if len(fields) == 6 else daylight(expression)
-    rule = CronRule(expression=expression, timezone=zone, gap=gap, overlap=overlap)
-    oracle = Oracle(expression, load(zone))
+def the_oracle_agrees(
+    fields: list[str], zone: str, at: int, both: bool, *answers: list[int]
+) -> bool:
+    rule = rule_of(fields, zone, both=both)
+    gap, overlap = (rule.gap, rule.overlap) if rule.gap else daylight(rule.expression)
+    oracle = Oracle(rule.expression, load(zone), rule.days)
     apart = next(pair for pair in zip(*answers, strict=True) if len(set(pair)) > 1)
     spans = [(max(at, fires - 10_800), fires + 10_800) for fires in apart]
     return all(between(rule, *span) == oracle.fires(*span, gap, overlap) for span in spans)
@@ -116,14 +144,15 @@ def test_cronsim_gives_the_same_fire_times(seed):
     chance = Random(seed)
     differ = 0
     for _ in range(DRAWS):
-        fields, zone = an_expression(chance), chance.choice(PLACES)
+        fields = an_expression(chance, DAYS_OF_CRONSIM, WEEKDAYS_OF_CRONSIM)
+        zone, both = chance.choice(PLACES), chance.random() < 0.2
         at = a_moment(chance, zone)
-        mine, other = ours(fields, zone, at), theirs(fields, zone, at)
+        mine, other = ours(fields, zone, at, both=both), theirs(fields, zone, at, both=both)
         if mine != other:
-            case = f"{' '.join(fields)!r} in {zone} after {at}"
+            case = f"{' '.join(fields)!r} in {zone} after {at}, both days: {both}"
             assert None not in (mine, other), case
             assert why_they_differ(fields, zone, at, mine[-1]), case
-            assert the_oracle_agrees(fields, zone, at, mine, other), case
+            assert the_oracle_agrees(fields, zone, at, both, mine, other), case
             differ += 1
     assert differ < DRAWS / 100
 

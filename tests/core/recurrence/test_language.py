@@ -1,4 +1,4 @@
-"""What may be said in an expression, and what somebody is told who says something else."""
+"""What an expression may say, and the error for what it may not."""
 
 from contextlib import suppress
 from random import Random
@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.core.recurrence.fire_times import check
-from lambdas.core.recurrence.language import fields_of
+from lambdas.core.recurrence.language import parse
 from lambdas.core.recurrence.pattern import firing
-from lambdas.core.recurrence.rules import BadRule
+from lambdas.core.recurrence.rules import BadRule, DayMatch, Seconds
 from tests.core.recurrence.draws import an_expression
-from tests.core.recurrence.said import recurring
+from tests.core.recurrence.said import a_cron, recurring
 
 NOW = 1_794_820_020_120
 
@@ -34,7 +34,6 @@ WRONG = [
     ("1.5 * * * *", 1, "minute: '1.5' is not a number from 0 to 59"),
     ("٣ * * * *", 1, "minute: '٣' is not a number from 0 to 59"),
     ("0 0 * foo *", 7, "month: 'foo' is neither a number from 1 to 12 nor one of jan, feb, mar,"),
-    ("0 0 * * monday", 9, "weekday: 'monday' is neither a number from 0 to 7 nor one of sun, mon,"),
     ("50-10 * * * *", 1, "minute: 50-10 runs backwards; if it is to go round, write 50-59,0-10"),
     ("0 22-2 * * *", 3, "hour: 22-2 runs backwards; if it is to go round, write 22-23,0-2"),
     (
@@ -44,6 +43,7 @@ WRONG = [
     ),
     ("0 5-5 * * *", 3, "hour: 5-5 is a range of one; write 5"),
     ("0 0 * * sun-sun", 9, "weekday: sun-sun is a range of one; write sun"),
+    ("0 0 * * 7-7", 9, "weekday: 7-7 is a range of one; write 7"),
     ("0 0 * * 7-0", 9, "weekday: 7-0 is a range of one; write 7"),
     ("59/5 * * * *", 1, "minute: 59/5: nothing is left to step to; write 59"),
     ("0 0 * * sat/2", 9, "weekday: sat/2: nothing is left to step to; write sat"),
@@ -52,28 +52,27 @@ WRONG = [
     ("*/ * * * *", 1, "minute: no step follows the /"),
     ("1,,2 * * * *", 1, "minute: an entry of the list is empty"),
     ("1, * * * *", 1, "minute: an entry of the list is empty"),
-    ("r * * * *", 1, "minute: R stands for a random value; give the value itself"),
-    ("H(0-5)/2 * * * *", 1, "minute: H(0-5)/2 stands for a random value"),
-    ("0 h * * *", 3, "hour: H stands for a random value"),
     ("? * * * *", 1, "minute: '?' is not a number"),
+    ("r * * * *", 1, "minute: R stands for a value that is drawn; write a value of your own, such"),
     ("0 0 l/2 * *", 5, "day of the month: 'l' is not a number"),
-    ("0 0 l-3 * *", 5, "day of the month: 'l' is not a number"),
-    ("0 0 15w,20 * *", 5, "day of the month: W stands alone, not in a list"),
     ("0 0 32w * *", 5, "day of the month: 32 is not from 1 to 31"),
-    ("0 0 * * 5L", 9, "weekday: 5L: the last such weekday of a month is written L5"),
-    ("0 0 * * friL", 9, "weekday: FRIL: the last such weekday of a month is written L5"),
+    ("0 0 l-0 * *", 5, "day of the month: L-0: the number after L- is from 1 to 30"),
+    ("0 0 l-31 * *", 5, "day of the month: L-31: the number after L- is from 1 to 30"),
+    ("0 0 15w,32w * *", 5, "day of the month: 32 is not from 1 to 31"),
+    ("0 0 lw-3 * *", 5, "day of the month: 'lw' is not a number"),
     ("0 0 * * l8", 9, "weekday: 8 is not from 0 to 7"),
-    ("0 0 * * mon#6", 9, "weekday: 6 after # is not from 1 to 5"),
-    ("0 0 * * mon#", 9, "weekday: nothing after # is not from 1 to 5"),
-    ("0 0 * * 1-5#2", 9, "weekday: 1-5#2: before # stands one weekday, or a range of names"),
-    ("0 0 * * mon#1,fri", 9, "weekday: an nth weekday (# or L) cannot stand in a list with plain"),
-    ("0 0 * * *,mon#1", 9, "weekday: an nth weekday (# or L) cannot stand in a list with plain"),
+    ("0 0 * * 8l", 9, "weekday: 8 is not from 0 to 7"),
+    ("0 0 * * foolishl", 9, "weekday: 'foolish' is neither a number from 0 to 7 nor one of sun,"),
+    ("0 0 * * l", 9, "weekday: L alone names no weekday; write FRIL for the last Friday"),
+    ("0 0 * * mon#6", 9, "weekday: 6 after # is neither from 1 to 5 nor L"),
+    ("0 0 * * mon#", 9, "weekday: nothing after # is neither from 1 to 5 nor L"),
+    ("0 0 * * mon-fri/2#1", 9, "weekday: 'fri/2' is neither a number from 0 to 7 nor one of"),
+    ("0 0 * * funday", 9, "weekday: 'funday' is neither a number from 0 to 7 nor one of sun, mon,"),
     ("0 0 30 2 *", 5, "never fires: no month that it names has such a day"),
     ("0 0 31 4,6,9,11 *", 5, "never fires: no month that it names has such a day"),
-    ("@reboot", 1, "@reboot names no time"),
+    ("* * * ", 6, "has 3 fields; five (minute, hour, day of the month, month, weekday) or six"),
+    ("CRON_TZ=UTC 0 0 30 2 *", 17, "never fires: no month that it names has such a day"),
     (" @dialy", 2, "@dialy is not one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly"),
-    ("* * * * * * 2030", 13, "has seven fields: a year cannot be given"),
-    ("* * * ", 6, "has 3 fields; five (minute, hour, day, month, weekday) or six"),
     ("*", 2, "has 1 field; five"),
     ("", 1, "has 0 fields; five"),
     ("* * * * * * * *", 13, "has 8 fields; five"),
@@ -116,17 +115,34 @@ def test_what_is_wrong_is_said_in_words_and_where(expression, position, reason):
         ("0 0 ? * 1", "0 0 * * 1"),
         ("0 0 1 * ?", "0 0 1 * *"),
         ("10/20 * * * *", "10,30,50 * * * *"),
-        ("*/90 * * * *", "0 * * * *"),
+        ("*/60 * * * *", "0 * * * *"),
+        ("0/5 * * * *", "*/5 * * * *"),
         ("*,5 * * * *", "* * * * *"),
         ("0 0 25-L * *", "0 0 25-31 * *"),
+        ("0 0 20-L * *", "0 0 20-31 * *"),
         ("0 0 W15 * *", "0 0 15W * *"),
+        ("0 0 LW * *", "0 0 31W * *"),
+        ("0 0 * SEPTEMBER-november Monday,Thursday", "0 0 * 9-11 1,4"),
+        ("0 0 * * saturday-sunday", "0 0 * * 0,6"),
+        ("0 0 * * 5L", "0 0 * * L5"),
+        ("0 0 * * FRIL", "0 0 * * L5"),
+        ("0 0 * * FridayL", "0 0 * * L5"),
+        ("0 0 * * fri#L", "0 0 * * L5"),
+        ("0 0 * * 5#L", "0 0 * * L5"),
+        ("0 0 * * 0L", "0 0 * * 7L"),
+        ("0 0 * * 1-3#2", "0 0 * * 1#2,2#2,3#2"),
+        ("0 0 * * fri-mon#L", "0 0 * * L5,L6,L0,L1"),
+        ("0 0 * * *,mon#1", "0 0 * * *"),
+        ("CRON_TZ=Europe/Berlin 0 9 * * *", "0 9 * * *"),
+        (" TZ=Asia/Tokyo  @daily", "0 0 * * *"),
+        ("cron_tz=UTC 0 9 * * * 30", "0 9 * * * 30"),
         ("0 0 * * mon-wed#2", "0 0 * * 1#2,2#2,3#2"),
         ("0 0 * * * 0", "0 0 * * *"),
         ("0  0\t* * *", "0 0 * * *"),
     ],
 )
 def test_two_ways_to_say_the_same(expression, means):
-    one, other = firing(expression), firing(means)
+    one, other = (firing(text, a_cron(text).seconds) for text in (expression, means))
 
     assert (one.seconds, one.minutes, one.months) == (other.seconds, other.minutes, other.months)
     kinds = [(first, length) for first in range(7) for length in range(28, 32)]
@@ -137,17 +153,36 @@ def test_two_ways_to_say_the_same(expression, means):
 def test_croniter_takes_what_we_take(chance):
     expression = " ".join(an_expression(chance))
 
-    assert fields_of(expression)
+    assert parse(expression, Seconds.LAST if len(expression.split()) == 6 else None)
     assert croniter.is_valid(expression) or "7" in expression  # no seventh day in its six fields
 
 
-SOUP = st.text(alphabet="0123456789*/-,#lwhr?@ monjanfri", max_size=30)
+SOUP = st.text(alphabet="0123456789*/-,#lwhr?@ ()=TZcronateCRON_monjanfri", max_size=40)
 
 
-@given(SOUP | st.text(max_size=30))
-def test_anything_else_is_a_bad_rule_and_nothing_worse(text):
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *("cron(", "rate(", "at(", ")", "TZ=UTC", "CRON_TZ=", "@every", "5m", "?", "*", "*/90"),
+            *("L-3", "LW", "6L", "3#2", "1/2", "20-2", "MON-FRI", "1W,15W", "2027", "1970-2199/2"),
+            *("5", "H"),
+        ]
+    ),
+    max_size=9,
+)
+
+
+@given(
+    SOUP | st.text(max_size=30) | PIECES.map(" ".join) | PIECES.map("".join),
+    st.none() | st.sampled_from(Seconds),
+    st.sampled_from(DayMatch),
+)
+def test_anything_else_is_a_bad_rule_and_nothing_worse(text, seconds, days):
+    rule = a_cron(text, seconds=seconds, days=days)
     with suppress(BadRule):
-        check(recurring(text), NOW)
+        check(recurring(rule), NOW)
+    with suppress(BadRule):
+        check(recurring("* * * * *", exclude=(rule,)), NOW)
 
 
 ENTRIES = st.from_regex(
@@ -159,4 +194,4 @@ ENTRIES = st.from_regex(
 def test_croniter_takes_whatever_passes_for_a_field(fields):
     """Otherwise its own error, which is not in our words, would come out."""
     with suppress(BadRule):
-        firing(" ".join(fields))
+        firing(" ".join(fields), Seconds.LAST if len(fields) == 6 else None)

@@ -13,6 +13,7 @@ from lambdas.core.recurrence.fire_times import fire_times, next_fire
 from lambdas.core.recurrence.rules import (
     BadRule,
     CronRule,
+    DayMatch,
     DelayRule,
     ExcludedDates,
     Gap,
@@ -22,7 +23,8 @@ from lambdas.core.recurrence.rules import (
 )
 from lambdas.core.recurrence.zones import load
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
-from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression
+from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression_of_ours
+from tests.core.recurrence.draws import an_expression as an_expression_of_croniter
 from tests.core.recurrence.oracle import Oracle
 from tests.core.recurrence.said import a_cron, at, first, recurring, told
 
@@ -34,9 +36,11 @@ chances = st.integers(0, 2**32).map(Random)
 def crons(draw: st.DrawFn) -> tuple[CronRule, int]:
     """A rule that fires, and a moment in milliseconds."""
     chance, zone = draw(chances), draw(st.sampled_from(PLACES))
+    an_expression = draw(st.sampled_from([an_expression_of_croniter, an_expression_of_ours]))
     rule = a_cron(
         " ".join(an_expression(chance)),
         zone,
+        days=draw(st.sampled_from(DayMatch)),
         gap=draw(st.none() | st.sampled_from(Gap)),
         overlap=draw(st.none() | st.sampled_from(Overlap)),
     )
@@ -67,7 +71,7 @@ def test_fire_times_strictly_increase(drawn):
 @given(crons())
 def test_every_fire_time_matches_its_expression_in_its_zone_unless_it_was_shifted(drawn):
     rule, after = drawn
-    oracle = Oracle(rule.expression, load(rule.timezone))
+    oracle = Oracle(rule.expression, load(rule.timezone), rule.days)
 
     for found in first(20, recurring(rule), after):
         assert found % SECOND == 0
@@ -173,8 +177,9 @@ def test_several_rules_fire_whenever_one_of_them_does_and_once(drawn, rate):
 @given(crons(), crons())
 def test_an_excluding_expression_leaves_out_just_what_it_matches(drawn, other):
     rule, after = drawn
-    excluded, until = a_cron(other[0].expression, other[0].timezone), after + 3 * DAY
-    oracle = Oracle(excluded.expression, load(excluded.timezone))
+    excluded = a_cron(other[0].expression, other[0].timezone, days=other[0].days)
+    until = after + 3 * DAY
+    oracle = Oracle(excluded.expression, load(excluded.timezone), excluded.days)
 
     def matches(found: int) -> bool:
         local = oracle.local(found // SECOND)

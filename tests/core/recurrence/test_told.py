@@ -4,14 +4,24 @@ from random import Random
 
 import pytest
 
-from lambdas.core.recurrence.pattern import Pattern, firing
-from lambdas.core.recurrence.rules import BadRule, DelayRule, ExcludedDates, Gap, Overlap, RateRule
+from lambdas.core.recurrence.cron import cron
+from lambdas.core.recurrence.rules import (
+    BadRule,
+    CronRule,
+    DayMatch,
+    DelayRule,
+    ExcludedDates,
+    Gap,
+    Overlap,
+    RateRule,
+)
 from lambdas.core.recurrence.told import Touch, describe, touched
 from lambdas.core.times import HOUR, MINUTE, SECOND, YEAR
-from tests.core.recurrence.draws import an_expression
+from tests.core.recurrence.draws import an_eventbridge_expression, an_expression_of_ours
 from tests.core.recurrence.said import a_cron, at, recurring
 
 BERLIN = "Europe/Berlin"
+LENGTHS = range(28, 32)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +68,59 @@ BERLIN = "Europe/Berlin"
         ("0 9 1 * mon", "at 09:00 on day 1 of the month, and also on Monday"),
         ("0 9 1-31 * mon", "at 09:00 every day"),
         ("@monthly", "at 00:00 on day 1 of the month"),
+        ("0 9 l-1 * *", "at 09:00 on the day before the last day of the month"),
+        ("0 9 l-3 * *", "at 09:00 on the day 3 days before the last day of the month"),
+        ("0 9 lw * *", "at 09:00 on the last weekday (Monday to Friday) of the month"),
+        (
+            "0 9 1w,15w,l * *",
+            "at 09:00 on the weekday nearest to day 1, the weekday nearest to day 15 and the last"
+            " day of the month",
+        ),
+        ("0 9 * * fril", "at 09:00 on the last Friday of the month"),
+        ("0 9 * 6 mon#1,fri", "at 09:00 on Friday in June and on the first Monday of June"),
+        ("0 9 * september monday", "at 09:00 on Monday in September"),
+        (
+            "0 9 1 * mon#1,fri",
+            "at 09:00 on day 1 of the month, and also on Friday and on the first"
+            " Monday of the month",
+        ),
     ],
 )
 def test_the_usual_expressions(expression, words):
     assert describe(recurring(expression)) == words
     assert describe(recurring(a_cron(expression, BERLIN))) == f"{words}, {BERLIN}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("0 0 13 * fri", "at 00:00 on day 13 of the month, but only on Friday"),
+        ("0 0 1-7 * mon-fri", "at 00:00 on days 1 to 7 of the month, but only on Monday to Friday"),
+        ("0 0 l 6 fri#l", "at 00:00 on the last day of June, but only on the last Friday of June"),
+        ("0 0 13 * *", "at 00:00 on day 13 of the month"),
+        ("0 0 * * fri", "at 00:00 on Friday"),
+        ("* * * * *", "every minute"),
+    ],
+)
+def test_expressions_whose_days_must_both_match(expression, words):
+    assert describe(recurring(a_cron(expression, days=DayMatch.BOTH))) == words
+
+
+@pytest.mark.parametrize(
+    ("year", "words"),
+    [
+        ("*", ""),
+        ("2027", ", in 2027"),
+        ("2027,2029", ", in 2027 and 2029"),
+        ("2026-2028,2030", ", in 2026 to 2028 and 2030"),
+        ("2026/5", ", every 5 years from 2026 to 2196"),
+        ("2027,2029,2031", ", in 2027, 2029 and 2031"),
+    ],
+)
+def test_years_are_said(year, words):
+    assert describe(recurring(f"cron(0 9 1 7 ? {year})")) == f"at 09:00 on day 1 of July{words}"
+    excluded = recurring("* * * * *", exclude=(a_cron(f"cron(* * ? 7 * {year})"),))
+    assert describe(excluded) == f"every minute; except all day in July{words}"
 
 
 @pytest.mark.parametrize(
@@ -81,6 +139,8 @@ def test_the_usual_expressions(expression, words):
             a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST),
             "at 02:30 every day, Europe/Berlin (gap: skip, overlap: last)",
         ),
+        (a_cron("cron(30 2 * * ? *)", BERLIN), "at 02:30 every day, Europe/Berlin (gap: skip)"),
+        (a_cron("cron(0/20 * * * ? *)", BERLIN), "every 20 minutes, Europe/Berlin"),
     ],
 )
 def test_other_rules(rule, words):
@@ -115,24 +175,51 @@ def test_a_minute_that_is_left_out_is_not_told_like_a_second():
     assert minute != second
 
 
-def meaning(pattern: Pattern) -> tuple:
-    kinds = [(first, length) for first in range(7) for length in range(28, 32)]
+def meaning(rule: CronRule) -> tuple:
+    """All that its fire times follow from."""
+    ready = cron(rule)
+    pattern, kinds = ready.pattern, [(first, length) for first in range(7) for length in LENGTHS]
     days = tuple(pattern.days.kind(*kind) for kind in kinds)
-    return pattern.seconds, pattern.minutes, pattern.months, days
+    dst = (ready.gap, ready.overlap) if rule.timezone != "UTC" else None
+    return pattern.seconds, pattern.minutes, pattern.months, days, pattern.years, dst
 
 
-def test_what_is_told_alike_fires_alike():
+@pytest.mark.parametrize("zone", ["UTC", BERLIN])
+def test_rules_that_are_described_alike_fire_alike(zone):
     """The words leave nothing out: from them one could tell the fire times."""
     chance, meanings = Random(11), {}
     for _ in range(2_500):
-        expression = " ".join(an_expression(chance))
+        if chance.random() < 0.3:
+            expression = an_eventbridge_expression(chance)
+        else:
+            expression = " ".join(an_expression_of_ours(chance))
+        rule = a_cron(expression, zone, days=chance.choice(list(DayMatch)))
         try:
-            pattern = firing(expression)
+            means = meaning(rule)
         except BadRule:
             continue
-        told = describe(recurring(expression))
-        assert meanings.setdefault(told, meaning(pattern)) == meaning(pattern), told
+        words = describe(recurring(rule))
+        assert meanings.setdefault(words, means) == means, words
     assert len(meanings) > 1_500
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("30 2 * * *", "cron(30 2 * * ? *)"),
+        ("* 2 * * *", "0-59 2 * * *"),
+        ("0 */12 * * *", "0 0,12 * * *"),
+        ("*/15 2 * * *", "0,15,30,45 2 * * *"),
+        ("*/5 2-5 * * *", "0/5 2-5 * * *"),
+        ("0 */2 * * *", "0 0-23/2 * * *"),
+    ],
+)
+def test_rules_that_only_daylight_saving_tells_apart_are_not_described_alike(one, other):
+    described = [describe(recurring(a_cron(e, BERLIN))) for e in (one, other)]
+
+    assert described[0] != described[1]
+    assert meaning(a_cron(one)) == meaning(a_cron(other)), "in UTC there is no difference"
+    assert describe(recurring(one)) == describe(recurring(other))
 
 
 YEAR_AHEAD = (at("2026-10-01T12:00"), at("2026-10-01T12:00") + YEAR)
