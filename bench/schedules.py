@@ -61,6 +61,9 @@ class SetClock:
     def now(self) -> Millis:
         return self._now
 
+    def monotonic(self) -> Millis:
+        return self._now
+
     def set(self, now: Millis) -> None:
         self._now = now
 

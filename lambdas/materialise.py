@@ -8,28 +8,26 @@ were put are of an old version, and are cancelled, here or when they come to sta
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import NamedTuple, TypeGuard
 
-from lambdas.core.change import Applied, Unknown, Unreadable
+from lambdas.core.change import Applied, Refused, Unknown, Unreadable
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.ahead import look_ahead
-from lambdas.core.schedules.changes import broken
+from lambdas.core.schedules.decisions import CHANGED, MISFIRE
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
-from lambdas.core.schedules.missed import missed
 from lambdas.core.schedules.occurrences import occurrence_spec
-from lambdas.core.schedules.overlap import CHANGED
-from lambdas.core.schedules.passes import Ahead, Pass, own_id
+from lambdas.core.schedules.passes import Ahead, Pass
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import MISSED, Schedule
 from lambdas.core.steps.cancel import cancel_unstarted
 from lambdas.core.steps.submit import submit
 from lambdas.core.task import Task
 from lambdas.core.times import Millis
+from lambdas.core.values import value
 from lambdas.core.wakes import WakeKind
 from lambdas.enqueue import enqueue
+from lambdas.looking import Looking
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ TRIES = 5  # to advance a schedule while runs of it begin and end
 AT_ONCE: Mapping[str, Millis] = {}
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class Materialised:
     occurrences: int = 0  # that became tasks
     sent: int = 0
@@ -49,15 +47,18 @@ class Materialised:
 class _Built(NamedTuple):
     task: Task | None
     row: LedgerRow
+    awaited: bool  # the next run waits for its end, so it must not wait for its watch
 
 
-@dataclass(kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class _Put:
     """A pass whose occurrences have been put."""
 
     done: Pass
     tasks: list[Task] = field(default_factory=list)  # that came into being
+    found: list[Task] = field(default_factory=list)  # that a cut-off pass had put: to be sent now
     sure: bool = True
+    advanced: bool = False
 
     @property
     def id(self) -> str:
@@ -89,8 +90,9 @@ def _round(
     done: Materialised,
 ) -> list[Schedule]:
     """Returns the schedules that are to be looked at again."""
-    looked = _Looked(ports, now, done)
-    passes = [p for s in looked.at(schedules) if (p := looked.ahead(s, slots.get(s.id, 0)))]
+    looking = Looking(ports, now)
+    passes = [p for s in looking.at(schedules) if (p := looking.ahead(s, slots.get(s.id, 0)))]
+    done.broken += looking.broken
     put = _put(ports, passes, now)
     lost = _advance(ports, put, done)
     stale = [task for p in put if p.id in lost for task in p.tasks]
@@ -98,53 +100,22 @@ def _round(
         ports.store.apply([cancel_unstarted(task, now=now, reason=CHANGED) for task in stale])
     due = [task for p in put if p.id not in lost for task in p.tasks]
     done.occurrences += len(due)
+    due += [task for p in put if p.id not in lost for task in p.found]
     done.sent += enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
+    done.sent += _release(ports, [p.done for p in put if p.advanced], now)
     done.more |= any(p.done.more for p in put)
     again = {p.id for p in put if p.done.settles}
     return [schedule for schedule in done.advanced if schedule.id in again]
 
 
-class _Looked:
-    """Schedules looked at together: one that cannot be evaluated is set aside, and the others go
-    on."""
-
-    def __init__(self, ports: Ports, now: Millis, done: Materialised) -> None:
-        self._ports = ports
-        self._now = now
-        self._done = done
-        self._there: dict[str, list[Millis]] = {}  # of missed fire times those that are tasks
-
-    def at(self, schedules: Sequence[Schedule]) -> list[Schedule]:
-        """Those that can be evaluated at all."""
-        ids: dict[str, tuple[str, Millis]] = {}
-        sound = []
-        for schedule in schedules:
-            with self._setting_aside(schedule):
-                times = missed(schedule, self._now)
-                ids |= {own_id(schedule, at): (schedule.id, at) for at in times}
-                sound.append(schedule)
-        for task_id in self._ports.store.get(list(ids)) if ids else ():
-            schedule_id, at = ids[task_id]
-            self._there.setdefault(schedule_id, []).append(at)
-        return sound
-
-    def ahead(self, schedule: Schedule, slot: Millis) -> Pass | None:
-        there = sorted(self._there.get(schedule.id, ()))
-        with self._setting_aside(schedule):
-            return look_ahead(self._ports.rules, schedule, self._now, slot, there)
-        return None
-
-    @contextmanager
-    def _setting_aside(self, schedule: Schedule) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            log.exception("broken schedule", extra={"step": "scan", "schedule_id": schedule.id})
-            reason = f"{type(error).__name__}: {error}"
-            aside = broken(self._ports.rules, schedule, reason, self._now)
-            self._ports.schedules.note(aside.notes, self._now)
-            self._ports.schedules.put([aside.schedule])
-            self._done.broken += 1
+def _release(ports: Ports, passes: Sequence[Pass], now: Millis) -> int:
+    """Send the late runs whose turn it is, and end those that the misfire policy skips. Whoever is
+    cut off here leaves both to the watches of the tasks."""
+    drops = [task for p in passes for task in p.drops]
+    if drops:
+        ports.store.apply([cancel_unstarted(task, now=now, reason=MISFIRE) for task in drops])
+    releases = [release for p in passes for release in p.releases]
+    return enqueue(ports, [t for t, _ in releases], {task.id: at for task, at in releases})
 
 
 def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
@@ -164,9 +135,15 @@ def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
         notes.append(one.row)
         if isinstance(answer, Applied) and one.task:
             of.tasks.append(one.task)
+        elif isinstance(answer, Refused) and one.awaited and _is_unstarted(answer.task):
+            of.found.append(answer.task)
     if notes:
         ports.schedules.note(notes, now)
     return list(put.values())
+
+
+def _is_unstarted(task: Task | None) -> TypeGuard[Task]:
+    return task is not None and task.attempt == 0 and not task.status.finished
 
 
 def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
@@ -182,6 +159,7 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
             overlap=ahead.overlap,
             version=schedule.version if own else None,
             jitter=schedule.plan.jitter,
+            awaited=ahead.awaited,
         )
         task = submit(ports.rules, ahead.id, spec, now=now, draw=ports.chance.draw())
     except Exception as raised:
@@ -197,27 +175,28 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
         backfill=ahead.span,
         error=error,
     )
-    return _Built(task, row)
+    return _Built(task, row, ahead.awaited)
 
 
 def _advance(ports: Ports, put: Sequence[_Put], done: Materialised) -> set[str]:
     """The ids of the schedules that somebody has changed meanwhile. One that would not advance,
     for any other reason, is found by the next tick where it was."""
     lost: set[str] = set()
-    left = [(p.done, p.done.schedule) for p in put if p.sure]
+    left = [(p, p.done.schedule) for p in put if p.sure]
     for _ in range(TRIES):
         if not left:
             break
-        wanted = [p.applied_to(ports.rules, standing) for p, standing in left]
+        wanted = [p.done.applied_to(ports.rules, standing) for p, standing in left]
         again = []
         for (p, _), answer in zip(left, ports.schedules.put(wanted), strict=True):
             match answer:
                 case Stands(schedule):
+                    p.advanced = True
                     done.advanced.append(schedule)
-                case Differs(Schedule() as standing) if p.stands_for(standing):
+                case Differs(Schedule() as standing) if p.done.stands_for(standing):
                     again.append((p, standing))
                 case Differs(standing):
-                    lost |= _lost(p, standing)
+                    lost |= _lost(p.done, standing)
         left = again
     return lost
 

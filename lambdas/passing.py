@@ -7,7 +7,7 @@ from dataclasses import replace
 from lambdas.core.ports import Ports
 from lambdas.core.schedules.changes import Changed
 from lambdas.core.schedules.ledger import Expected, LedgerRow
-from lambdas.core.schedules.missed import not_told
+from lambdas.core.schedules.misfires import not_told
 from lambdas.core.schedules.passes import own_id
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.times import Millis

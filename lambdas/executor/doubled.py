@@ -7,7 +7,7 @@ from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.errors import Unavailable
 from lambdas.core.occurrence import Occurrence
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.overlap import CHANGED
+from lambdas.core.schedules.decisions import CHANGED
 from lambdas.core.schedules.passes import version_id
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.steps.cancel import cancel_unstarted

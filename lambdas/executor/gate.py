@@ -2,77 +2,75 @@
 
 It stands before the lease, so that whatever is held back here is left as it was. What has started
 once does not come through here again: neither do its retries, nor messages that came late. Many
-come at once, at the full minute, so they are asked together.
+come at once, at the full minute and after an outage, so they are decided together: those of one
+schedule in the order of their fire times, with one write of its row.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
 
 from lambdas.core.change import Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
+from lambdas.core.occurrence import Occurrence
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.overlap import (
+from lambdas.core.schedules.decisions import (
     CHANGED,
     OVERLAP,
     Decision,
+    Park,
     Skip,
     Start,
     Wait,
-    decide,
-    stale,
 )
+from lambdas.core.schedules.overlap import Candidate
 from lambdas.core.schedules.ports import Differs, Stands
-from lambdas.core.schedules.schedule import Schedule
+from lambdas.core.schedules.schedule import Schedule, placed
 from lambdas.core.steps.cancel import cancel, cancel_unstarted, request_cancel
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
+from lambdas.core.values import value
 from lambdas.enqueue import enqueue
 from lambdas.executor.doubled import started_before
 from lambdas.executor.messages import Messages
 from lambdas.executor.runs import Admitted
 
-LOOKS_AGAIN: Millis = MINUTE  # one that waits for a run whose end nobody will tell
+log = logging.getLogger(__name__)
+
+LOOKS_AGAIN: Millis = MINUTE  # a run that waits for one whose end may go unreported
 TRIES = 5  # each lost to another run of the schedule that begins or ends
 
 Tasks = Mapping[str, Task]
 
 
-@dataclass(slots=True)
+@value(slots=True)
 class _Asked:
-    """One that stands before the gate, and what is said to it."""
+    """An occurrence at the gate, and what was decided about it."""
 
     admitted: Admitted
     delivery: Delivery
     occurrence: Occurrence
     schedule: Schedule | None = None
-    decision: Decision | None = None  # None: not yet decided, or nobody answered
+    decision: Decision | None = None  # None: not decided, or not written down
+    proposed: Decision | None = None
 
-    @property
-    def free(self) -> bool:
-        """Whether nothing but the schedule itself has to be looked at."""
-        allowed = self.occurrence.overlap is OverlapPolicy.ALLOW
-        return allowed and stale(self.schedule, self.occurrence) is None
+    def candidate(self, now: Millis, horizon: Millis) -> Candidate:
+        return Candidate(
+            task_id=self.delivery.task_id,
+            occurrence=self.occurrence,
+            due_at=self.delivery.due_at,
+            starts_at=now,
+            horizon=horizon,
+        )
 
     @property
     def named(self) -> list[str]:
-        there = (self.schedule.active, self.schedule.waiting) if self.schedule else ()
-        return [self.delivery.task_id, *(task_id for task_id in there if task_id)]
-
-    def decide(self, tasks: Tasks, now: Millis) -> Decision:
-        task = tasks.get(self.delivery.task_id)
-        if self.free or task is None or not _is_next(task, self.delivery) or task.expired(now):
-            return Start()  # if it may not, the lease refuses it and settles its message
         schedule = self.schedule
-        return decide(
-            schedule,
-            self.occurrence,
-            task.id,
-            active=tasks.get(schedule.active or "") if schedule else None,
-            waiting=tasks.get(schedule.waiting or "") if schedule else None,
-        )
+        there = (schedule.active, *schedule.waiting) if schedule else ()
+        return [self.delivery.task_id, *(task_id for task_id in there if task_id)]
 
 
 class Gate:
@@ -129,43 +127,99 @@ class Gate:
         return True
 
     def _round(self, asked: Sequence[_Asked]) -> list[_Asked]:
-        """Decide, and write down what was decided; those for whom the schedule has changed."""
-        tasks = self._tasks(asked)
+        """Decide, and write down what was decided; those whose schedule has changed meanwhile."""
         now = self._ports.clock.now()
-        written = []
-        for one in asked:
-            decision = one.decide(tasks, now)
-            if isinstance(decision, Skip) or decision.schedule is None:
-                self._act(one, decision, tasks)
+        tasks = self._tasks(asked, now)
+        written: list[tuple[list[_Asked], Schedule]] = []
+        for _, some in groupby(sorted(asked, key=_order), lambda one: one.occurrence.schedule_id):
+            group = list(some)
+            wanted = self._decide_in_order(group, tasks, now)
+            if wanted is None:
+                self._act(group, group[0].schedule, tasks)
             else:
-                written.append((one, decision, decision.schedule))
-        again = []
-        answers = self._ports.schedules.put([schedule for _, _, schedule in written])
-        for (one, decision, _), answer in zip(written, answers, strict=True):
+                written.append((group, wanted))
+        again: list[_Asked] = []
+        answers = self._ports.schedules.put([schedule for _, schedule in written])
+        for (group, _), answer in zip(written, answers, strict=True):
             match answer:
-                case Stands():
-                    self._act(one, decision, tasks)
+                case Stands(schedule):
+                    self._act(group, schedule, tasks)
                 case Differs(standing):
-                    one.schedule = standing
-                    again.append(one)
+                    for one in group:
+                        one.schedule = standing
+                    again += group
         return again
 
-    def _act(self, one: _Asked, decision: Decision, tasks: Tasks) -> None:
+    def _decide_in_order(
+        self, group: Sequence[_Asked], tasks: Tasks, now: Millis
+    ) -> Schedule | None:
+        """Each decision sees what those before it write. The schedule to be written; None if it
+        stays as it is."""
+        rules = self._ports.rules
+        found = schedule = group[0].schedule
+        for one in group:
+            one.proposed = self._decision(one, schedule, tasks, now)
+            schedule = one.proposed.schedule or schedule
+        if schedule is None or found is None or schedule == found:
+            return None
+        wake = found.wake if schedule.spans == found.spans else placed(rules, schedule, now)
+        return replace(schedule, revision=found.revision + 1, wake=wake)
+
+    def _decision(
+        self, one: _Asked, schedule: Schedule | None, tasks: Tasks, now: Millis
+    ) -> Decision:
+        candidate = one.candidate(now, self._ports.rules.horizon)
+        task = tasks.get(one.delivery.task_id)
+        if candidate.starts_freely(schedule):
+            return Start()
+        if task is None or not _is_next(task, one.delivery) or task.expired(now):
+            return Start()  # if it may not, the lease refuses it and settles its message
+        return candidate.decide(schedule, tasks)
+
+    def _act(self, group: Sequence[_Asked], schedule: Schedule | None, tasks: Tasks) -> None:
         """If a write is not answered, the watch of the task brings it here again."""
-        one.decision = decision
         now = self._ports.clock.now()
-        match decision:
-            case Skip(reason=reason):
-                task = tasks[one.delivery.task_id]
-                self._ports.store.apply([cancel_unstarted(task, now=now, reason=reason)])
-            case Wait(cancels=cancels, wakes=wakes, unheard=unheard):
-                self._ports.store.apply([_make_room(tasks[task_id], now) for task_id in cancels])
-                # Of another lane, after a change of priority, it is left to whoever may send there.
-                turn = [tasks[wakes]] if wakes else []
-                enqueue(self._ports, [task for task in turn if task.lane is one.delivery.lane])
-                if unheard:
-                    task = tasks[one.delivery.task_id]
-                    enqueue(self._ports, [task], {task.id: now + LOOKS_AGAIN})
+        for one in group:
+            one.decision, task = one.proposed, tasks.get(one.delivery.task_id)
+            match one.decision:
+                case Skip(reason=reason) if task:
+                    self._ports.store.apply([cancel_unstarted(task, now=now, reason=reason)])
+                case Wait() if task:
+                    self._wait(task, one.decision, schedule, tasks, now)
+        left = [one.decision for one in group if isinstance(one.decision, Skip | Park)]
+        if schedule is not None and any(decision.schedule for decision in left):
+            self._follow(schedule, now)
+
+    def _wait(
+        self, task: Task, wait: Wait, schedule: Schedule | None, tasks: Tasks, now: Millis
+    ) -> None:
+        self._ports.store.apply([_make_room(tasks[task_id], now) for task_id in wait.cancels])
+        if wait.wakes:
+            self._send([tasks[wait.wakes]], task)
+        if wait.polls:
+            over = schedule is not None and self._is_over(schedule.active)
+            enqueue(self._ports, [task], {task.id: now if over else now + LOOKS_AGAIN})
+
+    def _follow(self, schedule: Schedule, now: Millis) -> None:
+        """Who has left the line may have been the first in it, and a late run that was noted may
+        be released at once. If this fails, the scanner does it."""
+        from lambdas.debts import follow
+
+        try:
+            follow(self._ports, schedule, now)
+        except Unavailable as error:
+            fields = {"step": "lease", "schedule_id": schedule.id}
+            log.warning("late run not released: %s", error, extra=fields)
+
+    def _send(self, tasks: Sequence[Task], beside: Task) -> None:
+        """One of another lane, after a change of priority, is left to whoever may send there."""
+        enqueue(self._ports, [task for task in tasks if task.lane is beside.lane])
+
+    def _is_over(self, task_id: str | None) -> bool:
+        """Looked at after the one that waits has been written down: if the run ends only later,
+        the relay finds who waits for it."""
+        task = self._ports.store.get([task_id]).get(task_id) if task_id else None
+        return task is None or task.status.finished
 
     def _turn_away(self, held: Sequence[_Asked]) -> None:
         """One that waits needs no message: it gets another when its turn has come."""
@@ -174,9 +228,15 @@ class Gate:
                 self._messages.give_back(one.admitted.message)
         self._messages.delete([one.admitted.message for one in held if one.decision])
 
-    def _tasks(self, asked: Sequence[_Asked]) -> Tasks:
-        ids = dict.fromkeys(task_id for one in asked if not one.free for task_id in one.named)
+    def _tasks(self, asked: Sequence[_Asked], now: Millis) -> Tasks:
+        horizon = self._ports.rules.horizon
+        held = [o for o in asked if not o.candidate(now, horizon).starts_freely(o.schedule)]
+        ids = dict.fromkeys(task_id for one in held for task_id in one.named)
         return self._ports.store.get(list(ids)) if ids else {}
+
+
+def _order(one: _Asked) -> tuple[str, Millis]:
+    return one.occurrence.schedule_id, one.occurrence.scheduled_for
 
 
 def _is_next(task: Task, delivery: Delivery) -> bool:

@@ -5,7 +5,8 @@ from typing import Any
 
 from lambdas.core.occurrence import Occurrence
 from lambdas.core.ports import Ports
-from lambdas.core.schedules.ledger import LedgerRow
+from lambdas.core.results import decode_result
+from lambdas.core.schedules.ledger import LedgerRow, just_after
 from lambdas.core.task import Task
 from lambdas.core.times import from_datetime, rfc3339, to_datetime
 from lambdas.executor.context import Previous
@@ -16,7 +17,7 @@ LOOK_BACK = 1_000  # entries in all: a long run may have kept hundreds from star
 
 def previous_run(ports: Ports, occurrence: Occurrence) -> Previous | None:
     """The latest that ran and is over, by its fire time. One that was skipped is none."""
-    below = f"{occurrence.scheduled_for:013d}#1"
+    below = just_after(occurrence.scheduled_for - 1)
     looked_at = 0
     while looked_at < LOOK_BACK:
         few = MANY if looked_at else FEW
@@ -55,7 +56,7 @@ def _told(task: Task) -> Previous:
     return Previous(
         task_id=task.id,
         status=task.status.value,
-        result=task.result,
+        result=decode_result(task.result).value,
         scheduled_for=to_datetime(occurrence.scheduled_for if occurrence else task.spec.run_at),
     )
 

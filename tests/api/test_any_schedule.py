@@ -23,11 +23,17 @@ from tests.api.test_any_body import (
 from tests.factories import SteppedClock, an_id
 
 part = st.sampled_from(
-    ["*", "*/2", "0", "5", "1-5", "L", "L5", "1#2", "mon", "15W", "60", "?", "", "1,2", "5-1", "h"]
+    [
+        *("*", "*/2", "0", "5", "1-5", "L", "L5", "1#2", "mon", "15W", "60", "?", "", "1,2", "5-1"),
+        *("h", "LW,15", "L-3", "FRIL", "monday", "2027", "*/90"),
+    ]
 )
+plain = st.lists(part, min_size=4, max_size=7).map(" ".join)
 expressions = (
-    st.lists(part, min_size=4, max_size=7).map(" ".join)
-    | st.sampled_from(["@daily", "@reboot", "0 0 30 2 *", "* * * * * *"])
+    plain
+    | plain.map("cron({})".format)
+    | plain.map("CRON_TZ=Asia/Gaza {}".format)
+    | st.sampled_from(["@daily", "@reboot", "0 0 30 2 *", "* * * * * *", "rate(5 minutes)"])
     | words
 )
 zones = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Gaza", "europe/berlin", "../x", ""]) | words
@@ -36,6 +42,8 @@ crons = st.fixed_dictionaries(
     {"type": st.just("cron"), "expression": expressions},
     optional={
         "timezone": zones | anything,
+        "seconds": st.sampled_from(["first", "last", None]) | anything,
+        "days": st.sampled_from(["either", "both", None]) | anything,
         "dst": st.fixed_dictionaries(
             {}, optional={"gap": st.sampled_from(["skip", "shift", "x"]), "overlap": words}
         )

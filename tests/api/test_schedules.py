@@ -160,7 +160,7 @@ INSIDE: list[dict[str, Any]] = [
     {"rule": {**NOON, "timezone": "Europe/Berlin", "dst": {}}},
     {"rule": {**NOON, "dst": None}},
     {"rule": {"type": "cron", "expression": "@daily"}},
-    {"rule": {"type": "cron", "expression": "*/5 * * * * 30"}},
+    {"rule": {"type": "cron", "expression": "*/5 * * * * 30", "seconds": "last"}},
     {"rules": [NOON] * 10},
     {"rule": NOON, "rules": None},
     {"exclude": [{"type": "dates", "dates": ["2026-12-25"] * 366}] * 50},

@@ -90,7 +90,7 @@ def test_jitter_is_for_the_rule_alone(service: Service):
 def test_a_backfill_runs_what_the_rule_would_have(any_service: Service):
     schedule_id = any_service.schedule(rule={"type": "cron", "expression": "0 * * * *"}).body["id"]
 
-    response = fill(any_service, schedule_id, NOW - 3 * HOUR, NOW, per_minute=30)
+    response = fill(any_service, schedule_id, NOW - 3 * HOUR, NOW, per_minute=30, overlap="allow")
 
     assert (response.status, response.body) == (202, {"fire_times": 3})
     tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]

@@ -211,6 +211,7 @@ def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
     ("status", "reason", "outcome"),
     [
         (Status.CANCELLED, "overlap", "skipped_overlap"),
+        (Status.CANCELLED, "misfire", "skipped_misfire"),
         (Status.CANCELLED, "paused", "paused"),
         (Status.CANCELLED, None, "fired"),
         (Status.SUCCEEDED, None, "fired"),

@@ -84,10 +84,13 @@ class Recurring:
     fails: frozenset[int] = frozenset()
     before: Callable[[RecurringStage], None] = lambda stage: None
     skipped: int = 0  # fire times that are passed over, without any cut
+    in_order: bool = False  # its runs start in the order of their fire times, wherever it is cut
+    dropped: int = 0  # tasks that the misfire policy skips, without any cut
     may_overlap: bool = False  # a run that is cut may hold up the next one, or keep it from running
 
     def play(self, stage: RecurringStage) -> None:
-        given = {"max_runs": RUNS, "overlap": OverlapPolicy.ALLOW, **self.plan}
+        patient = Misfire(grace=HOUR)  # whoever is cut off leaves runs that start late
+        given = {"max_runs": RUNS, "overlap": OverlapPolicy.ALLOW, "misfire": patient, **self.plan}
         spec = a_spec(run_at=0, **self.task)
         stage.create(Plan(recurrence=Recurrence(rules=(self.rule,)), task=spec, **given))
         self.before(stage)
@@ -98,13 +101,25 @@ def outage(stage: RecurringStage) -> None:
     stage.world.advance(5 * HOUR + 30 * MINUTE)
 
 
+def late(stage: RecurringStage) -> None:
+    """Every run is a task, and none can start in time."""
+    with stage.knife.sheathed():
+        stage.tick()
+    stage.world.advance(3 * MINUTE + 30 * SECOND)
+
+
 def hold(stage: RecurringStage, life: Recurring) -> None:
     tasks, told = stage.tasks(), stage.told()
     assert stage.schedule.status is ScheduleStatus.FINISHED
     assert len(tasks) == RUNS
-    ran = [task for task in tasks if task.reason != "overlap"]
-    assert {task.status for task in ran} == {Status.SUCCEEDED}
-    assert len(ran) == RUNS or (life.may_overlap and stage.cut_actor is not None)
+    assert sum(task.reason == "misfire" for task in tasks) == life.dropped
+    ran = [task for task in tasks if task.reason not in ("overlap", "misfire")]
+    assert {task.status for task in ran} <= {Status.SUCCEEDED}
+    complete = len(ran) == RUNS - life.dropped
+    assert complete or (life.may_overlap and stage.cut_actor is not None)
+    if life.in_order:
+        started = list(dict.fromkeys(effect.task_id for effect in stage.effects))
+        assert started == [task.id for task in ran]
     assert all(task.wake is None for task in tasks)
     fire_times = [task.spec.occurrence.scheduled_for for task in tasks]
     assert len(set(fire_times)) == RUNS
@@ -142,6 +157,30 @@ RECURRING = {
     "delay-long": Recurring(rule=DelayRule(delay=20 * MINUTE)),
     "missed-all": Recurring(
         rule=HOURLY, plan={"misfire": Misfire(policy=MisfirePolicy.RUN_ALL)}, before=outage
+    ),
+    "missed-all-in-order": Recurring(
+        rule=HOURLY,
+        plan={"misfire": Misfire(policy=MisfirePolicy.RUN_ALL), "overlap": OverlapPolicy.SKIP},
+        before=outage,
+        in_order=True,
+    ),
+    "late-all": Recurring(
+        rule=EACH_MINUTE,
+        plan={"misfire": Misfire(policy=MisfirePolicy.RUN_ALL), "overlap": OverlapPolicy.SKIP},
+        before=late,
+        in_order=True,
+    ),
+    "late-once": Recurring(
+        rule=EACH_MINUTE,
+        plan={"misfire": Misfire(policy=MisfirePolicy.RUN_ONCE), "overlap": OverlapPolicy.SKIP},
+        before=late,
+        dropped=1,
+    ),
+    "late-skipped": Recurring(
+        rule=EACH_MINUTE,
+        plan={"misfire": Misfire(policy=MisfirePolicy.SKIP), "overlap": OverlapPolicy.SKIP},
+        before=late,
+        dropped=2,
     ),
     "missed-once": Recurring(
         rule=HOURLY,

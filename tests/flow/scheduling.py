@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from lambdas.core.events import status_change
 from lambdas.core.recurrence.rules import CronRule, DelayRule, RateRule, Recurrence, Rule
 from lambdas.core.schedules import changes
 from lambdas.core.schedules.history import Place, history
@@ -12,7 +13,7 @@ from lambdas.core.schedules.ports import Stands
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
-from lambdas.debts import pay_named
+from lambdas.debts import follow_up, pay_named
 from tests.factories import a_spec
 from tests.world import World
 
@@ -40,6 +41,7 @@ class Scheduled:
         made = Plan(**{"recurrence": recurrence, "task": spec, **plan})
         schedule = changes.create(world.rules, world.chance.new_id(now), made, now)
         self.id = schedule.id
+        self._relayed: set[str] = set()
         self.replace(schedule)
 
     @property
@@ -96,6 +98,14 @@ class Scheduled:
         if owing:
             pay_named(self.world.ports, owing)
 
+    def relay(self) -> None:
+        """As the relay does, when it hears of every end, once."""
+        runs = [task for task in self.runs() if task.id not in self._relayed]
+        ended = [task for task in runs if task.status.finished]
+        self._relayed |= {task.id for task in ended}
+        ends = [status_change(None, task) for task in ended]
+        follow_up(self.world.ports, [end for end in ends if end])
+
 
 def live(scheduled: Scheduled, span: Millis, step: Millis, relay: bool = True) -> None:
     """Let time pass: a tick at every full minute, a delivery and the relay at every step."""
@@ -107,5 +117,5 @@ def live(scheduled: Scheduled, span: Millis, step: Millis, relay: bool = True) -
         world.advance(step)
         world.deliver()
         if relay:
-            scheduled.pay()
+            scheduled.relay()
             world.deliver()

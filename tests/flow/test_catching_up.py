@@ -246,9 +246,13 @@ def test_a_broken_row_that_is_watched_stops_nobody(world: World):
     assert cursor(world) == now_minute(world) - LOOK_BACK
 
 
-def test_a_broken_row_in_a_delivery_stops_nobody(world: World):
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+@pytest.mark.parametrize("spec", ["{", f'{{"run_at":1,"target":{{}},"payload":{DEEP}}}'])
+def test_a_broken_row_in_a_delivery_stops_nobody(world: World, spec: str):
     ids = [world.submit() for _ in range(3)]
-    world.corrupt(ids[1])
+    world.corrupt(ids[1], spec)
     world.deliver()
 
     assert sorted(world.starts) == sorted([ids[0], ids[2]])

@@ -62,12 +62,12 @@ def test_a_late_outcome_is_refused_and_its_handler_is_told(world: World):
 
     world.script = lambda task, ctx: "of the first"
     assert run.context.heartbeat() is False
-    world.executor.advance(ended=[replace(late, result="of the first")])
+    world.executor.advance(ended=[replace(late, result='"of the first"')])
     assert world.status(task_id) is Status.RUNNING
     assert world.task(task_id).holder == second.task.holder
-    world.executor.advance(ended=[replace(late, run=second, result="of the second")])
+    world.executor.advance(ended=[replace(late, run=second, result='"of the second"')])
 
-    assert world.task(task_id).result == "of the second"
+    assert world.task(task_id).result == '"of the second"'
 
 
 def test_a_lease_that_is_renewed_is_left_alone(world: World):

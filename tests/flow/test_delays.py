@@ -33,7 +33,7 @@ def test_a_snooze_uses_up_no_attempt(world: World):
         until_due(world, task_id)
 
     task = world.task(task_id)
-    assert (task.status, task.result) == (Status.SUCCEEDED, 7)
+    assert (task.status, task.result) == (Status.SUCCEEDED, "7")
     outcomes = [attempt.outcome for attempt in world.attempts(task_id)]
     assert outcomes == [Outcome.SNOOZED] * 5 + [Outcome.FAILED, Outcome.SUCCEEDED]
     assert world.attempts(task_id)[0].error.type == "Snooze"

@@ -6,9 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from lambdas.core.lifecycle import Status
+from lambdas.core.errors import Unavailable
+from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.recurrence.rules import Recurrence
+from lambdas.core.results import Encoded
+from lambdas.core.retry import RetryPolicy
 from lambdas.core.schedules.ledger import Expected
 from lambdas.core.schedules.plan import Misfire, MisfirePolicy
 from lambdas.core.schedules.schedule import ScheduleStatus
@@ -179,6 +182,65 @@ def test_previous_runs_are_told_and_filled_in(world: World):
     ]
 
 
+def test_schedule_that_this_machine_cannot_evaluate_now_is_not_broken(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """Its time zone is read from a file, and a process may have too many files open."""
+
+    def no_descriptor(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    scheduled = Scheduled(world, cron("* * * * *", "Europe/Berlin"), overlap=ALLOW)
+    with monkeypatch.context() as patch:
+        patch.setattr("lambdas.looking.look_ahead", no_descriptor)
+        with pytest.raises(Unavailable, match="Too many open files"):
+            world.tick()
+    assert scheduled.now.status is ScheduleStatus.ACTIVE
+
+    live(scheduled, 2 * MINUTE, MINUTE)
+    assert len(world.starts) == 2
+
+
+def test_run_that_cannot_read_its_previous_run_is_snoozed_and_uses_up_no_attempt(world: World):
+    def unreachable() -> None:
+        raise Unavailable("the store does not answer")
+
+    template = {"payload": {"from": "{{previous.result}}"}, "retry": RetryPolicy(max_attempts=1)}
+    scheduled = Scheduled(world, every(MINUTE, world), task=template)
+    world.tick()
+    world.advance(MINUTE)
+    [run] = world.lease()
+    world.schedules.before["ledger"] = unreachable
+    world.record([world.executor.execute(run)])
+
+    assert world.starts == []
+    assert world.task(run.task.id).status is Status.RETRYING
+    [attempt] = world.attempts(run.task.id)
+    assert attempt.outcome is Outcome.SNOOZED
+    assert "the store does not answer" in attempt.error.message
+
+    world.advance(5 * SECOND)
+    world.deliver()
+    assert scheduled.runs()[0].status is Status.SUCCEEDED
+
+
+@pytest.mark.parametrize("stored", ["[" * 5_000 + "]" * 5_000, "{"], ids=["deep", "broken"])
+def test_previous_result_that_cannot_be_read_is_null(world: World, stored: str):
+    """An earlier release stored what was nested as deep as it liked."""
+    seen = []
+
+    def script(task, ctx):
+        seen.append((task.spec.payload, ctx.previous and ctx.previous.result))
+        return Encoded(stored)
+
+    world.script = script
+    scheduled = Scheduled(world, every(MINUTE, world), task={"payload": "{{previous.result}}"})
+    live(scheduled, 2 * MINUTE + SECOND, SECOND)
+
+    assert seen == [(None, None), (None, None)]
+    assert {run.status for run in scheduled.runs()[:2]} == {Status.SUCCEEDED}
+
+
 def test_the_previous_run_is_found_behind_many_that_were_skipped(world: World):
     scheduled = Scheduled(world, every(10 * SECOND, world))
     live(scheduled, 11 * SECOND, SECOND)
@@ -207,4 +269,16 @@ def test_a_corrupt_row_holds_nobody_up(world: World):
 
     assert report.set_aside == 1
     assert len(fired(sound)) == 4
+    assert world.tick().set_aside == 0
+
+
+def test_a_deleted_one_that_the_index_still_shows_is_passed_over(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """It is no row that cannot be dealt with, and nobody is called for it."""
+    scheduled = Scheduled(world, every(MINUTE, world))
+    wake = scheduled.now.wake
+    world.schedules.delete(scheduled.id)
+    monkeypatch.setattr(world.store, "few_wakes", lambda limit: [wake])
+
     assert world.tick().set_aside == 0

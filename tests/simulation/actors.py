@@ -47,7 +47,7 @@ def call_api(
 def scan(
     ports: Ports, store: SimulatedStore, slice_number: int, slices: int, catch_up: int
 ) -> None:
-    until = ports.clock.now() + 50 * SECOND
+    until = ports.clock.monotonic() + 50 * SECOND
     Scanner(ports, store, catch_up=catch_up).tick(slice_number, slices, until)
 
 
@@ -127,10 +127,10 @@ class ExecutorLife:
             self._books.guard()
             self._process.nudge(self._engine.now)
             oldest = min(h.run.context.renewed_at for h in self._handlers.values())
-            told = oldest + SILENCE <= self._process.clock.now()
+            told = oldest + SILENCE <= self._process.clock.monotonic()
             self._guard_at(max(oldest + SILENCE + told * STOP_GRACE, at + SECOND))
 
-        self._engine.at(self._process.clock.true(at), look)
+        self._engine.at(at, look)
 
     def _interrupt(self, handler: Handler) -> None:
         """It ends there and then; the bookkeeper learns of it when it next looks."""
@@ -158,17 +158,16 @@ class ExecutorLife:
     def _thawed(self) -> None:
         self._books.guard()
         self._monitor.thawed(self._process)
-        self._guard_at(self._process.clock.now() + SECOND)
+        self._guard_at(self._engine.now + SECOND)
 
     def _next(self) -> Millis:
-        clock = self._process.clock
         times = [self._engine.now + LONGEST_NAP]
         times += [
             self._engine.now if h.over(self._engine.now) else h.ends_at
             for h in self._handlers.values()
         ]
         if (timer := self._books.next_timer) is not None:
-            times.append(clock.true(timer))
+            times.append(timer)
         if len(self._handlers) + self._books.open < SLOTS:
             visible = self._sqs.next_visible()
             times += [] if visible is None else [visible]

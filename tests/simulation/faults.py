@@ -74,8 +74,8 @@ def drawn(random: Random) -> Faults:
         faults.purges = random.randint(1, 2)
     if random.random() < 0.1:
         faults.outage = _span(random, faults.lasts)
-    if random.random() < 0.1:
-        faults.idle = _span(random, faults.lasts)
+    if random.random() < 0.3:
+        faults.idle = _idle(random, faults.lasts)
     if random.random() < 0.03:
         faults.outage = faults.lasts // 2, faults.lasts // 2 + DAY
         faults.lasts += DAY
@@ -85,3 +85,10 @@ def drawn(random: Random) -> Faults:
 def _span(random: Random, lasts: Millis) -> tuple[Millis, Millis]:
     start = random.randint(0, lasts // 2)
     return start, start + random.randint(5, 25) * MINUTE
+
+
+def _idle(random: Random, lasts: Millis) -> tuple[Millis, Millis]:
+    """Mostly shorter than the horizon: what was to start then is a task, and comes late."""
+    start = random.randint(lasts // 8, lasts // 2)
+    short, long = random.randint(20, 200) * SECOND, random.randint(5, 25) * MINUTE
+    return start, start + random.choice([short, short, long])

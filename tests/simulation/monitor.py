@@ -9,7 +9,6 @@ from lambdas.core.change import Answer, Applied, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.lease import GRACE, HEARTBEAT
 from lambdas.core.lifecycle import Outcome, Status, Step
-from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.schedules.schedule import Schedule
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
@@ -21,7 +20,6 @@ from tests.simulation.schedule_laws import ScheduleLaws
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time: earlier no message counts as lost
 MOST_RESENDS = 4  # of one delivery, within the hours that a run takes
-MAY_WAIT = (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
 EVERYTHING = "everything"  # stands in `asked` while all dead tasks are being redriven
 
 # The arrows of the design, written down once more: what the code says is what is on trial.
@@ -97,7 +95,7 @@ class Monitor:
         self._moves.append(Move(self.engine.now, before.wake, after.wake))
         process.note(change.step, after.id, f"{before.status}>{after.status}", _told(after))
         self._check(process, change, before, after)
-        self.schedules.changed(before, after)
+        self.schedules.changed(process, before, after)
 
     def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
         if before != after:
@@ -216,8 +214,8 @@ class Monitor:
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
-        if delivery.occurrence is not None and delivery.occurrence.overlap in MAY_WAIT:
-            return  # it gets another message when its turn has come
+        if delivery.occurrence is not None:
+            return  # it may have to wait, and gets another message when its turn has come
         self.sendings[token] += 1
         again = self.sendings[token] > 1 + self.refusals[token]
         if again and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:

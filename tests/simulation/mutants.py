@@ -114,9 +114,14 @@ def lease_before_the_due_time() -> Iterator[None]:
     def early(delivery, *, now, holder):
         return leases.lease(delivery, now=max(now, delivery.due_at), holder=holder)
 
-    wait = Books._wait
+    due = Books._due
+
+    def all_of_them(books):
+        books._waiting = [(0, number, message) for _, number, message in books._waiting]
+        return due(books)
+
     with (
-        patch.object(Books, "_wait", lambda books, admitted, at: wait(books, admitted, 0)),
+        patch.object(Books, "_due", all_of_them),
         patch.object(Executor, "_is_due", lambda executor, message, now: True),
         patch("lambdas.executor.executor.lease", early),
     ):
@@ -230,7 +235,7 @@ def one_attempt_too_many():
 
 @mutant
 def timeouts_ignored():
-    return patch("lambdas.executor.books.seconds", lambda value: YEAR)
+    return patch("lambdas.executor.context.seconds", lambda value: YEAR)
 
 
 @mutant
@@ -280,12 +285,12 @@ def runs_not_told_apart_by_their_end():
 
 @mutant
 def overlap_not_written_down():
-    from lambdas.core.schedules.overlap import Start
+    from lambdas.core.schedules.decisions import Start
 
-    def hasty(one, tasks, now):
+    def hasty(candidate, schedule, tasks):
         return Start()
 
-    return patch("lambdas.executor.gate._Asked.decide", hasty)
+    return patch("lambdas.core.schedules.overlap.Candidate.decide", hasty)
 
 
 @mutant
@@ -326,4 +331,79 @@ def old_versions_start():
 @mutant
 def missed_decided_again_and_again():
     """What a pass that was cut off has put is skipped by the next one."""
-    return patch("lambdas.materialise.missed", lambda schedule, now: [])
+    return patch("lambdas.core.schedules.ahead.missed", lambda schedule, now: [])
+
+
+# Runs that come late.
+
+
+@mutant
+def misfires_not_decided_at_the_start():
+    return patch("lambdas.core.schedules.overlap.judge", lambda *args: None)
+
+
+@mutant
+@contextmanager
+def run_once_decided_again_and_again() -> Iterator[None]:
+    """Every late run that comes after the decision takes itself for the latest."""
+    from lambdas import materialise
+    from lambdas.core.schedules import late
+
+    release = materialise._release
+
+    def forgetful(schedule, *args):
+        return late.judge(replace(schedule, settled_until=0), *args)
+
+    def lenient(ports, passes, now):
+        for done in passes:
+            done.drops.clear()
+        return release(ports, passes, now)
+
+    with (
+        patch("lambdas.core.schedules.overlap.judge", forgetful),
+        patch.object(materialise, "_release", lenient),
+    ):
+        yield
+
+
+@mutant
+def late_runs_start_before_their_turn():
+    from lambdas.core.schedules import late
+    from lambdas.core.schedules.decisions import Park
+
+    def hasty(*args):
+        judged = late.judge(*args)
+        return None if judged == Park() else judged
+
+    return patch("lambdas.core.schedules.overlap.judge", hasty)
+
+
+@mutant
+def runs_outside_the_rule_dropped():
+    def ordinary(schedule, task_id, occurrence):
+        return any(span.running == task_id for span in schedule.spans)
+
+    return patch("lambdas.core.schedules.overlap._is_protected", ordinary)
+
+
+@mutant
+def late_runs_taken_for_overlapping():
+    from lambdas.core.schedules import overlap
+
+    def hasty(candidate, schedule):
+        return overlap._is_protected(schedule, candidate.task_id, candidate.occurrence)
+
+    return patch.object(overlap.Candidate, "_has_to_wait", hasty)
+
+
+@mutant
+@contextmanager
+def ends_of_late_runs_not_noticed() -> Iterator[None]:
+    from lambdas.core.schedules.passes import Pass
+    from lambdas.core.schedules.schedule import Span
+
+    with (
+        patch.object(Pass, "is_over", lambda done, task_id: False),
+        patch.object(Span, "freed", lambda span, ended, now: span),
+    ):
+        yield

@@ -4,9 +4,10 @@ from typing import Any
 
 from lambdas.api.http import Response
 from lambdas.core.errors import Unavailable
+from lambdas.core.events import StatusChange
 from lambdas.core.lanes import Lane
 from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
-from lambdas.debts import pay_named
+from lambdas.debts import follow_up
 from tests.simulation.actors import HANDLER
 from tests.simulation.engine import Process
 from tests.simulation.plans import RECURRING
@@ -28,7 +29,7 @@ class Recurring:
         self.ids: dict[int, str] = {}
         self.given_up: set[int] = set()
         self._stopped: set[str] = set()
-        self._laws.on_debt = self._relay
+        self._laws.on_end = self._relay
         idle = world.faults.idle
         self._laws.backed_up_until = world.engine.now + idle[1] if idle else 0
 
@@ -141,7 +142,7 @@ class Recurring:
             "overlap": random.choice(["allow", "skip", "queue", "cancel"]),
             "misfire": {
                 "policy": random.choice(["run_once", "run_all", "skip"]),
-                "grace": random.choice([0, 60]),
+                "grace": random.choice([0, 60, 200]),
                 "per_minute": random.choice([6, 60]),
             },
             "max_runs": random.choice([None, None, None, 5]),
@@ -161,19 +162,19 @@ class Recurring:
 
     # the relay
 
-    def _relay(self, task_id: str) -> None:
+    def _relay(self, change: StatusChange) -> None:
         """As the stream calls it: soon, sometimes twice, sometimes never."""
         engine, faults = self._engine, self._world.faults
         if engine.chance(faults.relay_lost):
             return
         for _ in range(2 if engine.chance(faults.message_doubled) else 1):
             wait = engine.between(0.05, 30 if engine.chance(faults.message_late) else 0.5)
-            self._world.process("relay", lambda process: self._pay(process, task_id), wait)
+            self._world.process("relay", lambda process: self._follow_up(process, change), wait)
 
-    def _pay(self, process: Process, task_id: str) -> None:
+    def _follow_up(self, process: Process, change: StatusChange) -> None:
         try:
-            pay_named(self._world.ports(process)[0], [task_id])
+            follow_up(self._world.ports(process)[0], [change])
         except Unavailable as error:
-            process.note("not paid", str(error))
+            process.note("follow-up failed", str(error))
         else:
             self._world.monitor.settled(process)

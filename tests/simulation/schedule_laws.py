@@ -4,16 +4,18 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from lambdas.core.events import StatusChange, status_change
 from lambdas.core.lifecycle import Status
 from lambdas.core.occurrence import Occurrence, OverlapPolicy
+from lambdas.core.schedules.decisions import MISFIRE, OVERLAP
 from lambdas.core.schedules.history import Place, history
 from lambdas.core.schedules.ledger import Expected, LedgerRow
-from lambdas.core.schedules.plan import Plan
+from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.ports import ScheduleStore
-from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus
+from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, Span
 from lambdas.core.schedules.times import after
 from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 
@@ -45,9 +47,14 @@ class ScheduleLaws:
     revived: set[str] = field(default_factory=set)
     late: set[str] = field(default_factory=set)
     backed_up_until: Millis = 0  # nobody was there to empty the lanes
-    on_debt: Callable[[str], object] = lambda task_id: None
+    on_end: Callable[[StatusChange], object] = lambda change: None
     _started: dict[tuple[str, Millis], str] = field(default_factory=dict)
     _of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # its tasks
+    _named: dict[str, Millis] = field(default_factory=dict)  # when a task was named as active
+    _ended: dict[str, Millis] = field(default_factory=dict)
+    _in_line: set[str] = field(default_factory=set)  # tasks that waited for others, or were let in
+    _heads: set[str] = field(default_factory=set)  # tasks whose turn in a span came
+    _made_up: dict[tuple[str, int], Millis] = field(default_factory=dict)  # the latest, by version
 
     # what is written
 
@@ -61,6 +68,10 @@ class ScheduleLaws:
             self.versions[schedule.id].append(began)
         elif before.next_at and schedule.next_at and schedule.next_at < before.next_at:
             self._fail("its next fire time went back", schedule.id)
+        self._in_line |= {task_id for task_id in (schedule.active, *schedule.waiting) if task_id}
+        self._heads |= {span.running for span in schedule.spans if span.running}
+        if schedule.active:
+            self._named.setdefault(schedule.active, self.engine.now)
 
     def set_aside(self, schedule_id: str) -> None:
         if schedule_id not in self.leaving:
@@ -85,21 +96,69 @@ class ScheduleLaws:
                 self.fail("a delay has two runs at once", task.id)
         of_it.append(task.id)
 
-    def changed(self, before: Task, after_it: Task) -> None:
+    def changed(self, process: Process, before: Task, after_it: Task) -> None:
         if before.status is Status.DEAD and not after_it.status.finished:
             self.revived.add(after_it.id)
-        if not before.status.finished and after_it.owes:
-            self.on_debt(after_it.id)
+            self._ended.pop(after_it.id, None)
+        if not before.status.finished and after_it.status.finished:
+            self._end(process, after_it)
         if after_it.attempt == 1 and before.attempt == 0:
-            self._start(after_it)
+            self._start(process, after_it)
 
-    def _start(self, task: Task) -> None:
+    def _end(self, process: Process, task: Task) -> None:
+        self._ended[task.id] = self.engine.now
+        change = status_change(None, task)
+        if change is not None and (change.owes or change.schedule_id):
+            self.on_end(change)
+        occurrence = task.spec.occurrence
+        if occurrence is None or task.status is not Status.CANCELLED:
+            return
+        if task.reason in (OVERLAP, MISFIRE) and occurrence.version is None:
+            self.fail(f"a run outside the rule was dropped: {task.reason}", task.id)
+        if task.reason == OVERLAP and task.attempt == 0:
+            self._check_overlapped(task, occurrence)
+        if task.reason == MISFIRE:
+            self._check_missed(process, task, occurrence)
+
+    def _check_overlapped(self, task: Task, occurrence: Occurrence) -> None:
+        """Another run was going on when it was due; it does not count that both came late. Or it
+        waited, and a later run took its place."""
+        if occurrence.overlap is OverlapPolicy.CANCEL and task.id in self._in_line:
+            return
+        others = [i for i in self._of[occurrence.schedule_id] if i != task.id and i in self._named]
+        slack = 2 * self.faults.skew + SECOND
+        if not any(
+            self._named[i] <= task.due_at + slack
+            and self._ended.get(i, self.engine.now) >= task.due_at - slack
+            for i in others
+        ):
+            self.fail("skipped for overlap, and nothing was going on", task.id)
+
+    def _check_missed(self, process: Process, task: Task, occurrence: Occurrence) -> None:
+        plan = self._plan(occurrence)
+        if plan is None:
+            return
+        at = occurrence.scheduled_for
+        if self._calm(at):
+            self.fail("it was in time, and was taken for missed", task.id)
+        if plan.misfire.policy is MisfirePolicy.RUN_ALL:
+            self.fail("all missed runs are wanted, and one was dropped", task.id)
+        late_by = process.clock.now() - at
+        if plan.misfire.policy is MisfirePolicy.SKIP and late_by <= plan.lateness:
+            self.fail(f"taken for missed after {late_by} ms", task.id)
+
+    def _plan(self, occurrence: Occurrence) -> Plan | None:
+        versions = self.versions[occurrence.schedule_id]
+        return next((v.plan for v in versions if v.number == occurrence.version), None)
+
+    def _start(self, process: Process, task: Task) -> None:
         occurrence = task.spec.occurrence
         if occurrence is None:
             return
         if occurrence.version is not None:
             self._check_fire_time(task, occurrence)
             self._check_version(task, occurrence)
+            self._check_in_time(process, task, occurrence)
         if occurrence.overlap is not OverlapPolicy.ALLOW:
             self._check_overlap(task, occurrence)
 
@@ -107,6 +166,25 @@ class ScheduleLaws:
         key = occurrence.schedule_id, occurrence.scheduled_for
         if self._started.setdefault(key, task.id) != task.id:
             self.fail(f"the fire time of {self._started[key]} starts twice", task.id)
+
+    def _check_in_time(self, process: Process, task: Task, occurrence: Occurrence) -> None:
+        """A run starts in time, or because the misfire policy lets it, or because it waited."""
+        plan = self._plan(occurrence)
+        if plan is None or process.disturbed_at > self.engine.now - LONGEST_HOLD:
+            return
+        late_by = process.clock.now() - occurrence.scheduled_for
+        queued = occurrence.overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
+        if late_by <= plan.lateness + SECOND or (queued and task.id in self._in_line):
+            return
+        if plan.misfire.policy is MisfirePolicy.SKIP:
+            self.fail(f"started {late_by} ms late, and missed runs are skipped", task.id)
+        elif plan.makes_up_in_order and plan.delay is None and task.id not in self._heads:
+            self.fail(f"started {late_by} ms late, before its turn", task.id)
+        if plan.misfire.policy is MisfirePolicy.RUN_ONCE and plan.delay is None:
+            key = occurrence.schedule_id, occurrence.version or 0
+            if self._made_up.get(key, 0) > occurrence.scheduled_for:
+                self.fail("started after a later missed run", task.id)
+            self._made_up[key] = occurrence.scheduled_for
 
     def _check_version(self, task: Task, occurrence: Occurrence) -> None:
         """A change that comes while an executor is held up between gate and lease is too late."""
@@ -132,7 +210,7 @@ class ScheduleLaws:
             return
         awaited = self.tasks.get(schedule.awaited or "")
         waits = awaited is not None and (awaited.owes or not awaited.status.finished)
-        makes_up = any(span.id == MISSED for span in schedule.spans)
+        makes_up = any(span.own for span in schedule.spans)
         if schedule.next_at is None and not waits and not makes_up:
             self._fail("it is active, and will never fire again", schedule_id)
         held_up = self.backed_up_until + SETTLES > self.engine.now  # overdue ones wait for room
@@ -214,5 +292,9 @@ def _told(schedule: Schedule) -> str:
     return (
         f"r{schedule.revision} v{schedule.version} {schedule.status} next={ahead(schedule.next_at)}"
         f" active={schedule.active} waiting={schedule.waiting} awaited={schedule.awaited}"
-        f" runs={schedule.runs} spans={len(schedule.spans)}"
+        f" runs={schedule.runs} spans={[_span(span) for span in schedule.spans]}"
     )
+
+
+def _span(span: Span) -> str:
+    return f"{span.id}:{span.next_at}-{span.until} {span.running}"

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import Task
 from lambdas.core.times import HOUR, MINUTE, Millis
-from tests.simulation.monitor import MAY_WAIT, Violation
+from tests.simulation.monitor import Violation
 from tests.simulation.recurring import CALM
 from tests.simulation.story import Story
 from tests.simulation.world import World
@@ -103,7 +103,7 @@ class Trial:
                 raise Violation(f"of {task.attempt} attempts {ended} are told", task.id)
         self._judge_schedules()
         for task in self._dead():
-            if may_wait(task):  # a copy of its message is deleted when it has to wait
+            if task.spec.occurrence:  # a copy of its message is deleted when it has to wait
                 continue
             if task.token not in self._monitor.gone and task.token not in self._lettered():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)
@@ -134,10 +134,6 @@ class Trial:
 
     def _lettered(self) -> set[str]:
         return {letter.delivery.token for letter in self._world.sqs.dead_letters}
-
-
-def may_wait(task: Task) -> bool:
-    return task.spec.occurrence is not None and task.spec.occurrence.overlap in MAY_WAIT
 
 
 @contextmanager

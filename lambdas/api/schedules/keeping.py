@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 
-from lambdas.api.http import Problem, Request, Response, unavailable
+from lambdas.api.http import OVERTAKEN, Problem, Request, Response, unavailable
 from lambdas.api.models import read_body
-from lambdas.api.pages import list_page
+from lambdas.api.pages import Told, fitting_page
 from lambdas.api.query import Query
 from lambdas.api.schedules.bodies import NoteIn
 from lambdas.api.schedules.keys import key_of, reserved_id
-from lambdas.api.schedules.listing import schedule_page
 from lambdas.api.schedules.plans import read_plan
 from lambdas.api.schedules.render import schedule_json, status_of
 from lambdas.api.schedules.writing import Writing
-from lambdas.api.tasks import HandlerNames
+from lambdas.api.tasks import Accepted
+from lambdas.core.change import Unknown
 from lambdas.core.ports import Ports
 from lambdas.core.schedules import changes
 from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.ports import Differs, ScheduleListing, Stands
+from lambdas.core.schedules.ports import Differs, ScheduleListing, SchedulePage, Stands
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.times import Millis
 from lambdas.core.values import value
@@ -26,12 +26,12 @@ from lambdas.core.values import value
 class Keeping:
     ports: Ports
     writing: Writing
-    handlers: HandlerNames
+    accepted: Accepted
 
     def create(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
         key, body, now = key_of(request), request.json(), self.ports.clock.now()
-        plan = read_plan(body, self.handlers, now)
+        plan = read_plan(body, self.accepted, now)
         schedule_id = reserved_id(self.ports, plan.namespace, key, body, now)
         made = changes.create(self.ports.rules, schedule_id, plan, now)
         (answer,) = self.ports.schedules.put([made])
@@ -40,8 +40,10 @@ class Keeping:
                 return self._created(201, self.writing.bring_forward(schedule))
             case Differs(Schedule() as standing):
                 return self._created(200, standing)
+            case Unknown(reason):
+                raise unavailable(reason)
             case _:
-                raise unavailable()
+                raise unavailable(OVERTAKEN)
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -56,15 +58,19 @@ class Keeping:
             cursor=query.text("cursor"),
         )
         query.done()
-        items, cursor = schedule_page(self.ports.schedules, listing, self.ports.clock.now())
-        return list_page(items, cursor)
+        now = self.ports.clock.now()
+
+        def tell(page: SchedulePage) -> Told:
+            return [schedule_json(schedule, now) for schedule in page.schedules], page.cursor
+
+        return fitting_page(self.ports.schedules.page, listing, tell)
 
     def change(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
         body = request.json()
 
         def step(schedule: Schedule, now: Millis) -> Changed:
-            plan = read_plan(body, self.handlers, now, schedule)
+            plan = read_plan(body, self.accepted, now, schedule)
             return changes.change(self.ports.rules, schedule, plan, now)
 
         after = self.writing.replace(parameters["id"], step)

@@ -1,9 +1,9 @@
 """Idempotency keys of schedules: reserved like those of tasks, in a namespace of their own."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from lambdas.api.fields import NO_WORD, is_word
 from lambdas.api.http import FieldError, Problem, Request, invalid
 from lambdas.api.submission import KEY_LIFE, body_hash
 from lambdas.core.ports import Ports, Reservation
@@ -14,8 +14,8 @@ HEADER = "Idempotency-Key"
 
 def key_of(request: Request) -> str | None:
     key = request.headers.get(HEADER.lower())
-    if key is not None and not re.fullmatch(r"[A-Za-z0-9._:\-]{1,128}", key):
-        raise invalid([FieldError(HEADER, "must be 1 to 128 letters, digits and ._:- only")])
+    if key is not None and not is_word(key):
+        raise invalid([FieldError(HEADER, NO_WORD)])
     return key
 
 

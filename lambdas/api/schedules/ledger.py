@@ -8,14 +8,15 @@ from lambdas.api.http import FieldError, invalid
 from lambdas.api.render import reason_of
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Ports, TaskStore
+from lambdas.core.schedules.decisions import CHANGED, MISFIRE, OVERLAP, PAUSED
 from lambdas.core.schedules.history import Place, history, place_of
 from lambdas.core.schedules.ledger import Expected, LedgerRow, just_after
-from lambdas.core.schedules.overlap import CHANGED, OVERLAP, PAUSED
 from lambdas.core.task import Task
 from lambdas.core.times import Millis, rfc3339
 
 _NEVER_RAN: Mapping[str | None, Expected] = {
     OVERLAP: Expected.SKIPPED_OVERLAP,
+    MISFIRE: Expected.SKIPPED_MISFIRE,
     PAUSED: Expected.PAUSED,
 }
 

@@ -6,7 +6,7 @@ from lambdas.api.http import FieldError, Problem, invalid
 from lambdas.api.models import LATEST, read_body
 from lambdas.api.schedules.bodies import ScheduleIn
 from lambdas.api.schedules.task import read_template
-from lambdas.api.tasks import HandlerNames
+from lambdas.api.tasks import Accepted
 from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.recurrence.fire_times import check
 from lambdas.core.recurrence.rules import Recurrence
@@ -20,14 +20,12 @@ from lambdas.core.times import Millis
 PLAN_LIMIT = 350 * 1024  # bytes; DynamoDB takes 400 KB, and a plan is not all of a schedule
 
 
-def read_plan(
-    body: Any, handlers: HandlerNames, now: Millis, standing: Schedule | None = None
-) -> Plan:
+def read_plan(body: Any, accepted: Accepted, now: Millis, standing: Schedule | None = None) -> Plan:
     """`standing` is the schedule that the plan is to change."""
     given = read_body(ScheduleIn, body)
     _check_bounds(given, now)
     recurrence = given.recurrence(standing.created_at if standing else now, now)
-    plan = _plan(given, recurrence, read_template(given.task, given.name, handlers, now))
+    plan = _plan(given, recurrence, read_template(given.task, given.name, accepted, now))
     if standing is not None:
         _check_change(plan, standing, now)
     with given.refusing():

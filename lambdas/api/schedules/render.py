@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from lambdas.api.render import moment_json, retry_json
 from lambdas.core.recurrence.rules import (
     CronRule,
+    DayMatch,
     DelayRule,
     ExcludedDates,
     Exclusion,
@@ -104,10 +105,16 @@ def _rule(rule: Rule | Exclusion) -> dict[str, Any]:
 
 
 def _cron(rule: CronRule) -> dict[str, Any]:
-    told = {"type": "cron", "expression": rule.expression, "timezone": rule.timezone}
     dst = {"gap": rule.gap, "overlap": rule.overlap}
     given = {name: choice.value for name, choice in dst.items() if choice is not None}
-    return {**told, "dst": given} if given else told
+    return {
+        "type": "cron",
+        "expression": rule.expression,
+        "timezone": rule.timezone,
+        **({"seconds": rule.seconds.value} if rule.seconds else {}),
+        **({"days": rule.days.value} if rule.days is not DayMatch.EITHER else {}),
+        **({"dst": given} if given else {}),
+    }
 
 
 def _task(spec: Spec) -> dict[str, Any]:

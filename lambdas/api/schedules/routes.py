@@ -6,17 +6,15 @@ from lambdas.api.schedules.running import Running
 from lambdas.api.schedules.telling import Telling
 from lambdas.api.schedules.writing import Writing
 from lambdas.api.submission import Submission
-from lambdas.api.tasks import HandlerNames
+from lambdas.api.tasks import Accepted
 from lambdas.core.ports import Ports
 
 ONE = "/v1/schedules/{id}"
 
 
-def add_routes(
-    router: Router, ports: Ports, submission: Submission, handlers: HandlerNames
-) -> None:
+def add_routes(router: Router, ports: Ports, submission: Submission, accepted: Accepted) -> None:
     writing = Writing(ports)
-    keeping = Keeping(ports, writing, handlers)
+    keeping = Keeping(ports, writing, accepted)
     running = Running(ports, writing, submission)
     telling = Telling(ports, writing)
     router.add("POST", "/v1/schedules", keeping.create)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from lambdas.api.http import FieldError, Problem, invalid
-from lambdas.api.models import PAYLOAD_LIMIT, TARGET_LIMIT, read_task, stored_size, too_large
-from lambdas.api.tasks import HandlerNames, check_handler
+from lambdas.api.models import PAYLOAD_LIMIT, TARGET_LIMIT, stored_size, too_large
+from lambdas.api.tasks import Accepted
 from lambdas.core.schedules.occurrences import schedule_names
 from lambdas.core.task import Spec
 from lambdas.core.template import OF_THE_SCHEDULE, BadTemplate, check, finish, names_in
@@ -24,15 +24,14 @@ SAMPLE = "1"  # good for a host, a port, a path and any text
 
 
 def read_template(
-    body: Mapping[str, Any], name: str | None, handlers: HandlerNames, now: Millis
+    body: Mapping[str, Any], name: str | None, accepted: Accepted, now: Millis
 ) -> Spec:
     """The templates are kept; what is checked is what they may become."""
     if misplaced := [FieldError(f"task.{n}", why) for n, why in INSTEAD.items() if n in body]:
         raise invalid(misplaced)
     try:
         _check_names(body)
-        task = read_task(_filled(body, name, now))
-        check_handler(task, handlers)
+        task = accepted.read(_filled(body, name, now))
         return _with_templates(task.spec(now), body)
     except BadTemplate as bad:
         raise invalid([FieldError(f"task.{bad.path}", bad.reason)]) from None

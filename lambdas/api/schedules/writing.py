@@ -5,8 +5,9 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lambdas.api.http import Problem, not_found, unavailable
+from lambdas.api.http import OVERTAKEN, Problem, not_found, unavailable
 from lambdas.api.unstarted import cancel_stale, unstarted
+from lambdas.core.change import Unknown
 from lambdas.core.ids import is_id
 from lambdas.core.ports import Ports
 from lambdas.core.recurrence.rules import BadRule
@@ -54,9 +55,9 @@ class Writing:
                     schedule = standing
                 case Differs(None):
                     raise not_found(f"schedule {schedule_id}")
-                case _:
-                    break
-        raise unavailable()
+                case Unknown(reason):
+                    raise unavailable(reason)
+        raise unavailable(OVERTAKEN)
 
     def bring_forward(self, schedule: Schedule) -> Schedule:
         """Put what is near. Whatever becomes of that, the schedule stands, and its wake sees to

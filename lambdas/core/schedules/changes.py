@@ -138,7 +138,8 @@ def _begun(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
         updated_at=now,
         runs=runs_so_far(schedule, now),
         put_at=() if fired_at is None else (fired_at,),
-        spans=tuple(span for span in schedule.spans if span.id != MISSED),
+        spans=tuple(span for span in schedule.spans if not span.own),
+        settled_until=0,
         **sets,  # type: ignore[arg-type]
     )
 

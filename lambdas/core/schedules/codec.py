@@ -21,9 +21,11 @@ _STATE = (
     "put_at",
     "runs",
     "active",
+    "active_since",
     "waiting",
     "awaited",
     "dead_runs",
+    "settled_until",
     "note",
     "last_error",
 )
@@ -65,7 +67,9 @@ def encode_state(schedule: Schedule) -> str:
 def decode_state(text: str) -> dict[str, Any]:
     """The fields of a schedule that `encode_state` wrote."""
     body = from_json(text)
-    for name in ("put_at", "dead_runs"):
+    if isinstance(body.get("waiting"), str):  # written when only one could wait
+        body["waiting"] = [body["waiting"]]
+    for name in ("put_at", "dead_runs", "waiting"):
         if name in body:
             body[name] = tuple(body[name])
     if "spans" in body:
@@ -107,7 +111,15 @@ def _given(value: Plan | Schedule, defaults: list[tuple[str, Any]]) -> dict[str,
     return {name: given for name, default in defaults if (given := getattr(value, name)) != default}
 
 
-def _span(span_id: str, next_at: int, until: int, due_at: int, interval: int, overlap: str) -> Span:
+def _span(
+    span_id: str,
+    next_at: int,
+    until: int,
+    due_at: int,
+    interval: int,
+    overlap: str,
+    running: str | None = None,  # not written when spans put their tasks side by side
+) -> Span:
     return Span(
         id=span_id,
         next_at=next_at,
@@ -115,4 +127,5 @@ def _span(span_id: str, next_at: int, until: int, due_at: int, interval: int, ov
         due_at=due_at,
         interval=interval,
         overlap=OverlapPolicy(overlap),
+        running=running,
     )

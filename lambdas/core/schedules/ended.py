@@ -20,7 +20,7 @@ from lambdas.core.times import Millis
 
 def ended(rules: Rules, schedule: Schedule, task: Task, now: Millis) -> Changed | None:
     """None if nothing follows."""
-    sets = _let_go(schedule, task.id) | _awaited(schedule, task) | _counted(schedule, task)
+    sets = _let_go(schedule, task, now) | _awaited(schedule, task) | _counted(schedule, task)
     if not sets:
         return None
     after = replace(schedule, **sets)
@@ -32,9 +32,23 @@ def ended(rules: Rules, schedule: Schedule, task: Task, now: Millis) -> Changed 
     return Changed(schedule=replace(after, wake=placed(rules, after, now)), notes=notes)
 
 
-def _let_go(schedule: Schedule, task_id: str) -> dict[str, Any]:
-    named = (("active", schedule.active), ("waiting", schedule.waiting))
-    return {name: None for name, there in named if there == task_id}
+def waits_for(schedule: Schedule, task_id: str) -> bool:
+    """Whether another run of the schedule can go on once this one has ended."""
+    in_line = schedule.active == task_id and bool(schedule.waiting)
+    return in_line or any(span.running == task_id for span in schedule.spans)
+
+
+def _let_go(schedule: Schedule, task: Task, now: Millis) -> dict[str, Any]:
+    sets: dict[str, Any] = {}
+    if schedule.active == task.id:
+        sets |= {"active": None, "active_since": None}
+    if task.id in schedule.waiting:
+        sets["waiting"] = tuple(i for i in schedule.waiting if i != task.id)
+    if any(span.running == task.id for span in schedule.spans):
+        sets["spans"] = tuple(
+            span.freed(task, now) if span.running == task.id else span for span in schedule.spans
+        )
+    return sets
 
 
 def _awaited(schedule: Schedule, task: Task) -> dict[str, Any]:

@@ -18,8 +18,9 @@ def occurrence_spec(
     overlap: OverlapPolicy,
     version: int | None,
     jitter: float = 0.0,
+    awaited: bool = False,
 ) -> Spec:
-    """`version` is None for a run outside the rule."""
+    """`version` is None for a run outside the rule. `awaited`: another run waits for its end."""
     plan = schedule.plan
     names = schedule_names(schedule.id, plan.name, fire_time)
     left_open = _left_open(plan.task)
@@ -32,7 +33,7 @@ def occurrence_spec(
             scheduled_for=fire_time,
             version=version,
             overlap=overlap,
-            owes=plan.owes(overlap),
+            owes=awaited or plan.owes(overlap),
             name=plan.name,
             open=left_open,
         ),

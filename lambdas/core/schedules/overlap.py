@@ -1,42 +1,35 @@
 """overlap: whether an occurrence may start, now that its time has come.
 
-Decided at the start and not when it is put, so that what counts is what really goes on. A schedule
-whose runs must not overlap names the run that goes on, and at most one that waits for its end.
+The executor decides at the start, so that what counts is what really goes on. A schedule whose runs
+must not overlap names the run that goes on, and the runs that wait for its end, in line. Overlap is
+a matter between runs of the rule: a run that was triggered, backfilled or made up for is never
+dropped for it, and neither is a run that only meets another because both come late. These wait.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lambdas.core.occurrence import Occurrence, OverlapPolicy
+from lambdas.core.schedules.decisions import (
+    CHANGED,
+    DELETED,
+    OVERLAP,
+    PAUSED,
+    Decision,
+    Park,
+    Skip,
+    Start,
+    Wait,
+)
+from lambdas.core.schedules.late import judge
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.task import Task
+from lambdas.core.times import Millis
 from lambdas.core.values import value
 
-DELETED, CHANGED, PAUSED, OVERLAP = "deleted", "changed", "paused", "overlap"
+MOST_WAITING = 100  # in line; any more look again after a while
 
-
-@value(frozen=True, kw_only=True, slots=True)
-class Start:
-    """It may start, once the schedule stands as it is here; None if there is nothing to write."""
-
-    schedule: Schedule | None = None
-
-
-@value(frozen=True, kw_only=True, slots=True)
-class Skip:
-    reason: str
-
-
-@value(frozen=True, kw_only=True, slots=True)
-class Wait:
-    """It waits until the run that goes on is over. Then its delivery is sent again."""
-
-    schedule: Schedule | None = None
-    cancels: tuple[str, ...] = ()  # tasks that make room for it
-    wakes: str | None = None  # a task that waited, and whose turn it is
-    unheard: bool = False  # nobody will tell that the run is over: it has to look for itself
-
-
-Decision = Start | Skip | Wait
+Tasks = Mapping[str, Task]
 
 
 def stale(schedule: Schedule | None, occurrence: Occurrence) -> str | None:
@@ -48,62 +41,118 @@ def stale(schedule: Schedule | None, occurrence: Occurrence) -> str | None:
     return PAUSED if schedule.status is ScheduleStatus.PAUSED else CHANGED
 
 
-def decide(
-    schedule: Schedule | None,
-    occurrence: Occurrence,
-    task_id: str,
-    *,
-    active: Task | None,
-    waiting: Task | None,
-) -> Decision:
-    """`active` and `waiting` are the tasks that the schedule names, if they exist."""
-    reason = stale(schedule, occurrence)
-    if schedule is None or reason is not None:
-        return Skip(reason=reason or DELETED)
-    if occurrence.overlap is OverlapPolicy.ALLOW or schedule.active == task_id:
-        return Start()  # the one that is named was let in before, or its turn has come
-    runs = active if _other(active, task_id) else None
-    waits = waiting if _other(waiting, task_id) else None
-    if runs is not None:
-        return _crowded(schedule, occurrence, task_id, runs, waits)
-    if waits is not None and occurrence.overlap is OverlapPolicy.QUEUE:  # it came first
-        return Wait(schedule=_named(schedule, waits.id, task_id), wakes=waits.id)
-    return Start(schedule=_named(schedule, task_id, None if waits is None else waits.id))
+@value(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """An occurrence that is about to start."""
+
+    task_id: str
+    occurrence: Occurrence
+    due_at: Millis
+    starts_at: Millis  # when it would start
+    horizon: Millis
+
+    def decide(self, schedule: Schedule | None, tasks: Tasks) -> Decision:
+        """`tasks`: those that the schedule names, as far as they exist."""
+        reason = stale(schedule, self.occurrence)
+        if schedule is None or reason is not None:
+            return Skip(reason=reason or DELETED)
+        if self._may_be_missed(schedule):
+            missed = judge(schedule, self.occurrence, self.starts_at, self.horizon)
+            if missed is not None:
+                return self._leave(schedule, missed)
+        if self.occurrence.overlap is OverlapPolicy.ALLOW or schedule.active == self.task_id:
+            return Start()
+        return self._line_up(schedule, tasks)
+
+    def starts_freely(self, schedule: Schedule | None) -> bool:
+        """Whether the schedule alone says that it may start."""
+        allowed = self.occurrence.overlap is OverlapPolicy.ALLOW
+        return allowed and isinstance(self.decide(schedule, {}), Start)
+
+    def _may_be_missed(self, schedule: Schedule) -> bool:
+        """Not if it runs outside the rule, if its span says that it is its turn, or if it was in
+        time and its policy lets it wait."""
+        if _is_protected(schedule, self.task_id, self.occurrence):
+            return False
+        waits = self.task_id == schedule.active or self.task_id in schedule.waiting
+        queues = self.occurrence.overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
+        return not (waits and queues)
+
+    def _leave(self, schedule: Schedule, missed: Skip | Park) -> Decision:
+        """It gives up its place, if it has one."""
+        left = _without(missed.schedule or schedule, self.task_id)
+        return missed if left == schedule else replace(missed, schedule=left)
+
+    def _line_up(self, schedule: Schedule, tasks: Tasks) -> Decision:
+        active = tasks.get(schedule.active or "")
+        line = [t for i in schedule.waiting if (t := tasks.get(i)) and not t.status.finished]
+        waiting = tuple(task.id for task in line)
+        if active is not None and not active.status.finished:
+            return self._meet(schedule, active, line)
+        if not line or line[0].id == self.task_id:
+            return Start(schedule=self._named(schedule, self.task_id, waiting))
+        first = line[0]  # it came first, and nobody has woken it yet
+        full = len(waiting) > MOST_WAITING
+        named = self._named(schedule, first.id, waiting if full else self._joined(waiting))
+        return Wait(schedule=named, wakes=first.id, polls=full or not _reports_its_end(first))
+
+    def _meet(self, schedule: Schedule, active: Task, line: list[Task]) -> Decision:
+        """Another run goes on."""
+        polls = not _reports_its_end(active)
+        waiting = tuple(task.id for task in line)
+        if self.task_id in waiting:
+            return Wait(polls=polls)
+        rivals = [task for task in line if self._is_rival(schedule, task)]
+        cancels: tuple[str, ...] = ()
+        if not self._has_to_wait(schedule):
+            match self.occurrence.overlap:
+                case OverlapPolicy.CANCEL:
+                    going = [active] if self._is_rival(schedule, active) else []
+                    cancels = tuple(task.id for task in (*going, *rivals))
+                case OverlapPolicy.QUEUE if not rivals:
+                    pass
+                case _:
+                    return Skip(reason=OVERLAP)
+        if len(waiting) - len(cancels) >= MOST_WAITING:
+            return Wait(polls=True)
+        left = tuple(i for i in waiting if i not in cancels)
+        joined = replace(schedule, waiting=self._joined(left))
+        return Wait(schedule=joined, cancels=cancels, polls=polls)
+
+    def _has_to_wait(self, schedule: Schedule) -> bool:
+        """Whether the two would not have met, had both come in time, or it is never dropped."""
+        protected = _is_protected(schedule, self.task_id, self.occurrence)
+        since = schedule.active_since
+        return protected or (since is not None and since >= self.due_at)
+
+    def _is_rival(self, schedule: Schedule, other: Task) -> bool:
+        """Whether the overlap policy decides between the two: both are ordinary runs of the rule,
+        and the other one was to come first."""
+        of = other.spec.occurrence
+        if of is None or _is_protected(schedule, other.id, of):
+            return False
+        return of.scheduled_for < self.occurrence.scheduled_for
+
+    def _named(self, schedule: Schedule, active: str, waiting: tuple[str, ...]) -> Schedule:
+        rest = tuple(task_id for task_id in waiting if task_id != active)
+        return replace(schedule, active=active, active_since=self.starts_at, waiting=rest)
+
+    def _joined(self, waiting: tuple[str, ...]) -> tuple[str, ...]:
+        return waiting if self.task_id in waiting else (*waiting, self.task_id)
 
 
-def _crowded(
-    schedule: Schedule, occurrence: Occurrence, task_id: str, runs: Task, waits: Task | None
-) -> Decision:
-    others = [task for task in (runs, waits) if task is not None]
-    out: tuple[str, ...] = ()
-    match occurrence.overlap:
-        case OverlapPolicy.CANCEL if not any(_newer(task, occurrence) for task in others):
-            out = tuple(task.id for task in others)
-        case OverlapPolicy.QUEUE if waits is None:
-            pass
-        case _:
-            return Skip(reason=OVERLAP)
-    named = _named(schedule, runs.id, task_id)
-    return Wait(schedule=named, cancels=out, unheard=not _owes(runs))
+def _is_protected(schedule: Schedule, task_id: str, occurrence: Occurrence) -> bool:
+    """Whether a run is never dropped: it was triggered or backfilled, or it makes up for a missed
+    one."""
+    return occurrence.version is None or any(s.running == task_id for s in schedule.spans)
 
 
-def _newer(task: Task, occurrence: Occurrence) -> bool:
-    """A run that comes late must not cancel one that was to come after it."""
-    other = task.spec.occurrence
-    return other is not None and other.scheduled_for > occurrence.scheduled_for
-
-
-def _owes(task: Task) -> bool:
-    """Not if it was made when the schedule, or a backfill of it, let nobody wait."""
+def _reports_its_end(task: Task) -> bool:
     return task.spec.occurrence is not None and task.spec.occurrence.owes
 
 
-def _other(task: Task | None, task_id: str) -> bool:
-    return task is not None and task.id != task_id and not task.status.finished
-
-
-def _named(schedule: Schedule, active: str, waiting: str | None) -> Schedule | None:
-    """None if the schedule names them already."""
-    if (schedule.active, schedule.waiting) == (active, waiting):
-        return None
-    return replace(schedule, active=active, waiting=waiting, revision=schedule.revision + 1)
+def _without(schedule: Schedule, task_id: str) -> Schedule:
+    waiting = tuple(i for i in schedule.waiting if i != task_id)
+    if schedule.active == task_id:
+        return replace(schedule, active=None, active_since=None, waiting=waiting)
+    return replace(schedule, waiting=waiting)

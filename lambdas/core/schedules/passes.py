@@ -1,5 +1,6 @@
 """A pass: one look at a schedule, and what it has come to."""
 
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from lambdas.core.rules import Rules
 from lambdas.core.schedules.ledger import Entry, Expected, LedgerSpan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, placed
 from lambdas.core.schedules.times import first
+from lambdas.core.task import Task
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 
@@ -23,6 +25,7 @@ class Ahead:
     run_at: Millis
     overlap: OverlapPolicy
     span: str = MISSED  # the backfill that it belongs to
+    awaited: bool = False  # the next run of its span waits for its end
 
 
 @value(frozen=False, kw_only=True, slots=True)
@@ -32,7 +35,11 @@ class Pass:
     schedule: Schedule  # as it was found
     seen_at: Millis
     runs: int
+    reserved: int = 0  # runs that are kept for missed ones that wait for their turn
+    known: Mapping[str, Task] = field(default_factory=dict)  # the tasks that it may have to look at
     occurrences: list[Ahead] = field(default_factory=list)
+    releases: list[tuple[Task, Millis]] = field(default_factory=list)  # late ones, and when to run
+    drops: list[Task] = field(default_factory=list)  # late ones that the misfire policy skips
     notes: list[Entry] = field(default_factory=list)
     sets: dict[str, Any] = field(default_factory=dict)  # how the schedule changes
     more: bool = False  # there is more to put at once than one pass takes
@@ -45,18 +52,40 @@ class Pass:
         return most is not None and self.runs >= most
 
     @property
+    def runs_promised(self) -> bool:
+        """Whether no run is left for what is due by itself: what was missed is older."""
+        most = self.schedule.plan.max_runs
+        return most is not None and self.runs + self.reserved >= most
+
+    @property
     def full(self) -> bool:
         return len(self.occurrences) >= MOST
 
     def put(
-        self, fire_time: Millis, run_at: Millis, overlap: OverlapPolicy, span: str = MISSED
+        self,
+        fire_time: Millis,
+        run_at: Millis,
+        overlap: OverlapPolicy,
+        span: str = MISSED,
+        *,
+        awaited: bool = False,
     ) -> str:
-        task_id = own_id(self.schedule, fire_time, span)
-        self.occurrences.append(
-            Ahead(id=task_id, fire_time=fire_time, run_at=run_at, overlap=overlap, span=span)
+        ahead = Ahead(
+            id=own_id(self.schedule, fire_time, span),
+            fire_time=fire_time,
+            run_at=run_at,
+            overlap=overlap,
+            span=span,
+            awaited=awaited,
         )
+        self.occurrences.append(ahead)
         self.runs += span == MISSED
-        return task_id
+        return ahead.id
+
+    def is_over(self, task_id: str) -> bool:
+        """Whether a task has ended, or is gone."""
+        task = self.known.get(task_id)
+        return task is None or task.status.finished
 
     def skip(self, start: Millis, until: Millis) -> None:
         """Note as missed every fire time of a stretch that begins with one."""

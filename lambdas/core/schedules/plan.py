@@ -6,24 +6,31 @@ from lambdas.core.lanes import Lane
 from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.recurrence.rules import DelayRule, Recurrence
 from lambdas.core.task import Spec
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.core.values import value
+
+# A start is always a little late: a few milliseconds on one machine, seconds on a cold Lambda.
+LEAST_GRACE: Millis = 5 * SECOND
 
 
 class MisfirePolicy(StrEnum):
-    """What becomes of fire times that nobody was there to see."""
+    """What becomes of occurrences that could not start in time."""
 
-    RUN_ONCE = "run_once"  # the last of them
-    RUN_ALL = "run_all"  # at a pace
+    RUN_ONCE = "run_once"  # the latest of them runs
+    RUN_ALL = "run_all"  # all of them run, in order, at a pace
     SKIP = "skip"
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Misfire:
     policy: MisfirePolicy = MisfirePolicy.RUN_ONCE
-    grace: Millis = MINUTE  # a fire time that is seen no later than this was not missed
+    grace: Millis = MINUTE  # an occurrence that starts no later than this was not missed
     window: Millis | None = None  # what was missed longer ago is skipped, whatever the policy
     per_minute: float = 60.0  # the pace of run_all
+
+    @property
+    def tolerance(self) -> Millis:
+        return max(self.grace, LEAST_GRACE)
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -52,6 +59,22 @@ class Plan:
         """Of a schedule that goes by the ends of its runs; such a rule stands alone."""
         rule = self.recurrence.rules[0]
         return rule.delay if isinstance(rule, DelayRule) else None
+
+    @property
+    def lateness(self) -> Millis:
+        """How long after its fire time a run may start; a run that starts later was missed.
+        Jitter delays a run on purpose, and does not count."""
+        return self.misfire.tolerance + seconds(self.jitter)
+
+    @property
+    def makes_up_in_order(self) -> bool:
+        """Missed runs come one after another, unless all of them are wanted and may overlap."""
+        side_by_side = (MisfirePolicy.RUN_ALL, OverlapPolicy.ALLOW)
+        return (self.misfire.policy, self.overlap) != side_by_side
+
+    def too_old(self, now: Millis) -> Millis:
+        """A missed fire time before this is skipped, whatever the policy."""
+        return 0 if self.misfire.window is None else now - self.misfire.window
 
     def owes(self, overlap: OverlapPolicy) -> bool:
         """Whether something follows from the end of a run: one waits for it, or counts it."""

@@ -3,9 +3,10 @@
 from hypothesis import strategies as st
 
 from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import CronRule, RateRule, Recurrence
+from lambdas.core.recurrence.rules import RateRule, Recurrence
 from lambdas.core.schedules.plan import Misfire, MisfirePolicy, Plan
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
+from tests.core.recurrence.said import a_cron
 from tests.factories import NOW, a_spec
 
 ZONES = ["UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe"]
@@ -20,9 +21,7 @@ EXPRESSIONS = [
 ]
 LENGTHS = [SECOND, 7 * SECOND, 10 * SECOND, MINUTE, 13 * MINUTE, HOUR, DAY]
 
-crons = st.builds(
-    CronRule, expression=st.sampled_from(EXPRESSIONS), timezone=st.sampled_from(ZONES)
-)
+crons = st.builds(a_cron, st.sampled_from(EXPRESSIONS), st.sampled_from(ZONES))
 rates = st.builds(
     RateRule, every=st.sampled_from(LENGTHS[2:]), anchor=st.integers(NOW - DAY, NOW + HOUR)
 )

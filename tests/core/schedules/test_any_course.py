@@ -17,12 +17,13 @@ from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus
 from lambdas.core.schedules.times import after
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, Millis
+from lambdas.debts import pay_named
 from lambdas.materialise import materialise
 from tests.core.schedules.draws import plans
 from tests.core.schedules.stand_ins import Cut, Table
 from tests.factories import RULES, an_id
 
-STEPS = ["pass", "cut", "stale", "overtaken", "pause", "resume", "change", "backfill"]
+STEPS = ["pass", "cut", "stale", "overtaken", "end", "pause", "resume", "change", "backfill"]
 
 
 @dataclass
@@ -58,6 +59,8 @@ class Course:
                 self.table.before_advance = lambda: self.take("change", number, plan)
                 self.pass_over(found)
                 self.table.before_advance = None
+            case "end":
+                self.end(number)
             case "pause" if found.status is ScheduleStatus.ACTIVE:
                 self.begin(changes.pause(RULES, found, now, None))
             case "resume" if found.status is ScheduleStatus.PAUSED:
@@ -66,6 +69,14 @@ class Course:
                 self.begin(changes.change(RULES, found, plan, now))
             case "backfill":
                 self.backfill(found, number, now)
+
+    def end(self, number: int) -> None:
+        """One of its runs ends, and the relay hears of it."""
+        going = [t for t in self.table.tasks.values() if not t.status.finished]
+        if going:
+            task = going[number % len(going)]
+            self.table.tasks[task.id] = replace(task, status=Status.SUCCEEDED)
+            pay_named(self.table.ports, [task.id])
 
     def begin(self, changed: changes.Changed) -> None:
         before = self.schedule
@@ -81,7 +92,7 @@ class Course:
                 f"fill{number}",
                 start=now - (number % 100) * MINUTE,
                 until=now,
-                overlap=OverlapPolicy.ALLOW,
+                overlap=OverlapPolicy.ALLOW if number % 2 else OverlapPolicy.QUEUE,
                 per_minute=6,
                 now=now,
             )
@@ -219,7 +230,7 @@ def test_what_is_missed_is_made_up_for_as_the_policy_has_it(plan, waits):
         course.pass_over(found)
         new = [t for i, t in course.table.tasks.items() if i not in before]
         late_by = [course.table.now - task.spec.occurrence.scheduled_for for task in new]
-        missed = [late for late in late_by if late > plan.misfire.grace]
+        missed = [late for late in late_by if late > plan.lateness]
         match plan.misfire.policy:
             case MisfirePolicy.SKIP:
                 assert missed == []

@@ -13,19 +13,22 @@ from tests.strategies import moments, specs
 
 spans = st.builds(
     Span,
-    id=st.sampled_from(["", "fill"]),
+    id=st.sampled_from(["", "late", "fill"]),
     next_at=moments,
     until=moments,
     due_at=moments,
     interval=st.integers(0, 60_000),
     overlap=st.sampled_from(OverlapPolicy),
+    running=st.none() | st.just("r"),
 )
 STATE = {
     "since": moments,
     "put_at": st.lists(moments, max_size=2).map(tuple),
     "runs": st.integers(0, 10),
     "active": st.none() | st.just("a"),
-    "waiting": st.none() | st.just("w"),
+    "active_since": st.none() | st.integers(0, 10**13),
+    "waiting": st.lists(st.sampled_from(["w", "x"]), unique=True).map(tuple),
+    "settled_until": st.integers(0, 10**13),
     "awaited": st.none() | st.just("x"),
     "dead_runs": st.lists(st.just("d"), max_size=2).map(tuple),
     "spans": st.lists(spans, max_size=3).map(tuple),
@@ -45,6 +48,15 @@ def test_the_state_is_read_as_it_was_written(state):
     read = decode_state(encode_state(schedule))
     defaults = {f.name: f.default for f in fields(schedule)}
     assert {name: read.get(name, defaults[name]) for name in STATE} == state
+
+
+def test_a_state_written_when_only_one_could_wait_is_read():
+    text = '{"since":1,"waiting":"w","spans":[["fill",1,2,3,4,"queue"]]}'
+    state = decode_state(text)
+
+    assert state["waiting"] == ("w",)
+    [span] = state["spans"]
+    assert (span.id, span.overlap, span.running) == ("fill", OverlapPolicy.QUEUE, None)
 
 
 @given(specs, moments)

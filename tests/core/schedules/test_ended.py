@@ -75,10 +75,10 @@ def test_a_paused_delay_knows_its_next_time_and_does_not_wake():
 
 def test_it_gives_its_place_back():
     task = over()
-    after = ended(RULES, a_schedule(active=task.id, waiting="next"), task, NOW).schedule
-    assert (after.active, after.waiting) == (None, "next")
-    after = ended(RULES, a_schedule(active="other", waiting=task.id), task, NOW).schedule
-    assert (after.active, after.waiting) == ("other", None)
+    after = ended(RULES, a_schedule(active=task.id, waiting=("next",)), task, NOW).schedule
+    assert (after.active, after.waiting) == (None, ("next",))
+    after = ended(RULES, a_schedule(active="other", waiting=(task.id,)), task, NOW).schedule
+    assert (after.active, after.waiting) == ("other", ())
 
 
 def test_dead_runs_in_a_row_are_counted_once_each():

@@ -1,4 +1,4 @@
-"""Whether an occurrence may start: every combination of who runs and who waits."""
+"""Whether an occurrence may start: every combination of the run that goes on and those in line."""
 
 from dataclasses import replace
 
@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 
 from lambdas.core.lifecycle import Status
 from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.schedules.overlap import Skip, Start, Wait, decide, stale
-from lambdas.core.schedules.schedule import ScheduleStatus
+from lambdas.core.schedules.decisions import Skip, Start, Wait
+from lambdas.core.schedules.overlap import MOST_WAITING, Candidate, stale
+from lambdas.core.schedules.plan import Plan
+from lambdas.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
+from lambdas.core.task import Task
+from lambdas.core.times import MINUTE, SECOND
 from tests.factories import NOW, a_schedule, a_sent_task, a_spec
 
 SKIP, QUEUE, CANCEL, ALLOW = (
@@ -18,6 +22,8 @@ SKIP, QUEUE, CANCEL, ALLOW = (
     OverlapPolicy.CANCEL,
     OverlapPolicy.ALLOW,
 )
+BOUND = [SKIP, QUEUE, CANCEL]
+HORIZON = 4 * MINUTE
 
 
 def an_occurrence(overlap: OverlapPolicy, number: int = 1, **fields) -> Occurrence:
@@ -25,77 +31,179 @@ def an_occurrence(overlap: OverlapPolicy, number: int = 1, **fields) -> Occurren
     return Occurrence(**(given | {"overlap": overlap} | fields))
 
 
-def a_run(number: int, status: Status = Status.RUNNING, **fields):
+def a_run(number: int, status: Status = Status.RUNNING, **fields) -> Task:
     occurrence = an_occurrence(QUEUE, number, **fields)
     return a_sent_task(id=f"run{number}", status=status, spec=a_spec(occurrence=occurrence))
 
 
-def decided(overlap, number, *, active=None, waiting=None, **names):
-    schedule = a_schedule(
-        active=names.get("active_id", active and active.id),
-        waiting=names.get("waiting_id", waiting and waiting.id),
+def a_candidate(overlap: OverlapPolicy, number: int, now: int | None = None, **fields) -> Candidate:
+    return Candidate(
+        task_id=f"run{number}",
+        occurrence=an_occurrence(overlap, number, **fields),
+        due_at=NOW + number,
+        starts_at=NOW + number if now is None else now,
+        horizon=HORIZON,
     )
-    occurrence = an_occurrence(overlap, number)
-    return decide(schedule, occurrence, f"run{number}", active=active, waiting=waiting)
 
 
-@pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL])
+def named(active: Task | None = None, waiting: tuple[Task, ...] = (), **fields) -> Schedule:
+    """A schedule whose active run has been going on for a second."""
+    given = {"active_since": NOW - SECOND, "waiting": tuple(task.id for task in waiting)}
+    return a_schedule(**{"active": active and active.id, **given, **fields})
+
+
+def decided(overlap, number, *, active=None, waiting=(), schedule=None, candidate=None):
+    tasks = {task.id: task for task in (active, *waiting) if task}
+    schedule = schedule or named(active, waiting)
+    return (candidate or a_candidate(overlap, number)).decide(schedule, tasks)
+
+
+@pytest.mark.parametrize("overlap", BOUND)
 @pytest.mark.parametrize("status", [Status.SUCCEEDED, Status.DEAD, Status.CANCELLED, None])
-def test_it_starts_when_nothing_goes_on(overlap, status):
+def test_an_occurrence_starts_when_nothing_goes_on(overlap, status):
     active = a_run(1, status) if status else None
-    decision = decided(overlap, 2, active=active, active_id="run1")
+    decision = decided(overlap, 2, active=active, schedule=replace(named(), active="run1"))
 
     assert isinstance(decision, Start)
-    assert (decision.schedule.active, decision.schedule.waiting) == ("run2", None)
-    assert decision.schedule.revision == 2
+    assert (decision.schedule.active, decision.schedule.waiting) == ("run2", ())
+    assert decision.schedule.active_since == NOW + 2
 
 
-def test_while_one_goes_on():
+def test_each_policy_while_one_run_goes_on():
     going = a_run(1)
     assert decided(ALLOW, 2, active=going) == Start()
     assert decided(SKIP, 2, active=going) == Skip(reason="overlap")
     queued, cancels = decided(QUEUE, 2, active=going), decided(CANCEL, 2, active=going)
 
     assert isinstance(queued, Wait)
-    assert (queued.schedule.waiting, queued.cancels, queued.unheard) == ("run2", (), False)
+    assert (queued.schedule.waiting, queued.cancels, queued.polls) == (("run2",), (), False)
     assert isinstance(cancels, Wait)
-    assert (cancels.schedule.waiting, cancels.cancels) == ("run2", ("run1",))
+    assert (cancels.schedule.waiting, cancels.cancels) == (("run2",), ("run1",))
 
 
-def test_while_another_waits():
+def test_each_policy_while_one_run_goes_on_and_another_waits():
     going, waits = a_run(1), a_run(2, Status.ENQUEUED)
-    assert decided(QUEUE, 3, active=going, waiting=waits) == Skip(reason="overlap")
-    cancels = decided(CANCEL, 3, active=going, waiting=waits)
+    assert decided(QUEUE, 3, active=going, waiting=(waits,)) == Skip(reason="overlap")
+    cancels = decided(CANCEL, 3, active=going, waiting=(waits,))
 
     assert isinstance(cancels, Wait)
     assert cancels.cancels == ("run1", "run2")
-    assert cancels.schedule.waiting == "run3"
+    assert cancels.schedule.waiting == ("run3",)
 
 
-def test_who_came_first_goes_first():
-    decision = decided(QUEUE, 3, active=a_run(1, Status.DEAD), waiting=a_run(2, Status.ENQUEUED))
+@pytest.mark.parametrize("overlap", BOUND)
+def test_the_first_in_line_goes_first(overlap):
+    over, first = a_run(1, Status.DEAD), a_run(2, Status.ENQUEUED)
+    decision = decided(overlap, 3, active=over, waiting=(first,))
 
     assert isinstance(decision, Wait)
     assert decision.wakes == "run2"
-    assert (decision.schedule.active, decision.schedule.waiting) == ("run2", "run3")
+    assert (decision.schedule.active, decision.schedule.waiting) == ("run2", ("run3",))
 
 
-def test_whose_turn_it_is_starts_whoever_waits_behind_it():
+def test_the_run_whose_turn_it_is_starts():
     turn, next_one = a_run(2, Status.ENQUEUED), a_run(3, Status.ENQUEUED)
+    over = a_run(1, Status.SUCCEEDED)
 
-    assert decided(QUEUE, 2, active=turn, waiting=next_one) == Start()
+    assert decided(QUEUE, 2, active=turn, waiting=(next_one,)) == Start()
+    decision = decided(QUEUE, 2, active=over, waiting=(turn, next_one))
+    assert isinstance(decision, Start)
+    assert (decision.schedule.active, decision.schedule.waiting) == ("run2", ("run3",))
 
 
-def test_a_late_one_does_not_cancel_a_newer():
-    assert decided(CANCEL, 1, active=a_run(2)) == Skip(reason="overlap")
+def test_an_ended_task_holds_no_place_in_the_line():
+    over, cancelled = a_run(1, Status.SUCCEEDED), a_run(2, Status.CANCELLED)
+    decision = decided(QUEUE, 3, active=over, waiting=(cancelled,))
+
+    assert isinstance(decision, Start)
+    assert decision.schedule.waiting == ()
 
 
-def test_who_waits_for_a_run_that_owes_nothing_is_told():
-    going = a_run(1, owes=False)
-    decision = decided(QUEUE, 2, active=going)
+@pytest.mark.parametrize("overlap", BOUND)
+def test_a_run_that_waits_goes_on_waiting(overlap):
+    decision = decided(overlap, 2, active=a_run(1), waiting=(a_run(2, Status.ENQUEUED),))
+
+    assert decision == Wait(polls=False)
+
+
+def test_a_run_that_waits_for_one_that_reports_no_end_looks_again():
+    decision = decided(QUEUE, 2, active=a_run(1, owes=False))
 
     assert isinstance(decision, Wait)
-    assert decision.unheard
+    assert decision.polls
+
+
+# Runs that the overlap policy does not drop.
+
+
+@pytest.mark.parametrize("overlap", BOUND)
+def test_a_run_outside_the_rule_waits_in_line_and_cancels_nobody(overlap):
+    going, waits = a_run(1), a_run(2, Status.ENQUEUED)
+    outside = a_candidate(overlap, 3, version=None)
+    decision = decided(overlap, 3, active=going, waiting=(waits,), candidate=outside)
+
+    assert isinstance(decision, Wait)
+    assert (decision.schedule.waiting, decision.cancels) == (("run2", "run3"), ())
+
+
+def test_a_run_outside_the_rule_is_not_cancelled_for_the_next_one():
+    outside, ordinary = a_run(1, version=None), a_run(2, Status.ENQUEUED)
+    decision = decided(CANCEL, 3, active=outside, waiting=(ordinary,))
+
+    assert isinstance(decision, Wait)
+    assert decision.cancels == ("run2",)
+    assert decision.schedule.waiting == ("run3",)
+
+
+def test_a_run_that_makes_up_for_a_missed_one_waits_whatever_the_policy():
+    span = Span(
+        id=LATE,
+        next_at=NOW,
+        until=NOW + 1,
+        due_at=NOW,
+        interval=1,
+        overlap=QUEUE,
+        running="run2",
+    )
+    going = a_run(1)
+    schedule = named(going, spans=(span,))
+    late = a_candidate(SKIP, 2, now=NOW + 10 * MINUTE)
+    decision = decided(SKIP, 2, active=going, schedule=schedule, candidate=late)
+
+    assert isinstance(decision, Wait)
+    assert decision.schedule.waiting == ("run2",)
+
+
+@pytest.mark.parametrize("overlap", BOUND)
+def test_runs_that_meet_only_because_both_are_late_do_not_overlap(overlap):
+    """The one that goes on began after this one was due: in time, neither would meet the other."""
+    going = a_run(1)
+    schedule = named(going, active_since=NOW + 20 * SECOND)
+    late = a_candidate(overlap, 2, now=NOW + 20 * SECOND)
+    decision = decided(overlap, 2, active=going, schedule=schedule, candidate=late)
+
+    assert isinstance(decision, Wait)
+    assert (decision.schedule.waiting, decision.cancels) == (("run2",), ())
+
+
+def test_a_late_run_does_not_cancel_a_newer_one():
+    newer = a_run(2)
+    late = a_candidate(CANCEL, 1, now=NOW + 20 * SECOND)
+    decision = decided(CANCEL, 1, active=newer, candidate=late)
+
+    assert isinstance(decision, Wait)
+    assert decision.cancels == ()
+
+
+def test_a_full_line_takes_nobody_in_and_drops_nobody():
+    line = tuple(a_run(n, Status.ENQUEUED, version=None) for n in range(2, 2 + MOST_WAITING))
+    outside = a_candidate(SKIP, 500, version=None)
+    decision = decided(SKIP, 500, active=a_run(1), waiting=line, candidate=outside)
+
+    assert decision == Wait(polls=True)
+
+
+# Versions.
 
 
 @pytest.mark.parametrize(
@@ -107,10 +215,10 @@ def test_who_waits_for_a_run_that_owes_nothing_is_told():
         (a_schedule(), None),
     ],
 )
-def test_an_old_version_starts_no_more(schedule, reason):
-    occurrence = an_occurrence(ALLOW)
-    assert stale(schedule, occurrence) == reason
-    decision = decide(schedule, occurrence, "run1", active=None, waiting=None)
+def test_an_occurrence_of_an_old_version_starts_no_more(schedule, reason):
+    candidate = a_candidate(ALLOW, 1)
+    assert stale(schedule, candidate.occurrence) == reason
+    decision = candidate.decide(schedule, {})
     assert decision == (Skip(reason=reason) if reason else Start())
 
 
@@ -119,52 +227,60 @@ def test_a_run_outside_the_rule_is_of_every_version():
 
 
 @given(
-    st.sampled_from([SKIP, QUEUE, CANCEL]),
+    st.sampled_from(BOUND),
+    st.lists(st.booleans(), min_size=4, max_size=4),
     st.lists(st.integers(0, 3), min_size=4, max_size=40),
     st.data(),
 )
-def test_of_any_messages_in_any_order_one_runs_and_nobody_is_forgotten(overlap, order, data):
-    """A queue in any order, doubled messages, debts that are paid at any time."""
-    schedule = a_schedule()
+def test_of_any_messages_in_any_order_one_runs_and_nobody_is_forgotten(
+    overlap, outside, order, data
+):
+    """A queue in any order, doubled messages, ends that are reported at any time."""
+    schedule = a_schedule(plan=_patient(a_schedule().plan))
+    occurrences = [
+        an_occurrence(overlap, n, version=None if out else 1) for n, out in enumerate(outside)
+    ]
     tasks = {
         f"run{n}": a_sent_task(
-            id=f"run{n}",
-            status=Status.ENQUEUED,
-            spec=a_spec(occurrence=an_occurrence(overlap, n)),
+            id=f"run{n}", status=Status.ENQUEUED, spec=a_spec(occurrence=occurrence)
         )
-        for n in range(4)
+        for n, occurrence in enumerate(occurrences)
     }
     messages = [f"run{n}" for n in range(4)] + [f"run{n}" for n in order]
+    now = NOW + SECOND
 
     def end(task_id: str) -> None:
         nonlocal schedule
         tasks[task_id] = replace(tasks[task_id], status=Status.SUCCEEDED)
-        if schedule.active == task_id:  # the debt is paid
-            schedule = replace(schedule, active=None)
-            if schedule.waiting:
-                messages.append(schedule.waiting)
+        if schedule.active == task_id:
+            schedule = replace(schedule, active=None, active_since=None)
+            messages.extend(schedule.waiting[:1])
 
     while messages:
+        now += 1
         task_id = messages.pop(0)
         task = tasks[task_id]
         if task.status is Status.ENQUEUED:
-            decision = decide(
-                schedule,
-                task.spec.occurrence,
-                task_id,
-                active=tasks.get(schedule.active),
-                waiting=tasks.get(schedule.waiting),
+            of = task.spec.occurrence
+            candidate = Candidate(
+                task_id=task_id,
+                occurrence=of,
+                due_at=of.scheduled_for,
+                starts_at=now,
+                horizon=HORIZON,
             )
+            decision = candidate.decide(schedule, tasks)
+            schedule = decision.schedule or schedule
             match decision:
                 case Skip():
+                    assert of.version is not None
                     tasks[task_id] = replace(task, status=Status.CANCELLED)
-                case Start(schedule=named):
-                    schedule = named or schedule
+                case Start():
                     tasks[task_id] = replace(task, status=Status.RUNNING)
-                case Wait(schedule=named, cancels=cancels, wakes=wakes):
-                    schedule = named or schedule
+                case Wait(cancels=cancels, wakes=wakes):
                     messages += [wakes] if wakes else []
                     for other in cancels:
+                        assert tasks[other].spec.occurrence.version is not None
                         if tasks[other].status is Status.ENQUEUED:
                             tasks[other] = replace(tasks[other], status=Status.CANCELLED)
         running = [i for i, task in tasks.items() if task.status is Status.RUNNING]
@@ -173,3 +289,12 @@ def test_of_any_messages_in_any_order_one_runs_and_nobody_is_forgotten(overlap, 
             end(running[0])
 
     assert all(task.status.finished for task in tasks.values())
+    assert all(
+        task.status is Status.SUCCEEDED
+        for task in tasks.values()
+        if task.spec.occurrence.version is None
+    )
+
+
+def _patient(plan: Plan) -> Plan:
+    return replace(plan, misfire=replace(plan.misfire, grace=MINUTE))

@@ -1,13 +1,14 @@
-"""missed: fire times that nobody was there to see, and what becomes of them.
+"""misfires: fire times that passed before they became tasks, and what becomes of them.
 
-It is decided once and written into the schedule before any of them is put: otherwise a pass that is
-cut off and repeated later would decide anew, and more would run than the policy has it.
+The decision is written into the schedule before any of them is put: otherwise a pass that is cut
+off and repeated later would decide anew, and more would run than the policy says. For fire times
+that are tasks already, see `late`.
 """
 
 from collections.abc import Collection
-from dataclasses import replace
 from itertools import islice, takewhile
 
+from lambdas.core.occurrence import OverlapPolicy
 from lambdas.core.recurrence.rules import BadRule
 from lambdas.core.schedules.passes import Pass
 from lambdas.core.schedules.plan import MisfirePolicy, Plan
@@ -19,7 +20,8 @@ LOOKED_FOR = 300  # fire times that a pass which was cut off may have put: one a
 
 
 def missed_until(plan: Plan, now: Millis) -> Millis:
-    until = now - plan.misfire.grace
+    """A fire time before this can no longer start in time."""
+    until = now - plan.lateness
     return until if plan.ends_at is None else min(until, plan.ends_at)
 
 
@@ -52,21 +54,23 @@ def _some(plan: Plan, start: Millis, until: Millis) -> list[Millis]:
 
 
 def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) -> None:
-    """Settle what was missed from a fire time on. What of it is a task already is put once more,
-    which does nothing, and is counted and told as one."""
+    """Decide on what was missed from a fire time on. What of it is a task already is put once
+    more, which does nothing, and is counted and noted as fired."""
     plan = done.schedule.plan
-    window, until = plan.misfire.window, missed_until(plan, done.seen_at)
-    oldest = start if window is None else max(start, done.seen_at - window)
+    until = missed_until(plan, done.seen_at)
+    oldest = max(start, plan.too_old(done.seen_at))
     spans = done.schedule.spans
     due_at = max(done.seen_at, slot)
     match plan.misfire.policy:
         case MisfirePolicy.RUN_ALL if oldest < until:
             skipped_until = oldest
-            spans = (*spans, _span(plan, oldest, until, due_at))
+            spans = (*spans, made_up_span(plan, MISSED, oldest, until, due_at))
         case MisfirePolicy.RUN_ONCE:
             last = next(backwards(plan.recurrence, oldest, until), until)
             skipped_until = last
-            spans = (*spans, _span(plan, last, until, due_at)) if last < until else spans
+            done.sets["settled_until"] = until
+            if last < until:
+                spans = (*spans, made_up_span(plan, MISSED, last, until, due_at))
         case _:
             skipped_until = until
     for at in there:
@@ -77,18 +81,12 @@ def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) 
     done.sets |= {"next_at": first(plan, until - 1), "spans": spans}
 
 
-def _span(plan: Plan, start: Millis, until: Millis, due_at: Millis) -> Span:
+def made_up_span(plan: Plan, span_id: str, start: Millis, until: Millis, due_at: Millis) -> Span:
     return Span(
-        id=MISSED,
+        id=span_id,
         next_at=start,
         until=until,
         due_at=due_at,
         interval=round(MINUTE / plan.misfire.per_minute),
-        overlap=plan.overlap,
+        overlap=OverlapPolicy.QUEUE if plan.makes_up_in_order else OverlapPolicy.ALLOW,
     )
-
-
-def in_turn(span: Span, older: Span) -> Span:
-    """What was missed in one outage waits for what was missed in an earlier one: together they
-    keep the pace."""
-    return replace(span, due_at=max(span.due_at, older.due_at))
