@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from duetime.embedded.bulk import in_chunks, values
 from duetime.embedded.rows import Row
+from lambdas.core.errors import UNREADABLE
 from lambdas.core.schedules.codec import decode_entry, encode_entry
 from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
 from lambdas.core.times import Millis
@@ -63,7 +64,7 @@ def _readable(schedule_id: str, rows: Sequence[Row]) -> Iterator[Entry]:
     for key, text in rows:
         try:
             yield decode_entry(schedule_id, key, text)
-        except (KeyError, ValueError, TypeError, IndexError) as error:
+        except UNREADABLE as error:
             log.error("left out: %s", f"{schedule_id} {key}: {error!r}")
 
 

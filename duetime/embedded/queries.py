@@ -85,7 +85,7 @@ def page_ids(connection: sqlite3.Connection, listing: Listing) -> tuple[list[str
     terms = " AND ".join(f"{name} = ?" for name in given)
     rows = connection.execute(
         f"SELECT id, status FROM tasks WHERE {terms} AND id < ? ORDER BY id DESC LIMIT ?",
-        (*given.values(), listing.cursor or LAST, READ_LIMIT),
+        (*given.values(), min(listing.cursor or LAST, listing.below or LAST), READ_LIMIT),
     ).fetchall()
     return page_of(rows, listing.status, listing.limit)
 

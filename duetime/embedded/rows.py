@@ -10,10 +10,8 @@ from lambdas.core.codec import (
     encode_attempt,
     encode_progress,
     encode_spec,
-    from_json,
-    to_json,
 )
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import Task
 from lambdas.core.wakes import parse_wake
@@ -59,7 +57,6 @@ def new_row(connection: Connection, task: Task) -> Row:
 def hot_row(connection: Connection, task: Task) -> Row:
     """The id, then every hot column."""
     wake = task.wake
-    result = None if task.result is None else to_json(task.result)
     return (
         task.id,
         task.status.value,
@@ -79,7 +76,7 @@ def hot_row(connection: Connection, task: Task) -> Row:
         task.skips,
         encode_progress(task.progress) if task.progress else None,
         task.reason,
-        _inline(connection, task.id, "result", result),
+        _inline(connection, task.id, "result", task.result),
     )
 
 
@@ -91,7 +88,7 @@ def read_task(connection: Connection, row: Row) -> Task:
         result = _body(connection, row[0], "result")
     try:
         return _task(row, spec, result)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         raise Corrupt(row[0], repr(error)) from error
 
 
@@ -162,6 +159,6 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         sends=sends,
         skips=skips,
         progress=decode_progress(progress) if progress else None,
-        result=from_json(result) if result is not None else None,
+        result=result,
         reason=reason,
     )

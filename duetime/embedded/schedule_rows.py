@@ -8,7 +8,7 @@ from typing import Any
 
 from duetime.embedded.rows import INLINE_LIMIT, Row
 from lambdas.core.codec import to_json
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.schedules.codec import decode_plan, decode_state, encode_state
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
 from lambdas.core.wakes import parse_wake
@@ -105,7 +105,7 @@ def _try_reading(row: Sequence[Any], body: str | None) -> Schedule | Corrupt:
         return Corrupt(row[0], "its plan is missing")
     try:
         return _schedule(row, plan)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         return Corrupt(row[0], repr(error))
 
 

@@ -9,6 +9,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from time import monotonic_ns
 
 from duetime.embedded.bulk import insert_tasks, update_tasks
 from duetime.embedded.cursors import CursorRows
@@ -29,7 +30,7 @@ from duetime.embedded.schedules import EmbeddedSchedules
 from lambdas.core import codec
 from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from lambdas.core.dead import Death, Deaths, dead_page
-from lambdas.core.errors import Corrupt, Unavailable
+from lambdas.core.errors import Corrupt, StoreLost, Unavailable
 from lambdas.core.events import StatusChange, status_change
 from lambdas.core.ids import is_id
 from lambdas.core.lifecycle import Status
@@ -42,6 +43,7 @@ from lambdas.core.wakes import Wake, WakeKind, bucket_of
 
 LIVE_LIMIT = 10_000
 ORPHANS_AT_ONCE = 1_000
+CHECKED = "INSERT OR REPLACE INTO settings VALUES ('checked', ?)"
 
 log = logging.getLogger(__name__)
 
@@ -50,18 +52,34 @@ Listener = Callable[[Sequence[StatusChange]], None]
 
 class EmbeddedStore(CursorRows):
     """`path` is the file, None for a store in memory; `listener` hears of every status change
-    once it is committed, in order, and must be quick."""
+    once it is committed, in order, and must be quick. `on_lost`: see Database."""
 
-    def __init__(self, path: Path | None, listener: Listener | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        listener: Listener | None = None,
+        on_lost: Callable[[StoreLost], None] = lambda _: None,
+    ) -> None:
         self._listener = listener
         self._news: list[StatusChange] = []
         # Small tasks under way, as they stand in the writing transaction: they are soon asked
         # for again. Nobody else writes, so an entry cannot go stale; a rollback empties it.
         self._live: OrderedDict[str, Task] = OrderedDict()
-        self._database = Database(path, on_commit=self._tell, on_rollback=self._forget)
+        self._database = Database(
+            path, on_commit=self._tell, on_rollback=self._forget, on_lost=on_lost
+        )
 
     def close(self) -> None:
         self._database.close()
+
+    def check(self) -> None:
+        """Raise Unavailable if the store cannot be read or has no room; after a write that failed,
+        also if it does not take another one."""
+        with self._database.read() as connection:
+            connection.execute("SELECT value FROM settings LIMIT 1").fetchall()
+        self._database.check()
+        if self._database.unwritten:
+            self._database.write(lambda c: c.execute(CHECKED, (str(monotonic_ns()),)))
 
     def schedules(self, clock: Clock) -> EmbeddedSchedules:
         """In the same file; a store of its own, since its verbs have the same names."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from duetime.embedded.database import FORMAT, GROUP_LIMIT, Database, _Entry
+from duetime.embedded import database as module
+from duetime.embedded.database import GROUP_LIMIT, Database, _Entry
+from duetime.embedded.schema import FORMAT
 from lambdas.core.errors import DuetimeError, Unavailable
 
 
@@ -190,6 +192,26 @@ def test_when_not_even_a_rollback_works_nobodys_write_stands(tmp_path: Path):
     database.close()
 
 
+def test_writer_that_cannot_be_opened_again_is_unavailable_until_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    database = Watched(tmp_path / "duetime.db")
+    database._writer = Broken(database._writer)
+    with monkeypatch.context() as patch:
+        patch.setattr(module.sqlite3, "connect", no_descriptor)
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                database.write(insert(1))
+
+    assert database.write(insert(7)) == 7
+    assert database.numbers() == {7}
+    database.close()
+
+
+def no_descriptor(*_: object, **__: object) -> sqlite3.Connection:
+    raise sqlite3.OperationalError("unable to open database file")
+
+
 def test_a_store_in_another_format_is_refused_and_left_alone(tmp_path: Path):
     path = tmp_path / "duetime.db"
     Watched(path).close()
@@ -205,7 +227,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path):
     path = tmp_path / "duetime.db"
     path.write_text("a shopping list, and long enough to be read as a header of something")
 
-    with pytest.raises(DuetimeError, match="cannot be used"):
+    with pytest.raises(DuetimeError, match=r"is damaged .*file is not a database"):
         Watched(path)
 
 

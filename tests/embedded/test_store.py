@@ -74,7 +74,7 @@ def test_listeners_hear_of_every_status_once_and_in_order(store: Listened):
     first, second = a_task(), a_running_task()
     store.put([first, second])
     store.apply([cancel(first, now=NOW), cancel(first, now=NOW)])
-    store.apply([succeed(second, result=1, now=NOW)])
+    store.apply([succeed(second, result="1", now=NOW)])
 
     assert [(c.task_id, c.before, c.after) for c in store.heard] == [
         (first.id, None, Status.PENDING),

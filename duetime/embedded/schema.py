@@ -1,0 +1,160 @@
+"""The tables of the embedded store, and how a file of an earlier format gets them."""
+
+import sqlite3
+from pathlib import Path
+
+from duetime.embedded.faults import REMEDY
+from lambdas.core.errors import DuetimeError
+
+FORMAT = 2  # of the rows; a store in a newer one is refused, not misread
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS tasks (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    schedule_id TEXT,
+    spec TEXT,
+    status TEXT NOT NULL,
+    token TEXT NOT NULL,
+    due_at INTEGER NOT NULL,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    updated_at INTEGER NOT NULL,
+    budget INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    lease_until INTEGER,
+    holder TEXT,
+    current TEXT,
+    previous TEXT,
+    cancel_requested INTEGER NOT NULL,
+    sends INTEGER NOT NULL,
+    skips INTEGER NOT NULL,
+    progress TEXT,
+    reason TEXT,
+    result TEXT
+);
+CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
+CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, id);
+CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
+CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS bodies (
+    task_id TEXT, part TEXT, body TEXT NOT NULL, PRIMARY KEY (task_id, part)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS attempts (
+    task_id TEXT, number INTEGER, attempt TEXT NOT NULL, PRIMARY KEY (task_id, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS keys (
+    namespace TEXT, key TEXT, task_id TEXT NOT NULL, body_hash TEXT NOT NULL,
+    expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS schedules (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    next_at INTEGER,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    state TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS schedule_wakes ON schedules (wake_bucket, wake_key)
+    WHERE wake_bucket IS NOT NULL;
+CREATE INDEX IF NOT EXISTS schedule_listing ON schedules (namespace, id);
+CREATE TABLE IF NOT EXISTS ledger (
+    schedule_id TEXT, key TEXT, version INTEGER NOT NULL, entry TEXT NOT NULL,
+    kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+# How a file of a format becomes one of the next. Each runs in one transaction, and the text stays
+# as it is when SCHEMA changes later.
+MIGRATIONS = {
+    1: """
+ALTER TABLE tasks ADD COLUMN schedule_id TEXT;
+ALTER TABLE tasks ADD COLUMN reason TEXT;
+CREATE TABLE schedules (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    next_at INTEGER,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    state TEXT NOT NULL
+);
+CREATE TABLE ledger (
+    schedule_id TEXT, key TEXT, version INTEGER NOT NULL, entry TEXT NOT NULL,
+    kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
+) WITHOUT ROWID;
+""",
+}
+
+
+def create(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"{SCHEMA}PRAGMA user_version = {FORMAT};")
+
+
+def prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a file to this format. A file that lacks a table is refused: with a new, empty table
+    in its place, the loss would pass unnoticed."""
+    if "tasks" not in columns_of(connection):
+        raise DuetimeError(f"{path} holds no table of Duetime: {REMEDY}")
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    while version in MIGRATIONS:
+        migrate(connection, version)
+        version += 1
+    if version != FORMAT:
+        raise DuetimeError(
+            f"{path} is in format {version}, which this version of Duetime ({FORMAT}) does not read"
+        )
+    if missing := _missing(connection):
+        raise DuetimeError(f"{path} lacks {', '.join(missing)}: {REMEDY}")
+    connection.executescript(SCHEMA)  # the indexes that it lacks, if any
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """All of it, or nothing: a runner may be killed while it starts."""
+    script = f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version = {version + 1}; COMMIT"
+    try:
+        connection.executescript(script)
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The columns of each table."""
+    rows = connection.execute(
+        "SELECT tables.name, columns.name FROM sqlite_schema AS tables,"
+        " pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
+    ).fetchall()
+    found: dict[str, set[str]] = {}
+    for table, column in rows:
+        found.setdefault(table, set()).add(column)
+    return found
+
+
+def _missing(connection: sqlite3.Connection) -> list[str]:
+    """What SCHEMA has and the file has not."""
+    model = sqlite3.connect(":memory:")
+    try:
+        model.executescript(SCHEMA)
+        wanted = columns_of(model)
+    finally:
+        model.close()
+    there = columns_of(connection)
+    tables = [f"the table {table}" for table in wanted if table not in there]
+    shared = [table for table in wanted if table in there]
+    return tables + [f"{t}.{name}" for t in shared for name in sorted(wanted[t] - there[t])]

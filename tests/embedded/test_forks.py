@@ -1,0 +1,79 @@
+"""A process forked from one that has a store open can neither use it nor harm it."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from duetime.embedded.store import EmbeddedStore
+from lambdas.core.change import Applied
+from lambdas.core.errors import DataInUse
+from lambdas.core.ports import Listing
+from tests.embedded.test_files import elsewhere, open_and_close
+from tests.factories import a_task
+
+REFUSED = 7
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "duetime.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[EmbeddedStore]:
+    with closing(EmbeddedStore(path)) as store:
+        store.put([a_task()])
+        store.page(Listing())
+        yield store
+
+
+def in_forked_child(act: Callable[[], object]) -> int:
+    """How a child ends that does this."""
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            act()
+            code = 0
+        except RuntimeError:
+            code = REFUSED
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_forked_child_can_neither_read_nor_write(store: EmbeddedStore):
+    assert in_forked_child(lambda: store.page(Listing())) == REFUSED
+    assert in_forked_child(lambda: store.put([a_task()])) == REFUSED
+    assert in_forked_child(store.check) == REFUSED
+
+
+def test_forked_child_that_waits_for_no_lock_is_refused_while_another_thread_writes(
+    store: EmbeddedStore,
+):
+    """A lock that a thread of the parent holds is held in the child for ever."""
+    with store._database._turn:
+        assert in_forked_child(lambda: store.put([a_task()])) == REFUSED
+
+
+def test_forked_child_has_none_of_the_files_open(store: EmbeddedStore, path: Path):
+    def look() -> None:
+        names = {os.path.realpath(f"/dev/fd/{fd}") for fd in os.listdir("/dev/fd")}
+        assert not [name for name in names if str(path.parent) in name]
+
+    with pytest.raises(AssertionError):
+        look()
+    assert in_forked_child(look) == 0
+
+
+def test_forked_child_leaves_the_locks_of_its_parent(store: EmbeddedStore, path: Path):
+    assert in_forked_child(lambda: None) == 0
+
+    path.with_suffix(".held").unlink()
+    assert elsewhere(open_and_close, path) == DataInUse.__name__
+    [answer] = store.put([a_task()])
+    assert isinstance(answer, Applied)
+    assert len(store.page(Listing()).tasks) == 2
