@@ -33,9 +33,16 @@ def moment(value: Any) -> Millis:
 
 
 Moment = Annotated[Millis, BeforeValidator(moment)]
+LONGEST_WORD = 128
+_WORD = r"[A-Za-z0-9._:\-]+"
 Word = Annotated[
-    str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:\-]+$")
+    str, StringConstraints(min_length=1, max_length=LONGEST_WORD, pattern=f"^{_WORD}$")
 ]
+NO_WORD = f"must be 1 to {LONGEST_WORD} letters, digits and ._:- only"
 LONGEST_ERROR_TYPE = 256
 ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ERROR_TYPE)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
+
+
+def is_word(text: str) -> bool:
+    return len(text) <= LONGEST_WORD and re.fullmatch(_WORD, text) is not None

@@ -12,6 +12,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 
 from lambdas import registry, wiring
 from lambdas.api.app import Api
+from lambdas.api.health import scanner_ticks
 from lambdas.api.http import Request
 from lambdas.api.tasks import HandlerNames
 from lambdas.handler_names import read_names
@@ -23,8 +24,14 @@ copy_config_to_registered_loggers(logger, include={"lambdas"})
 
 @cache
 def api() -> Api:
-    handlers = _handlers(wiring.settings().handlers)
-    return Api(wiring.adapters().ports, handlers=handlers, version=VERSION)
+    settings, adapters = wiring.settings(), wiring.adapters()
+    return Api(
+        adapters.ports,
+        handlers=_handlers(settings.handlers),
+        version=VERSION,
+        longest_timeout=settings.longest_timeout,
+        look=scanner_ticks(adapters.cursors, adapters.ports.clock),
+    )
 
 
 def _handlers(source: str) -> HandlerNames:
@@ -54,5 +61,8 @@ def request_of(event: Mapping[str, Any]) -> Request:
         path=event["rawPath"],
         query=dict(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
         headers={name.lower(): value for name, value in event.get("headers", {}).items()},
-        body=b64decode(body) if event.get("isBase64Encoded") else body.encode(),
+        # Half a surrogate pair is not JSON, which is for the API to say.
+        body=b64decode(body)
+        if event.get("isBase64Encoded")
+        else body.encode(errors="surrogatepass"),
     )

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
+from lambdas.api.encoding import encode
 from lambdas.core.values import value
 
 BODY_LIMIT = 5 * 1024 * 1024
@@ -14,6 +16,7 @@ BODY_LIMIT = 5 * 1024 * 1024
 MOST_ERRORS = 20
 MOST_SHOWN = 200
 MOST_DETAIL = 1_000
+OVERTAKEN = "other writes were faster, again and again"  # why it gave up
 
 
 class FieldError(NamedTuple):
@@ -79,9 +82,11 @@ def not_found(what: str) -> Problem:
     return Problem(404, "not-found", "Not found", f"There is no {what}.")
 
 
-def unavailable() -> Problem:
-    detail = "The store did not answer, so the write may or may not stand. Send it again; with an"
-    detail += " idempotency key a task cannot come to be twice."
+def unavailable(reason: str, *, read_only: bool = False) -> Problem:
+    detail = f"The store could not be read: {reason}. Send the request again."
+    if not read_only:
+        detail = f"The store did not answer: {reason}. The write may or may not stand. Send it"
+        detail += " again; with an idempotency key a task cannot come to be twice."
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 
@@ -109,14 +114,19 @@ class Request:
             raise Problem(400, "malformed", "The body is not JSON", str(error)) from None
 
 
-@value(frozen=True, kw_only=True, slots=True)
+@value(kw_only=True, slots=True)
 class Response:
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
+    _encoded: bytes | None = None
 
     def encoded(self) -> bytes:
-        return b"" if self.status == 204 else to_json(self.body)
+        """The bytes of the body. The API encodes each answer once, where a failure can still
+        become a problem; the servers in front of it only read what is there."""
+        if self._encoded is None:
+            self._encoded = b"" if self.status == 204 else encode(self.body)
+        return self._encoded
 
 
 Endpoint = Callable[[Request, Mapping[str, str]], Response]
@@ -129,6 +139,7 @@ class Router:
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
         self._later: dict[str, Callable[[Router], None]] = {}
+        self._turn = Lock()  # requests are answered side by side
 
     def add(self, method: str, path: str, endpoint: Endpoint) -> None:
         self._routes.append((method, path.split("/"), endpoint))
@@ -138,10 +149,17 @@ class Router:
         need not wait for what nobody wants."""
         self._later[start] = add
 
+    def _add_now(self, start: str) -> None:
+        """Who comes meanwhile waits: without the routes he would be told that there are none."""
+        with self._turn:
+            if add := self._later.get(start):
+                add(self)
+                del self._later[start]
+
     def call(self, request: Request) -> Response:
         segments = request.path.split("/")
-        if add := self._later.pop("/".join(segments[:3]), None):
-            add(self)
+        if self._later:
+            self._add_now("/".join(segments[:3]))
         wanted = "GET" if request.method == "HEAD" else request.method  # a GET, less its body
         allowed = []
         for method, pattern, endpoint in self._routes:

@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from lambdas.api.field_errors import field_errors
 from lambdas.api.fields import Moment, Seconds, Word
@@ -11,7 +19,7 @@ from lambdas.api.targets import Target
 from lambdas.core.codec import to_json
 from lambdas.core.lanes import Lane
 from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
-from lambdas.core.task import Spec
+from lambdas.core.task import LONGEST_TIMEOUT, Spec
 from lambdas.core.times import YEAR, Millis, seconds
 
 LATEST: Millis = 10 * YEAR
@@ -51,7 +59,7 @@ class TaskIn(BaseModel):
     run_at: Moment | None = None
     delay: Annotated[float, Field(ge=0, le=LATEST // 1_000)] | None = None
     priority: Literal["high", "medium", "low"] = "medium"
-    timeout: Annotated[float, Field(ge=1, le=840)] = 60.0
+    timeout: Annotated[float, Field(ge=1)] = 60.0
     retry: RetryIn | None = None
     jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
     expires_at: Moment | None = None
@@ -60,6 +68,15 @@ class TaskIn(BaseModel):
     ordering_key: Word | None = None
     idempotency_key: Word | None = None
     tags: Annotated[dict[TagKey, TagValue], Field(max_length=10)] = {}
+
+    @field_validator("timeout")
+    @classmethod
+    def _within_reach(cls, timeout: float, info: ValidationInfo) -> float:
+        """Of the executors: see read_task."""
+        longest = (info.context or {}).get("longest_timeout", LONGEST_TIMEOUT)
+        if timeout > longest:
+            raise ValueError(f"must be at most {longest} seconds here")
+        return timeout
 
     def spec(self, now: Millis) -> Spec:
         """What is stored, once the fields are known to agree with each other."""
@@ -114,8 +131,9 @@ class NothingIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def read_task(body: Any) -> TaskIn:
-    return read_body(TaskIn, body)
+def read_task(body: Any, longest_timeout: int) -> TaskIn:
+    """`longest_timeout` is what the executors can do, in seconds."""
+    return read_body(TaskIn, body, longest_timeout=longest_timeout)
 
 
 def read_batch(body: Any) -> list[Any]:
@@ -123,9 +141,10 @@ def read_batch(body: Any) -> list[Any]:
     return read_body(BatchIn, body).tasks
 
 
-def read_body(model: type[M], body: Any) -> M:
+def read_body(model: type[M], body: Any, **context: Any) -> M:
+    """`context` is for the validators of the model."""
     try:
-        return model.model_validate(body)
+        return model.model_validate(body, context=context)
     except ValidationError as error:
         raise invalid(field_errors(error)) from None
 

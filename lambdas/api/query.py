@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import TypeVar, overload
 
-from lambdas.api.fields import LONGEST_ERROR_TYPE, moment
+from lambdas.api.fields import LONGEST_ERROR_TYPE, NO_WORD, is_word, moment
 from lambdas.api.http import FieldError, Request, invalid
 from lambdas.core.times import Millis
 
@@ -29,8 +29,8 @@ class Query:
     def word(self, name: str) -> str | None: ...
     def word(self, name: str, default: str | None = None) -> str | None:
         value = self.text(name) or default
-        if value is not None and not re.fullmatch(r"[A-Za-z0-9._:\-]{1,128}", value):
-            raise invalid([FieldError(name, "must be 1 to 128 letters, digits and ._:- only")])
+        if value is not None and not is_word(value):
+            raise invalid([FieldError(name, NO_WORD)])
         return value
 
     def error_type(self, name: str) -> str | None:
@@ -64,6 +64,12 @@ class Query:
         if not 1 <= value <= MAX_LIMIT:
             raise invalid([FieldError("limit", f"must be from 1 to {MAX_LIMIT}")])
         return value
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        value = self.text(name)
+        if value not in (None, "true", "false"):
+            raise invalid([FieldError(name, "must be true or false")])
+        return default if value is None else value == "true"
 
     def one_of(self, name: str, kind: type[E]) -> E | None:
         value = self.text(name)

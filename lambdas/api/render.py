@@ -3,7 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
+from lambdas.api.encoding import NOT_SHOWN
 from lambdas.core.lifecycle import Status
+from lambdas.core.results import decode_result
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.task import Attempt, Task
 from lambdas.core.times import Millis, rfc3339
@@ -12,6 +14,7 @@ from lambdas.core.times import Millis, rfc3339
 def task_json(task: Task) -> dict[str, Any]:
     spec = task.spec
     current, occurrence = task.current, spec.occurrence
+    result, note = decode_result(task.result)
     return {
         "id": task.id,
         "status": task.status.value,
@@ -36,13 +39,14 @@ def task_json(task: Task) -> dict[str, Any]:
         "finished_at": moment_json(task.finished_at),
         "drift_ms": current.drift_ms if current else None,
         "progress": asdict(task.progress) if task.progress else None,
-        "result": task.result,
+        "result": result,
         "error": _task_error(task),
         "cancel_requested": task.cancel_requested,
         "reason": reason_of(task),
         "schedule_id": occurrence.schedule_id if occurrence else None,
         "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
         "workflow_id": None,
+        NOT_SHOWN: {"result": note} if note else None,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from lambdas.api.http import FieldError, Problem, unavailable
 from lambdas.api.sending import send
-from lambdas.core.change import Applied, Refused
+from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.codec import canonical
 from lambdas.core.ports import Ports, Reservation
 from lambdas.core.steps.submit import submit
@@ -84,8 +84,10 @@ class Submission:
                     submitted.append(Submitted(task=task, replayed=False))
                 case Refused(Task() as standing):
                     submitted.append(Submitted(task=standing, replayed=True))
+                case Unknown(reason):
+                    submitted.append(unavailable(reason))
                 case _:
-                    submitted.append(unavailable())
+                    submitted.append(unavailable("the task was deleted meanwhile"))
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
         send(self.ports, due_soon)
         return submitted

@@ -1,9 +1,11 @@
 """/v1/tasks: submit, read, list, cancel, retry."""
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import accumulate
 from typing import Any
 
 from lambdas.api.http import (
+    OVERTAKEN,
     FieldError,
     Problem,
     Request,
@@ -26,18 +28,34 @@ from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Listing, Ports
 from lambdas.core.steps.cancel import cancel, request_cancel
 from lambdas.core.task import Attempt, Task
+from lambdas.core.times import SECOND, Millis
 from lambdas.core.values import value
 
+CLOCKS_DIFFER: Millis = 1 * SECOND
+KNOWN_SHOWN = 70  # characters of the names of known handlers
 CANCEL_TRIES = 5  # each lost to a step of the task itself
 
 HandlerNames = Callable[[], Collection[str]]
 
 
 @value(frozen=True, slots=True)
+class Accepted:
+    """What the executors behind this API can do: a task that they cannot run is refused."""
+
+    handlers: HandlerNames
+    longest_timeout: int  # seconds
+
+    def read(self, body: Any) -> TaskIn:
+        task = read_task(body, self.longest_timeout)
+        check_handler(task, self.handlers)
+        return task
+
+
+@value(frozen=True, slots=True)
 class Tasks:
     ports: Ports
     submission: Submission
-    handlers: HandlerNames
+    accepted: Accepted
 
     def add_to(self, router: Router) -> None:
         router.add("POST", "/v1/tasks", self.submit)
@@ -75,11 +93,16 @@ class Tasks:
             namespace=query.word("namespace", "default"),
             status=query.one_of("status", Status),
             schedule_id=query.word("schedule_id"),
+            before=None if query.flag("upcoming", default=True) else self._soon(),
             limit=query.limit(),
             cursor=query.text("cursor"),
         )
         query.done()
         return task_page(self.ports.store.page, listing)
+
+    def _soon(self) -> Millis:
+        """Whatever has been submitted has an id of before then, though clocks differ a little."""
+        return self.ports.clock.now() + CLOCKS_DIFFER
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -94,11 +117,11 @@ class Tasks:
             match answer:
                 case Applied(after):
                     return Response(status=202 if running else 200, body=task_json(after))
-                case Unknown():
-                    break
+                case Unknown(reason):
+                    raise unavailable(reason)
                 case Refused():
                     continue  # it has just started, or an attempt has just ended: look again
-        raise unavailable()
+        raise unavailable(OVERTAKEN)
 
     def retry(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -113,10 +136,10 @@ class Tasks:
                 return Response(status=200, body=task_json(after))
             case Refused(Task() as standing):  # not tried again: it may have had its second life
                 raise not_revivable(standing)
-            case Refused(None):
-                raise not_found(f"task {task.id}")
+            case Unknown(reason):
+                raise unavailable(reason)
             case _:
-                raise unavailable()
+                raise not_found(f"task {task.id}")
 
     def attempts(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
@@ -140,8 +163,7 @@ class Tasks:
             return problem
 
     def _wanted(self, body: Any) -> Wanted:
-        task = read_task(body)
-        check_handler(task, self.handlers)
+        task = self.accepted.read(body)
         spec = task.spec(self.ports.clock.now())
         keyed = task.idempotency_key is not None
         return Wanted(spec=spec, body_hash=body_hash(body) if keyed else "")
@@ -161,11 +183,26 @@ class Tasks:
 
 
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:
-    if task.target.type == "python" and task.target.handler not in handlers():
-        known = ", ".join(sorted(handlers())) or "none"
+    if task.target.type == "python" and task.target.handler not in (known := handlers()):
         name = shown(task.target.handler, 60)
-        message = f"no handler {name!r} is registered; known: {known}"
+        message = f"no handler {name!r} is registered; {_nearest(name, known)}{_listed(known)}"
         raise invalid([FieldError("target.handler", message)])
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # only for a name that is wrong
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+def _listed(known: Collection[str]) -> str:
+    """As many names as fit, and how many more there are."""
+    names = sorted(known)
+    lengths = accumulate(len(name) + 2 for name in names)
+    fitting = max(sum(1 for length in lengths if length <= KNOWN_SHOWN), 1)
+    rest = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
+    return f"known: {', '.join(names[:fitting]) or 'none'}{rest}"
 
 
 def _with_key(body: Any, key: str | None) -> Any:

@@ -44,7 +44,7 @@ def _encode_spec(spec: Spec) -> Encoded:
     return {schema.SPEC: {"S": text.value}, schema.EXPIRES_AT: expires_at}, text
 
 
-def _encode_result(result: Any) -> Encoded:
+def _encode_result(result: str | None) -> Encoded:
     if result is None:
         return {schema.RESULT: None}, None
     text = result_text(result)

@@ -33,7 +33,13 @@ class FanOut:
                 except BaseException as error:  # noqa: BLE001 - it rises below
                     failures[number] = error
 
-        wait([self._threads.submit(take) for _ in range(min(self._width, len(values)))])
+        taking = []
+        try:
+            for _ in range(min(self._width, len(values))):
+                taking.append(self._threads.submit(take))
+        except RuntimeError:  # no more threads: those that there are do it, and this one
+            take()
+        wait(taking)
         if failures:
             raise failures[min(failures)]
         return [answers[number] for number in range(len(values))]

@@ -12,7 +12,7 @@ from lambdas.aws import schema
 from lambdas.aws.attributes import encode_fields
 from lambdas.aws.texts import Texts, references, whole
 from lambdas.core import codec
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.lifecycle import Status
 from lambdas.core.task import Task
 from lambdas.core.wakes import Wake, parse_wake
@@ -49,13 +49,13 @@ def decode_task(item: Item, texts: Texts | None) -> Task:
     pk = item[schema.PK]["S"]
     try:
         return _decode(schema.task_id_of(pk), item, texts)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         raise Corrupt(pk, repr(error)) from error
 
 
 def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
     current, previous = _text(item, schema.CURRENT, texts), _text(item, schema.PREVIOUS, texts)
-    progress, result = _text(item, schema.PROGRESS, texts), _text(item, schema.RESULT, texts)
+    progress = _text(item, schema.PROGRESS, texts)
     return Task(
         id=task_id,
         spec=codec.decode_spec(whole(item[schema.SPEC]["S"], texts)),
@@ -75,7 +75,7 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         sends=number_in(item, schema.SENDS) or 0,
         skips=number_in(item, schema.SKIPS) or 0,
         progress=codec.decode_progress(progress) if progress else None,
-        result=codec.from_json(result) if result else None,
+        result=_text(item, schema.RESULT, texts),
         reason=item[schema.REASON]["S"] if schema.REASON in item else None,
     )
 

@@ -182,7 +182,8 @@ def _readable(received: Sequence[Any]) -> Iterator[Message]:
 
 def _log_not_held(message: Message, code: str, text: str) -> None:
     level = logging.INFO if _is_gone(code, text) else logging.WARNING
-    fields = {"message_id": message.message_id, "reason": text or code}
+    task_id = message.delivery.task_id
+    fields = {"task_id": task_id, "message_id": message.message_id, "reason": text or code}
     log.log(level, "message no longer held", extra=fields)
 
 

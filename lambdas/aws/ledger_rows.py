@@ -8,7 +8,7 @@ from lambdas.aws import schema
 from lambdas.aws.items import Item
 from lambdas.aws.rows import Row
 from lambdas.aws.table import IS_FREE, Table
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.schedules.codec import decode_entry, encode_entry
 from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
 from lambdas.core.times import SECOND, Millis
@@ -74,5 +74,5 @@ def _is_over(row: Item, now: Millis) -> bool:
 def _read(schedule_id: str, key: str, row: Item) -> Entry:
     try:
         return decode_entry(schedule_id, key, row[schema.TEXT]["S"])
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         raise Corrupt(f"{row[schema.PK]['S']} {row[schema.SK]['S']}", repr(error)) from error

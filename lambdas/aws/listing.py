@@ -83,20 +83,22 @@ class Lister:
     def _ids(self, listing: Listing, place: Place, shards: int) -> Keys:
         """The next ids of a day, newest first, and whether the day may hold more."""
         share = listing.limit // shards + 2
+        # A run that was put before midnight for a time after it is in the bucket of the day before.
+        below = min((i for i in (place.below, listing.below) if i is not None), default=None)
         return merged(
             self._fan_out.each(
                 lambda shard: self._shard_ids(
-                    _bucket(listing.namespace, place.day, shard), place, share
+                    _bucket(listing.namespace, place.day, shard), below, share
                 ),
                 range(shards),
             )
         )
 
-    def _shard_ids(self, bucket: str, place: Place, share: int) -> Keys:
+    def _shard_ids(self, bucket: str, below: str | None, share: int) -> Keys:
         condition, values = f"{schema.LISTING_BUCKET} = :bucket", {":bucket": bucket}
-        if place.below is not None:
+        if below is not None:
             condition += f" AND {schema.PK} < :below"
-            values[":below"] = schema.task_pk(place.below)
+            values[":below"] = schema.task_pk(below)
         rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
         return [_id(row) for row in rows], more
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lambdas.core import codec
 from lambdas.core.delivery import Delivery, Message
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.lanes import Lane
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def read_message(
         delivery = _read(codec.from_json(body))
         delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
         sent_at, receives = (int(attributes[name]) for name in ATTRIBUTES)
-    except (KeyError, ValueError, TypeError) as error:
+    except UNREADABLE as error:
         raise Corrupt(f"message {message_id}", repr(error)) from error
     return Message(
         delivery=delivery,

@@ -5,7 +5,7 @@ from typing import Any
 from lambdas.aws import schema
 from lambdas.aws.items import Item
 from lambdas.core import codec
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.ports import Reservation
 from lambdas.core.task import Attempt
 from lambdas.core.times import SECOND
@@ -24,7 +24,7 @@ def attempt_row(task_id: str, attempt: Attempt) -> Row:
 def read_attempt(row: Item) -> Attempt:
     try:
         return codec.decode_attempt(row[schema.TEXT]["S"])
-    except (KeyError, ValueError, TypeError) as error:
+    except UNREADABLE as error:
         raise Corrupt(f"{row[schema.PK]['S']} {row[schema.SK]['S']}", repr(error)) from error
 
 

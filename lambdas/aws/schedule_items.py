@@ -6,7 +6,6 @@ tells by the name whether its plan is still the one it was given, and once a pla
 nothing can ever refer to its row again: it may be deleted.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from lambdas.aws import schema
@@ -14,15 +13,16 @@ from lambdas.aws.attributes import Attributes, wake_attributes
 from lambdas.aws.expressions import assigned
 from lambdas.aws.items import Item, number_in, wake_in
 from lambdas.aws.texts import Texts, digest, fits, references, whole
-from lambdas.core.errors import Corrupt
+from lambdas.core.errors import UNREADABLE, Corrupt
 from lambdas.core.schedules.codec import decode_plan, decode_state, encode_plan, encode_state
 from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
+from lambdas.core.values import value
 
 PLAN_LIMIT = 512  # an ordinary schedule stays below 1 KB
 SEEN = f"{schema.REVISION} = :seen"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value(frozen=True, kw_only=True, slots=True)
 class Written:
     """A schedule, as it is to stand."""
 
@@ -132,7 +132,7 @@ def decode_schedule(item: Item, texts: Texts) -> Schedule:
             wake=wake_in(item),
             **decode_state(item[schema.STATE]["S"]),
         )
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except UNREADABLE as error:
         raise Corrupt(pk, repr(error)) from error
 
 

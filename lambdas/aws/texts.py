@@ -56,8 +56,7 @@ def spec_text(spec: Spec) -> Text:
     return _referred("spec", text, codec.encode_spec(stub))
 
 
-def result_text(result: Any) -> Text:
-    text = codec.to_json(result)
+def result_text(text: str) -> Text:
     return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "null")
 
 

@@ -105,4 +105,10 @@ class Unreadable(Unknown):
     __slots__ = ()
 
 
+class Unwritable(Unknown):
+    """The store failed over this very change, and is expected to fail again."""
+
+    __slots__ = ()
+
+
 Answer = Applied | Refused | Unknown

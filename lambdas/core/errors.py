@@ -2,9 +2,12 @@
 
 DuetimeError
 ├── Unavailable         a backend throttled, timed out or was not reached; worth trying again
+│   ├── DiskFull        the disk of the embedded store has no room
+│   └── StoreLost       the file of the embedded store is damaged, deleted or replaced
 ├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: trying again cannot help
+│   └── BadResult       what a handler returned cannot be stored
 ├── AskedForDelay       raised by a handler: not now
 │   ├── RetryLater      this attempt has failed; the next one in so many seconds
 │   └── Snooze          this attempt does not count; the next one in so many seconds
@@ -22,6 +25,18 @@ class Unavailable(DuetimeError):
     """A backend throttled, timed out or was not reached. Whether a write happened is unknown."""
 
 
+class DiskFull(Unavailable):
+    """The disk of the embedded store has no room. The store works again once it has."""
+
+    def __init__(self) -> None:
+        super().__init__("the disk is full")
+
+
+class StoreLost(Unavailable):
+    """The file of the embedded store is damaged, deleted or replaced. Trying again cannot help:
+    the runner ends, and a person has to act. To every caller it is an Unavailable."""
+
+
 class NotConfigured(DuetimeError):
     """A backend lacks a region, credentials or a name: trying again cannot help."""
 
@@ -34,8 +49,17 @@ class Corrupt(DuetimeError):
         self.item = item
 
 
+# What decoding a stored item raises when its text is not what any release has written.
+UNREADABLE = (KeyError, ValueError, TypeError, IndexError, RecursionError)
+
+
 class PermanentError(DuetimeError):
     """Raise it from a handler when trying again cannot help: the task is dead at once."""
+
+
+class BadResult(PermanentError):
+    """A handler returned what cannot be stored. Its work is done, so running it again helps
+    nobody."""
 
 
 class AskedForDelay(DuetimeError):

@@ -2,7 +2,8 @@
 
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.task import Task, TaskError
+from lambdas.core.occurrence import OverlapPolicy
+from lambdas.core.task import Attempt, Task, TaskError
 from lambdas.core.times import Millis
 from lambdas.core.values import value
 
@@ -22,6 +23,11 @@ class StatusChange:
     outcome: Outcome | None
     error: TaskError | None
     owes: bool  # whether something must follow from it
+    schedule_id: str | None  # of an occurrence that has ended, if others may wait for its end
+    took_ms: Millis | None = None  # of the attempt that ran last, if it has ended
+    max_attempts: int = 0
+    result: str | None = None  # as JSON
+    reason: str | None = None  # why it was cancelled, if nobody asked for that
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -43,4 +49,22 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         outcome=current.outcome if current else None,
         error=current.error if current else None,
         owes=after.owes,
+        schedule_id=_ended_of(after),
+        took_ms=_took(current),
+        max_attempts=after.budget,
+        result=after.result,
+        reason=after.reason,
     )
+
+
+def _ended_of(task: Task) -> str | None:
+    occurrence = task.spec.occurrence
+    if occurrence is None or not task.status.finished:
+        return None
+    return None if occurrence.overlap is OverlapPolicy.ALLOW else occurrence.schedule_id
+
+
+def _took(attempt: Attempt | None) -> Millis | None:
+    if attempt is None or attempt.finished_at is None:
+        return None
+    return attempt.finished_at - attempt.started_at

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lambdas.core.change import Answer, Change
 from lambdas.core.delivery import Delivery, Message
+from lambdas.core.ids import new_id
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
 from lambdas.core.rules import Draw, Rules
@@ -24,7 +25,16 @@ if TYPE_CHECKING:  # most tasks have none, and a cold function waits for every i
 
 
 class Clock(Protocol):
-    def now(self) -> Millis: ...
+    """Two clocks: one that says what time it is, and one that says how long something took."""
+
+    def now(self) -> Millis:
+        """Wall time: for what is stored, and for what other processes judge. It can be set."""
+        ...
+
+    def monotonic(self) -> Millis:
+        """For spans within this process: timeouts, heartbeats, patience. Nobody sets it, and it
+        goes on while the process is frozen or the machine asleep."""
+        ...
 
 
 class Chance(Protocol):
@@ -55,8 +65,14 @@ class Listing:
     namespace: str = "default"
     status: Status | None = None
     schedule_id: str | None = None
+    before: Millis | None = None  # with ids of an earlier time; a run's id has its fire time
     limit: int = 50
     cursor: str | None = None
+
+    @property
+    def below(self) -> str | None:
+        """No id of the list is this one or sorts after it."""
+        return None if self.before is None else new_id(self.before, 0)
 
     def wants(self, task: Task) -> bool:
         occurrence = task.spec.occurrence

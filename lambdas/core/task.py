@@ -12,6 +12,8 @@ from lambdas.core.times import Millis
 from lambdas.core.values import value
 from lambdas.core.wakes import Wake
 
+LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; where an executor cannot run so long, less
+
 
 @value(frozen=True, kw_only=True, slots=True)
 class Spec:
@@ -80,7 +82,7 @@ class Task:
     sends: int = 0
     skips: int = 0  # how often running a watch held back because the lane was backed up
     progress: Progress | None = None
-    result: Any = None
+    result: str | None = None  # JSON: see lambdas.core.results
     reason: str | None = None  # why it was cancelled, if nobody asked for that
 
     @property

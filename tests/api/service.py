@@ -102,7 +102,11 @@ class WatchedLanes(MemoryLanes):
 
 class Service:
     def __init__(
-        self, store: Any, clock: SteppedClock, schedules: ScheduleStore | None = None
+        self,
+        store: Any,
+        clock: SteppedClock,
+        schedules: ScheduleStore | None = None,
+        **limits: Any,
     ) -> None:
         """The embedded store brings its schedules along."""
         self.clock = clock
@@ -119,7 +123,7 @@ class Service:
             clock=clock,
             chance=self.dice,
         )
-        self.api = Api(self.ports, handlers=lambda: {HANDLER}, version="9.9.9")
+        self.api = Api(self.ports, handlers=lambda: {HANDLER}, version="9.9.9", **limits)
 
     def call(
         self,

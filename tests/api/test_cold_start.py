@@ -10,7 +10,8 @@ from lambdas.api.app import Api
 from lambdas.api.http import Request
 from types import SimpleNamespace
 
-ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0))
+store = SimpleNamespace(get=lambda ids: {{}})
+ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store)
 api = Api(ports, handlers=set, version="1")
 for path in {paths}:
     assert api.call(Request(method="GET", path=path)).status in (200, 404, 405)

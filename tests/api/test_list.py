@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from lambdas.core.lifecycle import Status
-from lambdas.core.times import SECOND
+from lambdas.core.times import MINUTE, SECOND
 from tests.api.service import PYTHON, Service, refusal
 from tests.factories import a_task
 
@@ -96,6 +96,30 @@ def test_an_empty_parameter_is_as_good_as_none(service: Service):
     assert flat(read_all(service, status="", namespace="", limit="")) == ids
 
 
+def test_runs_that_are_yet_to_come_are_listed_unless_they_are_not_wanted(any_service: Service):
+    submitted = submit_many(any_service, 1)
+    schedule_id = any_service.schedule(rule={"type": "rate", "every": 60}).body["id"]
+    upcoming = flat(read_all(any_service, schedule_id=schedule_id))
+
+    assert len(upcoming) == 4
+    assert flat(read_all(any_service, upcoming="false")) == submitted
+    assert flat(read_all(any_service, upcoming="false", limit="1")) == submitted
+    assert flat(read_all(any_service, upcoming="true")) == [*upcoming, *submitted]
+    any_service.clock.advance(2 * MINUTE)
+    come = [*upcoming[2:], *submitted]
+    assert flat(read_all(any_service, upcoming="false")) == come
+    assert flat(read_all(any_service, upcoming="false", schedule_id=schedule_id)) == come[:2]
+
+
+def test_what_was_just_submitted_is_no_run_to_come(any_service: Service):
+    """Though the clock that gave it its id was half a second ahead."""
+    any_service.clock.advance(500)
+    submitted = submit_many(any_service, 1)
+    any_service.clock.advance(-500)
+
+    assert flat(read_all(any_service, upcoming="false")) == submitted
+
+
 STATUSES = ", ".join(Status)
 WORD = "must be 1 to 128 letters, digits and ._:- only"
 QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
@@ -110,6 +134,10 @@ QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
     *(
         ({"status": value}, {"status": f"must be one of {STATUSES}"})
         for value in ("pending", "FAILED", "x" * 5_000)
+    ),
+    *(
+        ({"upcoming": value}, {"upcoming": "must be true or false"})
+        for value in ("1", "no", "False")
     ),
     *(({"namespace": value}, {"namespace": WORD}) for value in ("a b", "a\n", "é", "x" * 129)),
     ({"unheard_of": "1"}, {"unheard_of": "unknown parameter"}),

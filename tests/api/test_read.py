@@ -49,7 +49,7 @@ def test_a_running_task_tells_of_its_attempt(service: Service):
 
 def test_a_finished_task_tells_how_it_ended(service: Service):
     attempt = an_attempt(1, outcome=Outcome.SUCCEEDED, error=None)
-    task = a_running_task(status=Status.SUCCEEDED, wake=None, result={"sent": 3}, current=attempt)
+    task = a_running_task(status=Status.SUCCEEDED, wake=None, result='{"sent":3}', current=attempt)
     service.store.put([task])
 
     body = service.get(f"/v1/tasks/{task.id}").body
@@ -221,4 +221,10 @@ def test_health(service: Service):
     response = service.get("/v1/health")
 
     assert response.status == 200
-    assert response.body == {"status": "ok", "version": "9.9.9", "time": rfc3339(NOW)}
+    assert response.body == {
+        "status": "ok",
+        "version": "9.9.9",
+        "time": rfc3339(NOW),
+        "last_tick_age": None,
+        "checks": {"store": "ok"},
+    }

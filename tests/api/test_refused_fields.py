@@ -28,7 +28,8 @@ NUMBERS: list[tuple[str, Any, str]] = [
     ("delay", 315_360_001, "must be at most 315360000"),
     ("timeout", None, "must be a number"),
     ("timeout", 0.999, "must be at least 1"),
-    ("timeout", 840.001, "must be at most 840"),
+    ("timeout", 604_800.001, "must be at most 604800 seconds here"),
+    ("timeout", 1e308, "must be at most 604800 seconds here"),
     ("jitter", -1, "must be at least 0"),
     ("jitter", 3_600.001, "must be at most 3600"),
 ]

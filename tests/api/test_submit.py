@@ -60,6 +60,7 @@ def test_a_task_comes_back_with_every_default(any_service: Service):
         "schedule_id": None,
         "scheduled_for": None,
         "workflow_id": None,
+        "not_shown": None,
     }
 
 
@@ -129,7 +130,7 @@ INSIDE: list[tuple[str, Any]] = [
     ("delay", 0.001),
     ("delay", 315_360_000),
     ("timeout", 1),
-    ("timeout", 840),
+    ("timeout", 604_800),
     ("jitter", 0),
     ("jitter", 3_600),
     ("retry", {"max_attempts": 1, "base_delay": 0, "multiplier": 1, "max_delay": 0, "jitter": 0}),

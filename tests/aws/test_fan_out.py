@@ -18,7 +18,7 @@ def test_answers_come_in_order(fan_out: FanOut):
 
 
 def test_calls_run_side_by_side(fan_out: FanOut):
-    together = Barrier(4, timeout=5)
+    together = Barrier(4, timeout=60)
 
     fan_out.each(lambda _: together.wait(), range(4))
 
@@ -28,7 +28,7 @@ def test_a_slow_call_holds_nobody_up_and_every_value_is_taken_once(fan_out: FanO
 
     def call(number: int) -> None:
         if number == 0:
-            assert others_done.wait(5)
+            assert others_done.wait(60)
         taken.append(number)
         if len(taken) == 99:
             others_done.set()
@@ -49,7 +49,7 @@ def test_every_value_is_tried_before_a_failure_rises(fan_out: FanOut):
     def call(number: int) -> None:
         if number == 0:
             raise LookupError("the first fails at once")
-        go_on.wait(5)
+        go_on.wait(60)
         tried.append(number)
         if number == 3:
             raise LookupError("a later one")

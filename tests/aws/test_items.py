@@ -102,7 +102,7 @@ def test_a_typical_task_stays_below_1_kb_all_its_way(dynamodb: Any, table: str):
         lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
         lambda t: fail(RULES, t, failure, now=t.due_at + SECOND, draw=a_draw()),
         lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
-        lambda t: succeed(t, result={"status": 200, "body": "sent"}, now=t.due_at + SECOND),
+        lambda t: succeed(t, result='{"status":200,"body":"sent"}', now=t.due_at + SECOND),
     ):
         [put] = store.apply([make(put.task)])
         sizes.append(size_of(items_in(dynamodb, table)[schema.TASK]))
@@ -182,7 +182,7 @@ def test_a_step_costs_the_same_calls_for_a_short_and_a_long_payload(dynamodb: An
         with asked_of(dynamodb) as asked:
             [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW, holder="me")])
             [renewed] = store.apply([renew(leased.task, now=NOW + SECOND)])
-            store.apply([succeed(renewed.task, result=1, now=NOW + MINUTE)])
+            store.apply([succeed(renewed.task, result="1", now=NOW + MINUTE)])
         calls.append(asked)
 
     assert calls == [["UpdateItem"] * 3] * 2

@@ -92,7 +92,7 @@ def test_it_is_written_with_the_outcome(dynamodb: Any, table: str):
     assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
 
     with asked_of(dynamodb) as asked:
-        [done] = store.apply([succeed(task, result=1, now=NOW)])
+        [done] = store.apply([succeed(task, result="1", now=NOW)])
 
     assert asked == ["UpdateItem"]
     assert items_in(dynamodb, table)[schema.TASK][schema.REMOVE_AFTER] == IN_TIME
@@ -113,7 +113,7 @@ def test_an_occurrence_is_kept_as_long_as_the_ledger_that_names_it(
     stored_over = an_occurrence(status=Status.CANCELLED, updated_at=NOW)
     store.put([task, cancelled, stored_over])
 
-    store.apply([succeed(task, result=1, now=NOW), cancel(cancelled, now=NOW)])
+    store.apply([succeed(task, result="1", now=NOW), cancel(cancelled, now=NOW)])
 
     until = {"N": str((NOW + days * DAY) // SECOND + 1)}
     items = dynamodb.scan(TableName=table)["Items"]
@@ -127,7 +127,7 @@ def test_the_retention_at_its_end_counts(
     task = an_occurrence()
     a_store(dynamodb, table, retention=before * DAY).put([task])
 
-    ended = succeed(task, result=1, now=NOW)
+    ended = succeed(task, result="1", now=NOW)
     [done] = a_store(dynamodb, table, retention=after * DAY).apply([ended])
 
     item = items_in(dynamodb, table)[schema.TASK]

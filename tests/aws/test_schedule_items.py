@@ -73,7 +73,9 @@ def test_an_ordinary_schedule_stays_below_1_kb_all_its_way(
         runs=12_345,
         put_at=(NOW, NOW + 1),
         active=an_id(),
-        waiting=an_id(),
+        waiting=(an_id(), an_id()),
+        active_since=NOW,
+        settled_until=NOW,
         dead_runs=(an_id(), an_id()),
     )
     for schedule in (ORDINARY, busy):

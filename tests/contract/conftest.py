@@ -1,6 +1,7 @@
 """One suite for the ports, over every backend."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from lambdas.core.ports import CursorStore, TaskStore
 from lambdas.core.schedules.ports import ScheduleStore
 from tests import backends
 from tests.backends import Lanes, Stores
+from tests.factories import SteppedClock
+from tests.world import stepped_sqs
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +73,15 @@ def visibility() -> int:
 
 
 @pytest.fixture(params=backends.LANES)
-def lanes(request: pytest.FixtureRequest, visibility: int) -> Lanes:
+def lanes(request: pytest.FixtureRequest, visibility: int) -> Iterator[Lanes]:
+    """Time is stepped, but at an endpoint that is not ours."""
     if request.param == "embedded":
-        return backends.memory_lanes()
-    if request.param == "moto":
-        return backends.sqs_lanes(request.getfixturevalue("moto_sqs"), visibility)
-    request.getfixturevalue("test_credentials")
-    return backends.sqs_lanes(clients.sqs(backends.SQS_ENDPOINT), visibility)
+        yield backends.memory_lanes()
+    elif request.param == "moto":
+        clock = SteppedClock()
+        made = backends.sqs_lanes(request.getfixturevalue("moto_sqs"), visibility)
+        with stepped_sqs(clock):
+            yield replace(made, now=clock.now, pass_time=clock.advance)
+    else:
+        request.getfixturevalue("test_credentials")
+        yield backends.sqs_lanes(clients.sqs(backends.SQS_ENDPOINT), visibility)

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lambdas.core.change import Answer, Applied, Change, Expect, Refused
+from lambdas.core.codec import to_json
 from lambdas.core.lifecycle import TRANSITIONS, Outcome, Status, Step, sources
 from lambdas.core.ports import DeadListing, TaskStore
 from lambdas.core.task import Attempt, Task, TaskError
@@ -55,7 +56,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "sends": counts,
     "skips": counts,
     "progress": st.none() | progresses,
-    "result": json_values | st.just("r" * 1_000),
+    "result": st.none() | json_values.map(to_json) | st.just(to_json("r" * 1_000)),
     "reason": st.none() | texts.filter(bool),
 }
 field_values = st.fixed_dictionaries(FIELDS)

@@ -5,8 +5,8 @@ import pytest
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Listing, TaskStore
 from lambdas.core.task import Task
-from lambdas.core.times import DAY, HOUR
-from tests.factories import NOW, a_spec, a_task
+from lambdas.core.times import DAY, HOUR, MINUTE
+from tests.factories import NOW, a_spec, a_task, an_id
 
 
 def tasks_of(*created: int, namespace: str = "default", **fields: object) -> list[Task]:
@@ -94,6 +94,21 @@ def test_what_is_added_meanwhile_does_not_disturb(store: TaskStore):
     second = store.page(Listing(limit=1, cursor=first.cursor))
 
     assert [*first.tasks, *second.tasks] == tasks[:2]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 30])
+def test_a_list_before_a_moment_leaves_out_ids_of_a_later_one(store: TaskStore, limit: int):
+    """A run of a schedule is put ahead of its time, and has its fire time in its id."""
+    midnight = NOW - NOW % DAY
+    put_at = midnight - MINUTE
+    runs = [a_task(id=an_id(put_at + n * MINUTE), now=put_at) for n in range(4)]
+    others = tasks_of(put_at - HOUR, put_at - DAY)
+    store.put([*runs, *others])
+
+    first, *rest = read_all(store, before=midnight, limit=limit)
+
+    assert flat([first, *rest]) == [runs[0], *others], "one that is due at midnight is not over"
+    assert len(first) == min(limit, 3)
 
 
 GARBAGE = ["garbage", "%%%", "OTk5OTk5OTk5OTk5Lw==", "LTEv", "MjA3NzMv!!!!", "ä", " "]

@@ -53,7 +53,7 @@ def test_every_field_is_kept(store: TaskStore):
         sends=2,
         skips=1,
         progress=Progress(fraction=0.25, message="a quarter"),
-        result={"rows": 3},
+        result='{"rows":3}',
         reason="overlap",
         budget=7,
     )

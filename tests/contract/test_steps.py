@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lambdas.core.change import Applied, Change, Refused
+from lambdas.core.codec import to_json
 from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.occurrence import Occurrence
@@ -111,7 +112,7 @@ def renewed_with_progress() -> Made:
 
 def succeeded() -> Made:
     task = a_running_task()
-    return task, succeed(task, result={"sent": 3}, now=NOW + 20 * SECOND)
+    return task, succeed(task, result='{"sent":3}', now=NOW + 20 * SECOND)
 
 
 def succeeded_with_nothing() -> Made:
@@ -121,7 +122,7 @@ def succeeded_with_nothing() -> Made:
 
 def succeeded_with_long_result() -> Made:
     task = a_running_task(spec=a_spec(run_at=NOW, payload=LONG))
-    return task, succeed(task, result=LONG, now=NOW + 20 * SECOND)
+    return task, succeed(task, result=to_json(LONG), now=NOW + 20 * SECOND)
 
 
 def failed_for_now() -> Made:

@@ -42,3 +42,15 @@ def test_an_event_tells_of_the_task_as_it_stands_now(before, after):
         assert event.outcome == (after.current and after.current.outcome)
         assert event.error == (after.current and after.current.error)
         assert event.drift_ms == (after.current and after.current.drift_ms)
+        assert (event.result, event.reason) == (after.result, after.reason)
+        assert event.max_attempts == after.budget
+
+
+@given(tasks())
+def test_an_event_tells_how_long_the_last_attempt_took_once_it_has_ended(task):
+    event = status_change(None, task)
+
+    if task.current is None or task.current.finished_at is None:
+        assert event.took_ms is None
+    else:
+        assert event.took_ms == task.current.finished_at - task.current.started_at

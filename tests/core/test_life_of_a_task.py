@@ -192,7 +192,7 @@ class LifeOfATask(RuleBasedStateMachine):
     @rule(data=st.data())
     def executor_succeeds(self, data):
         held = self.holders[self.some_holder(data)]
-        self.record(held, succeed(held, result="done", now=self.now))
+        self.record(held, succeed(held, result='"done"', now=self.now))
 
     @precondition(lambda self: self.holders)
     @rule(

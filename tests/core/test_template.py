@@ -194,13 +194,13 @@ def test_depth_is_no_matter():
 def test_a_long_text_takes_time_in_proportion(unit: str):
     """A quarter of a mebibyte; quadratic time would be minutes."""
     text = unit * (256 * 1024 // len(unit))
-    started = time.perf_counter()
+    started = time.thread_time()
 
     valid(text)
     if unit in ("{{{{", "{{schedule.id}}", "}}"):
         finish(text, NAMES)
 
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5, "of CPU, however busy the machine is"
 
 
 @given(st.text(string.printable))

@@ -35,7 +35,7 @@ LEASE_EXPIRED = Failure(
 )
 
 
-def succeed(task: Task, *, result: Any, now: Millis) -> Change:
+def succeed(task: Task, *, result: str | None, now: Millis) -> Change:
     ended = _ended(task, Outcome.SUCCEEDED, None, now)
     return Change(
         step=Step.SUCCEED,

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdas.core.codec import to_json
 from lambdas.core.delivery import delivery_of
 from lambdas.core.lifecycle import FINISHED, Outcome, Status, Step
 from lambdas.core.retry import RetryPolicy
@@ -30,7 +31,7 @@ def a_failure(**overrides):
     return Failure(**{"outcome": Outcome.FAILED, "error": ERROR} | overrides)
 
 
-@given(running, json_values, waits)
+@given(running, st.none() | json_values.map(to_json), waits)
 def test_success_ends_the_attempt_and_the_task(task, result, wait):
     now = task.updated_at + wait
     change = succeed(task, result=result, now=now)

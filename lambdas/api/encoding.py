@@ -1,0 +1,55 @@
+"""Answers as JSON. A value that is nested too deep to encode becomes null, with a note.
+
+New tasks cannot hold such a value: a body and a result have limits. Rows that an earlier release or
+another program has stored may.
+"""
+
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from lambdas.core.results import READABLE_DEPTH
+
+MAY_BE_DEEP = ("target", "payload", "result")
+NOT_SHOWN = "not_shown"  # beside such a field: its name, and why it is null
+
+
+def encode(body: Any) -> bytes:
+    try:
+        return to_json(body)
+    except PydanticSerializationError:
+        return to_json(_without_deep_values(body))
+
+
+def _without_deep_values(part: Any) -> Any:
+    """Tasks and schedules wherever they stand in an answer, which itself is shallow."""
+    if isinstance(part, list):
+        return [_without_deep_values(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    deep = [name for name in MAY_BE_DEEP if _is_deep(part.get(name))]
+    shown = {
+        name: value if name in MAY_BE_DEEP else _without_deep_values(value)
+        for name, value in part.items()
+    }
+    if not deep:
+        return shown
+    note = f"nested more than {READABLE_DEPTH} levels deep"
+    notes = (part.get(NOT_SHOWN) or {}) | dict.fromkeys(deep, note)
+    return shown | dict.fromkeys(deep) | {NOT_SHOWN: notes}
+
+
+def _is_deep(value: Any) -> bool:
+    """Level by level, because a deep value would exhaust the stack."""
+    level = [value]
+    for _ in range(READABLE_DEPTH + 1):
+        level = [inner for outer in level for inner in _within(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
