@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from duetime.local import runner
+from duetime.local.notices import TerminalNotices
 from duetime.local.options import LocalOptions
 from lambdas import registry
 from lambdas.registry import BadHandlers, HandlersNotFound
@@ -136,10 +137,14 @@ def test_another_kind_of_file(write: Write) -> None:
         registry.load("README.md")
 
 
+def on_a_terminal(options: LocalOptions) -> TerminalNotices:
+    return TerminalNotices(Console(stderr=True), options)
+
+
 def test_the_runner_says_it_on_one_line(
     write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner.logging, "basicConfig", lambda **_: None)
+    monkeypatch.setattr(runner, "_notices", on_a_terminal)
     file = write("[red]/broken_two.py", "raise RuntimeError('[bold]no')")
     assert runner.run(LocalOptions(memory=True, handlers=("[red]",))) == 1
     said = capsys.readouterr().err
@@ -150,7 +155,7 @@ def test_a_source_without_handlers_is_told(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("folder/no_handler.py", "")
-    runner._load_handlers(["folder"], Console(stderr=True))
+    runner._load_handlers(["folder"], on_a_terminal(LocalOptions()))
     assert capsys.readouterr().err == "warning: handlers: folder registers no new handler\n"
 
 

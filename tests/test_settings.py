@@ -16,11 +16,18 @@ def test_what_is_not_given_has_a_default():
     settings = Settings.read(REQUIRED)
     assert (settings.table, settings.shards, settings.catch_up) == ("tasks", 16, 100)
     assert settings.retention == 30 * DAY
+    assert settings.longest_timeout == 840
 
 
 def test_numbers_are_read():
     settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SHARDS": "4"})
     assert (settings.catch_up, settings.shards) == (7, 4)
+
+
+def test_the_hosts_that_executors_call_come_between_commas():
+    settings = Settings.read(REQUIRED | {"DUETIME_ALLOW_HOSTS": "10.0.0.0/8,db.internal"})
+    assert settings.hosts_allowed == ["10.0.0.0/8", "db.internal"]
+    assert Settings.read(REQUIRED).hosts_allowed == []
 
 
 @pytest.mark.parametrize("days", [1, 3650])
@@ -40,6 +47,14 @@ def test_a_retention_is_given_in_days(days: int):
             "DUETIME_RETENTION_DAYS must be from 1 to 3650, not 3651",
         ),
         ({"DUETIME_SHARDS": ""}, "DUETIME_SHARDS must be a whole number, not ''"),
+        (
+            {"DUETIME_LONGEST_TIMEOUT": "0"},
+            "DUETIME_LONGEST_TIMEOUT must be from 1 to 604800, not 0",
+        ),
+        (
+            {"DUETIME_LONGEST_TIMEOUT": "604801"},
+            "DUETIME_LONGEST_TIMEOUT must be from 1 to 604800, not 604801",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_named(given: dict[str, str], reason: str):

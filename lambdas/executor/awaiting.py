@@ -6,6 +6,7 @@ from typing import Any
 
 from lambdas.executor.context import Context
 from lambdas.executor.stopping import Stopped
+from lambdas.forks import EndForkedChild
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any], ctx: Context) -> Any:
@@ -21,7 +22,7 @@ async def _awaited(coroutine: Coroutine[Any, Any, Any], ctx: Context) -> Any:
     if task is None:
         raise RuntimeError("not in a task")
     try:
-        with ctx.brake.by(lambda: loop.call_soon_threadsafe(task.cancel)):
+        with ctx.brake.by(lambda: loop.call_soon_threadsafe(task.cancel)), EndForkedChild():
             return await coroutine
     except asyncio.CancelledError as error:
         if not ctx.brake.pulled:

@@ -1,5 +1,6 @@
 """What a handler knows about the attempt it is running, and how it talks back."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
@@ -9,6 +10,7 @@ from lambdas.core.task import Progress, Task, storable
 from lambdas.core.times import Millis, seconds, to_datetime
 from lambdas.core.values import value
 from lambdas.executor.stopping import Brake
+from lambdas.forks import check_process
 
 MESSAGE_LIMIT = 256
 
@@ -32,29 +34,41 @@ class Context:
     `fencing_token` grows with every attempt of the task and is never given twice: put it into
     a condition of your own writes, and a late attempt cannot overwrite a newer one's work."""
 
-    def __init__(self, task: Task, renew: Renew, look_back: LookBack = lambda: None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        renew: Renew,
+        look_back: LookBack = lambda: None,
+        *,
+        began: Millis = 0,  # when its lease was asked for, by the monotonic clock
+    ) -> None:
         if task.current is None:
             raise ValueError(f"task {task.id} is not running")
         self.task_id = task.id
         self.attempt = task.attempt
         self.idempotency_key = task.id  # the same on every try
         self.fencing_token = task.attempt
-        self._deadline = task.current.started_at + seconds(task.spec.timeout)
-        self.renewed_at = task.current.started_at
-        self.held_at = task.current.started_at  # its message, in the queue
+        self._timeout = seconds(task.spec.timeout)
+        self._started_at, self._began = task.current.started_at, began
+        self.ends_at = began + self._timeout
+        self.queued = False  # leased, and waiting for a thread
+        self.renewed_at = began
+        self.held_at = began  # its message, in the queue
         self._occurrence = task.spec.occurrence
         self._look_back = look_back
         self._renew = renew
+        self._pid = os.getpid()
         self._cancelled = False
         self.cancel_asked = False
         self.lease_lost = False
         self.interrupted = False
-        self.brake = Brake()
+        self.brake = Brake(task.id)
 
     @property
     def deadline(self) -> datetime:
-        """When the attempt is over, finished or not."""
-        return to_datetime(self._deadline)
+        """When the attempt is over, finished or not, by the wall clock as it was at the start.
+        What ends the attempt is its timeout, counted by a clock that nobody can set."""
+        return to_datetime(self._started_at + self.ends_at - self._began)
 
     @property
     def cancelled(self) -> bool:
@@ -78,17 +92,20 @@ class Context:
     @cached_property
     def previous(self) -> Previous | None:
         """The latest run of this schedule before this one that is over; looked up when asked."""
+        check_process(self._pid)
         with self.brake.shield():
             return self._look_back()
 
     def heartbeat(self) -> bool:
         """Renew the lease now; False once the handler should stop."""
+        check_process(self._pid)
         with self.brake.shield():
             self._renew(None)
         return not self._cancelled
 
     def progress(self, fraction: float, message: str | None = None) -> None:
         """Tell how far the work is, from 0 to 1; anyone who looks at the task sees it."""
+        check_process(self._pid)
         if isinstance(fraction, str) or not 0 <= fraction <= 1:
             raise ValueError(f"progress: {fraction} is not between 0 and 1")
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
@@ -96,6 +113,10 @@ class Context:
             self._renew(Progress(fraction=fraction, message=kept))
 
     # What follows is called by the executor.
+
+    def count_from(self, now: Millis) -> None:
+        """Let the attempt have all of its time from here on."""
+        self.ends_at = now + self._timeout
 
     def stop(self, *, asked: bool = False, lost: bool = False) -> None:
         """Tell the handler; `asked` when somebody cancelled the task, `lost` when another
@@ -114,6 +135,6 @@ class Context:
             return "the task was cancelled"
         if self.lease_lost:
             return "the lease was lost"
-        if now >= self._deadline:
+        if now >= self.ends_at:
             return "its time was up"
         return "the heartbeats were not answered"

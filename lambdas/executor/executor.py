@@ -8,13 +8,16 @@ token is spent.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
-from lambdas.core.change import Answer, Applied, Change, Refused, Unknown
+from lambdas import task_log
+from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from lambdas.core.delivery import Message
-from lambdas.core.errors import AskedForDelay
+from lambdas.core.errors import AskedForDelay, BadResult, Snooze, Unavailable
 from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
+from lambdas.core.results import encode_result
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import fail, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
@@ -23,7 +26,15 @@ from lambdas.core.values import value
 from lambdas.enqueue import enqueue
 from lambdas.executor.context import Context, Previous
 from lambdas.executor.messages import Letters, Messages
-from lambdas.executor.runs import Admitted, Ended, Run, check_result, failed, stopped
+from lambdas.executor.runs import (
+    Admitted,
+    Ended,
+    Run,
+    failed,
+    stopped,
+    unrecordable,
+    unreported,
+)
 from lambdas.executor.settling import AFTER_LEASE, Settling, keeps_attempt
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed, Targets
@@ -31,8 +42,10 @@ from lambdas.executor.targets import TargetFailed, Targets
 log = logging.getLogger(__name__)
 
 EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
+OUTCOME_TRIES = 3  # of one over which the store fails, before its attempt counts as failed
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
 HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
+UNREAD_AGAIN = 5.0  # seconds until a run that could not read its previous run tries again
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 
 
@@ -41,6 +54,11 @@ class Advanced:
     begun: list[Run] = field(default_factory=list)
     unrecorded: list[Ended] = field(default_factory=list)  # not answered: to be tried again
     unleased: list[Admitted] = field(default_factory=list)  # likewise
+
+
+class _Outcome(NamedTuple):
+    end: Ended
+    change: Change  # what records it
 
 
 class Executor:
@@ -53,16 +71,16 @@ class Executor:
         self._settling = Settling(ports, self._messages)
 
     def admit(self, messages: Sequence[Message], until: Millis | None = None) -> list[Message]:
-        """Hand back what comes too early to wait for, and what could not end before `until`;
-        the rest is to be leased when it is due."""
-        now = self._clock.now()
+        """Hand back what comes too early to wait for, and what could not end before `until`, a
+        time of the monotonic clock; the rest is to be leased when it is due."""
+        now, left = self._clock.now(), _left(until, self._clock.monotonic())
         admitted = []
         for message in self._messages.without_letters(messages):
             early = message.delivery.due_at - now
             needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
             if early > EARLY:
                 self._messages.hand_back(message, early - SECOND)
-            elif until is not None and now + needs > until:
+            elif needs > left:
                 self._messages.give_back(message)
             else:
                 admitted.append(message)
@@ -71,14 +89,14 @@ class Executor:
     def advance(self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()) -> Advanced:
         """Record what is over and lease what is due, together: the writes share one trip. One
         that is not answered may have been made; repeated as it is, it knows its own traces."""
-        now = self._clock.now()
-        due = self._let_in([a for a in due if self._is_due(a.message, now)])
-        outcomes = [end.change or self._outcome(end, now) for end in ended]
+        now, asked_at = self._clock.now(), self._clock.monotonic()
+        due = self._let_in([a for a in due if a.change or self._is_due(a.message, now)])
+        outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
-        answers = self._store.apply(outcomes + leases)
+        answers = self._apply([outcome.change for outcome in outcomes] + leases)
         advanced = Advanced()
-        self._recorded(ended, outcomes, answers[: len(outcomes)], advanced)
-        self._leased(due, leases, answers[len(outcomes) :], advanced)
+        self._recorded(outcomes, answers[: len(outcomes)], advanced)
+        self._leased(due, leases, answers[len(outcomes) :], advanced, asked_at)
         return advanced
 
     def give_back(self, message: Message) -> None:
@@ -87,21 +105,33 @@ class Executor:
     def lose(self, end: Ended) -> None:
         """An outcome that the store would not take. By the time the message comes again, the
         lease surely has run out."""
-        log.error("outcome lost: the store does not answer", extra=_fields(end.run))
+        log.error("outcome lost", extra=_fields(end.run))
         self._messages.hand_back(end.run.message, AFTER_LEASE)
 
     def execute(self, run: Run) -> Ended:
         """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
+        token = task_log.begin(run.task)
+        try:
+            return self._execute(run)
+        finally:
+            task_log.end(token)
+
+    def _execute(self, run: Run) -> Ended:
+        try:
+            return self._attempt(run)
+        except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
+            return unreported(run)
+
+    def _attempt(self, run: Run) -> Ended:
         try:
             task = self._filled_in(run)
             target = self._targets[task.spec.target["type"]]
-            result = target(task, run.context)
-            check_result(result)
+            result = encode_result(target(task, run.context))
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
-            return stopped(run, error, self._clock.now())
+            return stopped(run, error, self._clock.monotonic())
         except BaseException as error:
-            if not isinstance(error, TargetFailed | AskedForDelay):
+            if not isinstance(error, TargetFailed | AskedForDelay | BadResult):
                 log.info("attempt failed", exc_info=error, extra=_fields(run, "execute"))
             return failed(run, error)
         return Ended(run=run, result=result)
@@ -109,19 +139,19 @@ class Executor:
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
         runs = list(runs)
-        now = self._clock.now()
+        now, asked_at = self._clock.now(), self._clock.monotonic()
         changes = [renew(run.task, now=now, progress=progress) for run in runs]
-        for run, answer in zip(runs, self._store.apply(changes), strict=True):
+        for run, answer in zip(runs, self._apply(changes), strict=True):
             match answer:
                 case Refused():
                     run.context.stop(lost=True)
                 case Applied(task):
-                    run.context.renewed_at = now
+                    run.context.renewed_at = asked_at
                     if task.cancel_requested:
                         run.context.stop(asked=True)
                 case Unknown(reason):  # see Books.guard
                     log.info("lease not renewed: %s", reason, extra=_fields(run, "renew"))
-        self._hold([run for run in runs if now - run.context.held_at >= HOLD_EVERY], now)
+        self._hold([r for r in runs if asked_at - r.context.held_at >= HOLD_EVERY], asked_at)
 
     def _hold(self, runs: Sequence[Run], now: Millis) -> None:
         """A long run outlasts the time for which its queue hides the message."""
@@ -129,20 +159,56 @@ class Executor:
             for run in runs:
                 run.context.held_at = now
 
+    def _apply(self, changes: Sequence[Change]) -> list[Answer]:
+        """One change over which the store fails must not hold up the others: repeated, those
+        that were made know their own traces."""
+        try:
+            return self._store.apply(changes)
+        except Exception:
+            log.exception("batch not written: repeated one by one", extra={"step": "record"})
+        return [self._apply_alone(change) for change in changes]
+
+    def _apply_alone(self, change: Change) -> Answer:
+        try:
+            [answer] = self._store.apply([change])
+        except Exception as error:
+            fields = {"step": change.step.value, "task_id": change.task_id}
+            log.exception("change not written", extra=fields)
+            return Unwritable(repr(error))
+        return answer
+
+    def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[_Outcome]:
+        """What is over, with the change that records it. An outcome of which no change can be
+        made is recorded as a failure of its attempt."""
+        outcomes = []
+        for end in ended:
+            outcome = self._outcome(end, now) or self._outcome(unrecordable(end), now)
+            if outcome is None:
+                self.lose(end)
+            else:
+                outcomes.append(outcome)
+        return outcomes
+
+    def _outcome(self, end: Ended, now: Millis) -> _Outcome | None:
+        try:
+            return _Outcome(end, end.change or self._record(end, now))
+        except Exception:
+            log.exception("outcome not recordable", extra=_fields(end.run))
+            return None
+
     def _recorded(
-        self,
-        ended: Sequence[Ended],
-        outcomes: Sequence[Change],
-        answers: Sequence[Answer],
-        advanced: Advanced,
+        self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], advanced: Advanced
     ) -> None:
         """Send what is to be tried again soon, and settle the messages."""
         spent: list[Message] = []
         dead: list[Message] = []
         again: list[Task] = []
-        for end, change, answer in zip(ended, outcomes, answers, strict=True):
+        for (end, change), answer in zip(outcomes, answers, strict=True):
             message = end.run.message
             match answer:
+                case Unwritable() if end.tries + 1 >= OUTCOME_TRIES:
+                    as_failure = replace(unrecordable(end), tries=end.tries + 1)
+                    advanced.unrecorded.append(as_failure)
                 case Unknown(reason):
                     log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
                     advanced.unrecorded.append(replace(end, change=change, tries=end.tries + 1))
@@ -166,15 +232,18 @@ class Executor:
         leases: Sequence[Change],
         answers: Sequence[Answer],
         advanced: Advanced,
+        asked_at: Millis,
     ) -> None:
         """Begin the attempts that were leased; settle the messages that start nothing."""
         spent: list[Message] = []
         for admitted, change, answer in zip(due, leases, answers, strict=True):
+            began = admitted.asked_at if admitted.change else asked_at
             match answer:
                 case Applied(task) if keeps_attempt(self._store, task):
-                    advanced.begun.append(self._begin(admitted.message, task))
+                    advanced.begun.append(self._begin(admitted.message, task, began))
                 case Applied() | Unknown():
-                    again = replace(admitted, change=change, tries=admitted.tries + 1)
+                    tries = admitted.tries + 1
+                    again = replace(admitted, change=change, asked_at=began, tries=tries)
                     advanced.unleased.append(again)
                 case Refused(task):
                     if self._settling.is_spent(admitted.message, task):
@@ -196,9 +265,12 @@ class Executor:
             self._messages.hand_back(message, early)
         return early <= 0
 
-    def _begin(self, message: Message, task: Task) -> Run:
+    def _begin(self, message: Message, task: Task, began: Millis) -> Run:
         context = Context(
-            task, lambda progress: self.renew([run], progress), lambda: self._previous(task)
+            task,
+            lambda progress: self.renew([run], progress),
+            lambda: self._previous(task),
+            began=began,
         )
         run = Run(task=task, message=message, context=context)
         return run
@@ -209,7 +281,12 @@ class Executor:
             return run.task
         from lambdas.executor.previous import filled_in
 
-        return filled_in(run.task, run.context.previous)
+        try:
+            previous = run.context.previous
+        except Unavailable as error:  # the target has not been called: the attempt does not count
+            reason = f"the previous run could not be read: {error}"
+            raise Snooze(UNREAD_AGAIN, reason) from error
+        return filled_in(run.task, previous)
 
     def _previous(self, task: Task) -> Previous | None:
         if task.spec.occurrence is None:
@@ -221,7 +298,7 @@ class Executor:
     def _lease(self, admitted: Admitted, now: Millis) -> Change:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
 
-    def _outcome(self, end: Ended, now: Millis) -> Change:
+    def _record(self, end: Ended, now: Millis) -> Change:
         if end.failure is None:
             return succeed(end.run.task, result=end.result, now=now)
         return fail(
@@ -232,6 +309,10 @@ class Executor:
             draw=self._ports.chance.draw(),
             cancelled=end.run.context.cancel_asked,
         )
+
+
+def _left(until: Millis | None, now: Millis) -> float:
+    return inf if until is None else until - now
 
 
 def _fields(run: Run, step: str = "record") -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The `executor` Lambda, one per lane: an SQS event source calls it with up to ten messages."""
 
+import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -18,27 +20,38 @@ from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
 from lambdas.executor.messages import Letters
 from lambdas.executor.targets import Targets
+from lambdas.executor.targets.address_rules import AddressRules, parse_allowed
 from lambdas.executor.targets.http import HttpTarget
 from lambdas.executor.targets.python import run_handler
+from lambdas.task_log import TaskFields
 
 LETTERS: Letters = set()  # known to this sandbox, over all its invocations
 
 logger = Logger(service="executor")
 copy_config_to_registered_loggers(logger, include={"lambdas"})
+for _handler in logger.handlers:
+    _handler.addFilter(TaskFields())
+if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+    # The handlers' own records become lines like ours, with the ids of their task, instead of
+    # those of Lambda's own handler, which has no fields.
+    logging.getLogger().handlers[:] = logger.handlers
+    logging.getLogger(logger.name).propagate = False
 
 
 @cache
 def targets() -> Targets:
-    if wiring.settings().handlers:
-        registry.load(wiring.settings().handlers)
-    return {"python": run_handler, "http": HttpTarget(wiring.adapters().ports.clock)}
+    given = wiring.settings()
+    if given.handlers:
+        registry.load(given.handlers)
+    rules = AddressRules(allowed=[parse_allowed(host) for host in given.hosts_allowed])
+    return {"python": run_handler, "http": HttpTarget(wiring.adapters().ports.clock, rules)}
 
 
 @logger.inject_lambda_context
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """Whatever is not named as failed, SQS deletes."""
     ports = wiring.adapters().ports
-    until = ports.clock.now() + context.get_remaining_time_in_millis()
+    until = ports.clock.monotonic() + context.get_remaining_time_in_millis()
     failed: list[str] = []
     messages = list(_messages(event["Records"], failed))
     failed += execute(ports, targets(), messages, until)

@@ -1,27 +1,28 @@
-"""The child that runs one isolated handler: `python -m lambdas.executor.isolated FD LIFE`.
+"""The child that runs one isolated handler: `python -m lambdas.executor.isolated FD LIFE PID`.
 
-It ends with its executor, and so does every program in its process group: a keeper beside it,
-which nothing can hold up, kills them all.
+It forks: the handler runs in the fork, and its parent becomes the keeper, which ends it and all
+that it has started when the executor says so or dies.
 """
 
 import importlib
 import os
-import signal
 import sys
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NoReturn
 
-from lambdas import registry
-from lambdas.core.codec import to_json
+from lambdas import log_lines, registry, task_log
+from lambdas.core.errors import Snooze
+from lambdas.core.results import encode_result
 from lambdas.core.task import Progress
+from lambdas.executor import processes
 from lambdas.executor.calling import call
 from lambdas.executor.context import Context
 from lambdas.executor.failures import failure_of
-from lambdas.executor.runs import check_result
+from lambdas.executor.keeper import keep
 from lambdas.executor.targets import TargetFailed
-from lambdas.executor.wire import Failed, Order, Renewal, Succeeded
+from lambdas.executor.wire import SPARE_AGAIN, Failed, Order, Renewal, Succeeded
 
 
 class Parent:
@@ -53,10 +54,18 @@ class Parent:
                 self._answers.put(None)
 
 
-def main(fd: int, life: int) -> None:
-    os.set_inheritable(fd, False)
-    _keep(fd, life)
+def main(fd: int, life: int, executor: int) -> None:
+    """`fd` is the executor's pipe, `life` ends with the executor, which has the id `executor`."""
+    for one in (fd, life):
+        os.set_inheritable(one, False)
+    processes.adopt_orphans()
     pipe = Connection(fd)
+    if handler := _fork(pipe):
+        pipe.close()
+        keep(handler, life, executor)
+    os.close(life)
+    os.setpgid(0, 0)  # so that a handler that signals its group does not reach the keeper
+    processes.end_with_parent()
     try:
         order = pipe.recv()
     except EOFError:
@@ -64,17 +73,42 @@ def main(fd: int, life: int) -> None:
     run(order, Parent(pipe))
 
 
+def _fork(pipe: "Connection[Any, Any]") -> int:
+    try:
+        return os.fork()
+    except OSError as error:
+        snooze = Snooze(SPARE_AGAIN, f"no process could be started in the child: {error}")
+        pipe.send(Failed(failure=failure_of(snooze)))
+        raise SystemExit from None
+
+
 def run(order: Order, parent: Parent) -> None:
     _take_over(order)
+    if order.logs is not None:
+        log_lines.install(order.logs)
     ctx = Context(order.task, parent.renew, lambda: order.previous)
-    Thread(target=parent.listen, args=(ctx,), daemon=True).start()
     try:
-        result = call(_handler(order), order.task.spec.payload, ctx)
-        check_result(result)
+        _listen(parent, ctx)
+        result = encode_result(_call(order, ctx))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the executor is told
         parent.tell(Failed(failure=failure_of(error)))
     else:
-        parent.tell(Succeeded(result=to_json(result)))
+        parent.tell(Succeeded(result=result))
+
+
+def _listen(parent: Parent, ctx: Context) -> None:
+    try:
+        Thread(target=parent.listen, args=(ctx,), daemon=True).start()
+    except RuntimeError as error:
+        raise Snooze(SPARE_AGAIN, f"no thread could be started in the child: {error}") from None
+
+
+def _call(order: Order, ctx: Context) -> Any:
+    token = task_log.begin(order.task)
+    try:
+        return call(_handler(order), order.task.spec.payload, ctx)
+    finally:
+        task_log.end(token)
 
 
 def _take_over(order: Order) -> None:
@@ -97,19 +131,9 @@ def _handler(order: Order) -> registry.Handler:
     return handler.run
 
 
-def _keep(fd: int, life: int) -> None:
-    """`life` ends when the executor does. A handler that waits in C would not notice."""
-    if os.fork():
-        os.close(life)
-        return
-    os.close(fd)
-    os.read(life, 1)
-    _end()
-
-
 def _end() -> NoReturn:
-    """With everything that the handler has started."""
-    os.killpg(0, signal.SIGKILL)
+    """The keeper sees to what the handler has started."""
+    processes.kill(os.getpid())
     os._exit(1)  # not reached
 
 

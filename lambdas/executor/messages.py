@@ -29,7 +29,7 @@ class Messages:
 
     def delete(self, messages: Sequence[Message]) -> None:
         if messages:
-            with _lane_not_reached():
+            with _lane_not_reached(messages):
                 self._lanes.delete(messages)
 
     def bury(self, messages: Sequence[Message]) -> None:
@@ -38,7 +38,7 @@ class Messages:
         if len(self._letters) > LETTERS_KNOWN:
             self._letters.clear()
         self._letters.update(_letter(message) for message in messages)
-        with _lane_not_reached():
+        with _lane_not_reached(messages):
             self._lanes.bury(messages)
 
     def without_letters(self, messages: Sequence[Message]) -> list[Message]:
@@ -48,7 +48,7 @@ class Messages:
         return [message for message in messages if message not in letters]
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        with _lane_not_reached():
+        with _lane_not_reached([message]):
             self._lanes.hand_back(message, delay)
 
     def give_back(self, message: Message) -> None:
@@ -58,18 +58,19 @@ class Messages:
 
     def hold(self, messages: Sequence[Message], span: Millis) -> bool:
         """Whether the lane was reached."""
-        with _lane_not_reached():
+        with _lane_not_reached(messages):
             self._lanes.hold(messages, span)
             return True
         return False
 
 
 @contextmanager
-def _lane_not_reached() -> Iterator[None]:
+def _lane_not_reached(messages: Sequence[Message]) -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
-        log.warning("the lane was not reached: %s", error)
+        ids = [message.delivery.task_id for message in messages]
+        log.warning("lane not reached: %s", error, extra={"step": "execute", "task_ids": ids})
 
 
 def _letter(message: Message) -> tuple[str, str]:

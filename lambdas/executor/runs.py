@@ -1,9 +1,6 @@
 """A run: one leased attempt, and how it came out."""
 
-from typing import Any
-
 from lambdas.core.change import Change
-from lambdas.core.codec import to_json
 from lambdas.core.delivery import Message
 from lambdas.core.lifecycle import Outcome
 from lambdas.core.steps.record import Failure
@@ -13,10 +10,7 @@ from lambdas.core.values import value
 from lambdas.executor.context import Context
 from lambdas.executor.failures import failure_of
 from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets import TargetFailed
 from lambdas.executor.traces import told_trace
-
-RESULT_LIMIT = 64 * 1024
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -25,6 +19,7 @@ class Admitted:
 
     message: Message
     change: Change | None = None  # the lease, once it was tried and not answered
+    asked_at: Millis = 0  # when it was first tried, by the monotonic clock
     tries: int = 0
 
 
@@ -46,7 +41,7 @@ class Ended:
     """A run that is over: with a result, unless with a failure."""
 
     run: Run
-    result: Any = None
+    result: str | None = None  # JSON
     failure: Failure | None = None
     change: Change | None = None  # what records it, once that was tried and not answered
     tries: int = 0
@@ -69,22 +64,26 @@ def failed(run: Run, error: BaseException) -> Ended:
     return Ended(run=run, failure=failure_of(error))
 
 
+def unrecordable(end: Ended) -> Ended:
+    """The failure that takes the place of an outcome which the store cannot write. After a
+    success it is permanent: the work is done."""
+    error = TaskError(
+        type="BadResult", message="the outcome cannot be stored; the executor's log says why"
+    )
+    permanent = end.failure is None or end.failure.permanent
+    failure = Failure(outcome=Outcome.FAILED, error=error, permanent=permanent)
+    return Ended(run=end.run, failure=failure, tries=end.tries)
+
+
+def unreported(run: Run) -> Ended:
+    """A failure that cannot even be described."""
+    error = TaskError(type="Unreported", message="the attempt failed, and so did its report")
+    return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=error))
+
+
 def stopped(run: Run, error: Stopped, now: Millis) -> Ended:
     """A handler that was made to stop; where it was then is worth knowing."""
     told = TaskError(
         type="Stopped", message=run.context.why_stopped(now), traceback=told_trace(error)
     )
     return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=told))
-
-
-def check_result(result: Any) -> None:
-    """A result that cannot be stored fails the attempt with a reason, not the executor."""
-    if result is None:
-        return
-    try:
-        size = len(to_json(result).encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        reason = f"the result is not JSON: {error}"
-        raise TargetFailed("BadResult", reason, permanent=True) from None
-    if size > RESULT_LIMIT:
-        raise TargetFailed("BadResult", "the result is over 64 KiB", permanent=True)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import namedtuple
+from datetime import date
 
 from duetime import PermanentError, RetryLater, Snooze, task
 
@@ -54,6 +55,53 @@ def starts_another(payload, ctx):
     time.sleep(3600)
 
 
+def held_elsewhere(path, way):
+    """Start a program that holds a file open, and get it away from this process's group."""
+    with open(path, "w") as held:
+        if way == "session":
+            subprocess.Popen(["sleep", "3600"], stdout=held, start_new_session=True)
+        elif way == "group":
+            subprocess.Popen(["sleep", "3600"], stdout=held, process_group=0)
+        elif way == "daemon":
+            daemonize(held)
+
+
+def daemonize(held):
+    """As daemons do: fork, a session of its own, fork again, so that its parent is gone."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.dup2(held.fileno(), 1)
+    os.execvp("sleep", ["sleep", "3600"])
+
+
+@task("isolated.escapes", isolated=True)
+def escapes(payload, ctx):
+    path, _, way = payload.partition(" ")
+    held_elsewhere(path, way)
+    ctx.heartbeat()
+    time.sleep(3600)
+
+
+@task("isolated.leaves_a_daemon", isolated=True)
+def leaves_a_daemon(payload, ctx):
+    held_elsewhere(payload, "daemon")
+    return "done"
+
+
+@task("isolated.attacks_its_keeper", isolated=True)
+def attacks_its_keeper(payload, ctx):
+    path, _, number = payload.partition(" ")
+    held = open(path, "w")  # noqa: SIM115 - until the process ends
+    os.kill(os.getppid(), int(number))
+    ctx.heartbeat()
+    time.sleep(3600)
+    held.close()
+
+
 @task("isolated.raises", isolated=True)
 def raises(payload, ctx):
     errors = {
@@ -68,7 +116,14 @@ def raises(payload, ctx):
 
 @task("isolated.returns", isolated=True)
 def returns(payload, ctx):
-    return {"set": {1}, "pair": Pair(1, 2), "none": None}[payload]
+    results = {
+        "set": {1},
+        "pair": Pair(1, 2),
+        "none": None,
+        "day": date(2026, 11, 16),
+        "socket": {"held": object()},
+    }
+    return results[payload]
 
 
 @task("isolated.dies", isolated=True)

@@ -15,7 +15,7 @@ from lambdas.core.lifecycle import Outcome, Status, Step
 from lambdas.core.ports import Ports
 from lambdas.core.retry import RetryPolicy
 from lambdas.core.steps.cancel import request_cancel
-from lambdas.core.times import MINUTE, SECOND
+from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.executor.books import AGAIN, LEASE_TRIES, STOP_GRACE, Books, Turn
 from lambdas.executor.executor import HELD_FOR, Executor
 from lambdas.executor.messages import LATEST, SOON
@@ -274,7 +274,8 @@ def test_a_cancelled_handler_that_cannot_be_stopped_is_told_of(
     assert caplog.messages == []
     desk.after(STOP_GRACE)
 
-    assert caplog.messages == [f"task {run.task.id}: its handler does not stop, and keeps its slot"]
+    assert caplog.messages == ["handler not stopped: it keeps its slot"]
+    assert (caplog.records[0].task_id, caplog.records[0].attempt) == (run.task.id, 1)
     assert desk.books.open == 0
 
 
@@ -351,7 +352,7 @@ def test_an_outcome_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: 
 
     assert desk.books.open == 0
     task = desk.world.task(run.task.id)
-    assert (task.status, task.attempt, task.result) == (Status.SUCCEEDED, 1, "done")
+    assert (task.status, task.attempt, task.result) == (Status.SUCCEEDED, 1, '"done"')
     assert [m.delivery.task_id for m in desk.world.lanes.deleted] == [task.id]
 
 
@@ -424,6 +425,21 @@ def test_the_message_of_a_long_run_is_kept_from_coming_again(desk: Desk):
         desk.after(HEARTBEAT)
     assert desk.world.lanes.held == [run.message] * 2
     assert HELD_FOR > 18 * HEARTBEAT
+
+
+def test_run_of_hours_keeps_its_lease_and_its_message(desk: Desk):
+    """With a scanner that looks at it every minute."""
+    run = desk.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    for _ in range(3 * HOUR // MINUTE):
+        for _ in range(MINUTE // HEARTBEAT):
+            desk.after(HEARTBEAT)
+        desk.world.tick()
+    assert not run.context.cancelled
+    assert set(desk.world.lanes.held) == {run.message}
+    desk.end(run)
+
+    task = desk.world.task(run.task.id)
+    assert (task.status, task.attempt) == (Status.SUCCEEDED, 1)
 
 
 def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(desk: Desk):

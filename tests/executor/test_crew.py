@@ -24,9 +24,10 @@ from lambdas.executor.runs import Ended, Run
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
+from tests.factories import result_of
 from tests.world import RULES, World
 
-PATIENCE = 10.0  # seconds; whoever waits that long has failed
+PATIENCE = 60.0  # seconds; whoever waits that long has failed
 ONCE = RetryPolicy(max_attempts=1)
 
 
@@ -274,7 +275,7 @@ def test_closing_lets_what_was_offered_finish(world: World):
     bookkeeper.join(PATIENCE)
 
     assert not bookkeeper.is_alive()
-    assert world.task(task_id).result == "finished"
+    assert result_of(world.task(task_id)) == "finished"
 
 
 def test_a_crew_with_nothing_to_do_closes_at_once(world: World):
@@ -417,7 +418,7 @@ def test_a_crew_that_fails_leaves_no_thread_behind(world: World):
     world.submit()
     crew = Crew(world.executor, world.clock, 1, name="failing")
     crew.offer(world.receive())
-    world.store.before["apply"] = lambda: 1 / 0
+    world.executor.advance = lambda **_: 1 / 0
 
     with pytest.raises(ZeroDivisionError):
         crew.run()
@@ -426,3 +427,37 @@ def test_a_crew_that_fails_leaves_no_thread_behind(world: World):
         if thread.name.startswith("failing"):
             thread.join(PATIENCE)
     assert not [t for t in threading.enumerate() if t.name.startswith("failing")]
+
+
+def failure_of(crew: Crew) -> BaseException:
+    """What its bookkeeper ends with."""
+    ended: SimpleQueue[BaseException] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            crew.run()
+        except BaseException as error:  # noqa: BLE001 - it is what a test asks for
+            ended.put(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return ended.get(timeout=PATIENCE)
+
+
+def test_crew_whose_guard_fails_ends_instead_of_going_on_without_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """Without the guard a handler could outlive its lease."""
+    monkeypatch.setattr("lambdas.executor.crew.GUARD_EVERY", 0.001)
+    crew = Crew(world.executor, world.clock, 1)
+    crew._books.guard = lambda: 1 / 0
+
+    assert isinstance(failure_of(crew), ZeroDivisionError)
+
+
+def test_crew_whose_thread_fails_outside_a_run_ends_instead_of_losing_a_slot(world: World):
+    crew = Crew(world.executor, world.clock, 1)
+    world.executor.execute = lambda run: 1 / 0
+    world.submit()
+    crew.offer(world.receive())
+
+    assert isinstance(failure_of(crew), ZeroDivisionError)

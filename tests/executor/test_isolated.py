@@ -15,19 +15,22 @@ import pytest
 
 from lambdas import registry
 from lambdas.core.lifecycle import Outcome, Status
+from lambdas.core.results import Encoded
 from lambdas.core.task import Progress
 from lambdas.core.times import SECOND
+from lambdas.executor import child as child_module
 from lambdas.executor.child import Child, _order
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
-from tests.factories import a_running_task, a_spec
+from tests.factories import a_running_task, a_spec, result_of
 from tests.world import World
 
-PATIENCE = 30.0  # seconds; whoever waits that long has failed
+PATIENCE = 60.0  # seconds; whoever waits that long has failed
 ROOT = Path(__file__).parents[2]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists them in /proc")
 
 
 @pytest.fixture(autouse=True)
@@ -77,8 +80,9 @@ def test_it_runs_elsewhere_and_knows_what_every_handler_knows(ended, monkeypatch
     monkeypatch.setenv("PYTHONPATH", "/as/it/was")
     task = ended("isolated.echo", {"n": [1, None, "ü"]})
 
-    assert task.result.pop("pid") != os.getpid()
-    assert task.result == {
+    result = result_of(task)
+    assert result.pop("pid") != os.getpid()
+    assert result == {
         "payload": {"n": [1, None, "ü"]},
         "attempt": 1,
         "key": task.id,
@@ -90,12 +94,12 @@ def test_it_runs_elsewhere_and_knows_what_every_handler_knows(ended, monkeypatch
 def test_progress_and_heartbeat_come_from_the_child(ended):
     task = ended("isolated.reports")
 
-    assert task.result is True
+    assert result_of(task) is True
     assert task.progress == Progress(fraction=0.5, message="half")
 
 
 def test_it_may_be_async(ended):
-    assert ended("isolated.later").result == "async"
+    assert result_of(ended("isolated.later")) == "async"
 
 
 def test_what_it_prints_goes_where_it_always_goes(ended, capfd):
@@ -105,7 +109,7 @@ def test_what_it_prints_goes_where_it_always_goes(ended, capfd):
 
 
 def test_a_thread_that_is_left_does_not_keep_the_child(ended):
-    assert ended("isolated.leaves_a_thread").result == "done"
+    assert result_of(ended("isolated.leaves_a_thread")) == "done"
 
 
 @pytest.mark.parametrize(
@@ -143,10 +147,13 @@ def test_its_traceback_comes_along(ended):
 
 
 def test_its_result_is_looked_at_like_any_other(ended):
-    assert ended("isolated.returns", "pair").result == [1, 2]
+    assert result_of(ended("isolated.returns", "pair")) == [1, 2]
     assert ended("isolated.returns", "none").result is None
-    bad = ended("isolated.returns", "set")
+    assert result_of(ended("isolated.returns", "set")) == [1]
+    assert result_of(ended("isolated.returns", "day")) == "2026-11-16"
+    bad = ended("isolated.returns", "socket")
     assert (bad.status, bad.current.error.type) == (Status.DEAD, "BadResult")
+    assert bad.current.error.message.startswith("result.held: a value of type object is not JSON")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +169,7 @@ def test_a_child_that_dies_fails_the_attempt(ended, handler, payload, message):
 
     assert task.status is Status.RETRYING
     assert (task.current.error.type, task.current.error.message) == ("ChildDied", message)
-    assert ended("isolated.later").result == "async", "the next one is not concerned"
+    assert result_of(ended("isolated.later")) == "async", "the next one is not concerned"
 
 
 def test_a_module_that_the_child_cannot_import(ended, monkeypatch):
@@ -190,7 +197,7 @@ def test_a_child_is_told():
     going = Going("isolated.waits")
     going.context.stop(asked=True)
 
-    assert going.outcome() == "told"
+    assert going.outcome() == Encoded('"told"')
 
 
 def test_a_child_that_is_blocked_is_killed():
@@ -209,6 +216,80 @@ def test_what_a_handler_has_started_ends_with_it(tmp_path):
 
     assert isinstance(going.outcome(), Stopped)
     assert is_let_go(reader)
+
+
+WAYS = pytest.mark.parametrize("way", ["session", "group", "daemon"])
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> tuple[str, int]:
+    """A name to open for writing, and the end from which one sees whether anybody holds it."""
+    name = tmp_path / "held"
+    os.mkfifo(name)
+    return str(name), os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+
+
+@linux
+@WAYS
+def test_program_that_left_the_handlers_group_ends_with_it(fifo: tuple[str, int], way: str):
+    name, reader = fifo
+    going = Going("isolated.escapes", f"{name} {way}")
+    going.context.interrupt()
+
+    assert isinstance(going.outcome(), Stopped)
+    assert is_let_go(reader)
+
+
+@linux
+def test_daemon_of_a_handler_that_succeeded_ends_too(ended, fifo: tuple[str, int]):
+    name, reader = fifo
+
+    assert result_of(ended("isolated.leaves_a_daemon", name)) == "done"
+    assert is_let_go(reader)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_handler_that_signals_its_parent_by_mistake_goes_on(fifo: tuple[str, int], number: int):
+    name, reader = fifo
+    going = Going("isolated.attacks_its_keeper", f"{name} {int(number)}")
+    going.context.interrupt()
+
+    assert isinstance(going.outcome(), Stopped)
+    assert is_let_go(reader)
+
+
+@linux
+def test_handler_that_kills_its_keeper_ends_with_it(ended, fifo: tuple[str, int]):
+    name, reader = fifo
+    task = ended("isolated.attacks_its_keeper", f"{name} {int(signal.SIGKILL)}")
+
+    assert task.current.error.type == "ChildDied"
+    assert is_let_go(reader)
+
+
+@linux
+def test_handler_that_stops_its_keeper_is_killed_by_the_executor(
+    fifo: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(child_module, "KEEPING", 0.1)
+    name, reader = fifo
+    going = Going("isolated.attacks_its_keeper", f"{name} {int(signal.SIGSTOP)}")
+    going.context.interrupt()
+
+    assert isinstance(going.outcome(), Stopped)
+    assert is_let_go(reader)
+
+
+def test_child_that_cannot_be_started_leaves_no_descriptor_behind(monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: Any) -> Any:
+        raise FileNotFoundError("no such interpreter")
+
+    monkeypatch.setattr(child_module, "_start", refused)
+    before = sorted(os.listdir("/dev/fd"))
+    with pytest.raises(FileNotFoundError):
+        Child()
+
+    assert sorted(os.listdir("/dev/fd")) == before
 
 
 def is_let_go(reader: int) -> bool:
@@ -256,7 +337,7 @@ import sys
 from lambdas.executor.context import Context
 from lambdas.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
-from tests.factories import a_running_task, a_spec
+from tests.factories import a_running_task, a_spec, result_of
 
 name, payload = sys.argv[1:]
 spec = a_spec(target={"type": "python", "handler": name}, payload=payload)
@@ -265,9 +346,26 @@ run_handler(task, Context(task, lambda progress: print("it runs", flush=True)))
 """
 
 
-def an_executor(handler: str, payload: str = "") -> "subprocess.Popen[bytes]":
+# Forks once the handler runs, as another handler in the same process may.
+COPIES_ITSELF = """
+import os, threading, time
+
+def fork_when_it_runs(progress):
+    print("it runs", flush=True)
+    copy = os.fork()
+    if copy == 0:
+        os.closerange(0, 3)
+        time.sleep(3600)
+    print(copy, flush=True)
+
+"""
+
+
+def an_executor(
+    handler: str, payload: str = "", source: str = EXECUTOR
+) -> "subprocess.Popen[bytes]":
     """Another process, in which the handler runs."""
-    command = [sys.executable, "-c", EXECUTOR, handler, payload]
+    command = [sys.executable, "-c", source, handler, payload]
     executor = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert executor.stdout is not None
     assert executor.stdout.readline() == b"it runs\n"
@@ -291,6 +389,34 @@ def test_what_a_handler_has_started_ends_with_the_executor_too(tmp_path):
     executor.communicate(timeout=PATIENCE)
 
     assert is_let_go(reader)
+
+
+@linux
+@WAYS
+def test_program_that_left_the_handlers_group_ends_with_the_executor_too(
+    fifo: tuple[str, int], way: str
+):
+    name, reader = fifo
+    executor = an_executor("isolated.escapes", f"{name} {way}")
+    executor.kill()
+    executor.communicate(timeout=PATIENCE)
+
+    assert is_let_go(reader)
+
+
+def test_child_ends_with_its_executor_although_a_copy_of_that_lives_on(fifo: tuple[str, int]):
+    """A handler that forks in the executor copies every descriptor of it."""
+    name, reader = fifo
+    copying = COPIES_ITSELF + EXECUTOR.replace(
+        'lambda progress: print("it runs", flush=True)', "fork_when_it_runs"
+    )
+    executor = an_executor("isolated.starts_another", name, copying)
+    copy = int(executor.stdout.readline())  # type: ignore[union-attr]
+    executor.kill()
+    executor.wait(PATIENCE)
+
+    assert is_let_go(reader)
+    os.kill(copy, signal.SIGKILL)
 
 
 def an_order(name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from lambdas.executor.targets.addresses import Admits, check_name, check_peer
+from lambdas.executor.targets.address_rules import AddressRules, check_name, check_peer
 
 C = TypeVar("C", bound=HTTPConnection)
 
@@ -61,26 +61,26 @@ def _used(connection: HTTPConnection) -> None:
         call.uses(connection)
 
 
-def checked_pool(admits: Admits) -> urllib3.PoolManager:
+def checked_pool(rules: AddressRules) -> urllib3.PoolManager:
     class HttpPool(urllib3.HTTPConnectionPool):
-        ConnectionCls = _checked(HTTPConnection, admits)
+        ConnectionCls = _checked(HTTPConnection, rules)
 
     class HttpsPool(urllib3.HTTPSConnectionPool):
-        ConnectionCls = _checked(HTTPSConnection, admits)
+        ConnectionCls = _checked(HTTPSConnection, rules)
 
     pools = urllib3.PoolManager(num_pools=100, maxsize=64)
     pools.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
     return pools
 
 
-def _checked(kind: type[C], admits: Admits) -> type[C]:
+def _checked(kind: type[C], rules: AddressRules) -> type[C]:
     """The address is checked before connecting, so that not even a connection tells of a private
     network, and again once connected, so that a name has no time to change its mind."""
 
     class Checked(kind):  # type: ignore[valid-type, misc]
         def _new_conn(self) -> socket.socket:
-            check_name(self.host, self.port, admits)
-            return check_peer(super()._new_conn(), self.host, admits)
+            check_name(self.host, self.port, rules)
+            return check_peer(super()._new_conn(), self.host, rules)
 
         def connect(self) -> None:
             super().connect()

@@ -13,12 +13,13 @@ import urllib3
 
 from lambdas.core.codec import to_json
 from lambdas.core.ports import Clock
+from lambdas.core.results import DEPTH_LIMIT, is_deeper
 from lambdas.core.task import Task
 from lambdas.core.times import SECOND, Millis, from_datetime
 from lambdas.executor.context import Context
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets import TargetFailed
-from lambdas.executor.targets.addresses import AddressRefused, Admits, public_only
+from lambdas.executor.targets.address_rules import PUBLIC_ONLY, AddressRefused, AddressRules
 from lambdas.executor.targets.connections import Call, a_call, checked_pool
 
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
@@ -26,9 +27,9 @@ WORTH_RETRYING = {408, 425, 429}
 
 
 class HttpTarget:
-    def __init__(self, clock: Clock, admits: Admits = public_only) -> None:
+    def __init__(self, clock: Clock, rules: AddressRules = PUBLIC_ONLY) -> None:
         self._clock = clock
-        self._pool = checked_pool(admits)
+        self._pool = checked_pool(rules)
 
     def __call__(self, task: Task, ctx: Context) -> Any:
         try:
@@ -125,9 +126,11 @@ def _read(response: urllib3.BaseHTTPResponse, deadline: float, call: Call) -> by
 def _readable(body: bytes) -> Any:
     """JSON if it can be stored as such, else text: an answer must not fail for its form."""
     text = body.decode(errors="replace")
+    if is_deeper(text, DEPTH_LIMIT - 1):  # the result around it is a level of its own
+        return text
     try:
         value = json.loads(text)
         to_json(value).encode()
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
     return value

@@ -1,0 +1,224 @@
+"""Log records as lines: plain text, JSON, or what a terminal shows. Nothing is wrapped or cut.
+
+`install` sets up a whole process: the local runner, and the child that runs an isolated handler.
+"""
+
+import json
+import logging
+import os
+import sys
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Literal, TextIO
+
+from lambdas.core.values import value
+from lambdas.task_log import TaskFields, TaskLog, current
+
+Format = Literal["text", "json", "terminal"]
+
+STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+CHATTY = ("botocore", "boto3", "py_partiql_parser", "urllib3")
+LONGEST_LINE = 16_384  # characters that are printed without an end of line before one is made
+COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class LogSettings:
+    format: Format
+    level: str
+
+
+_installed: LogSettings | None = None
+
+
+def installed() -> LogSettings | None:
+    """How this process logs; None if something else has set it up."""
+    return _installed
+
+
+def install(settings: LogSettings) -> None:
+    """Everything is imported now: a process that has run out of file descriptors can still log,
+    and whatever goes wrong with a record is never the caller's fault."""
+    global _installed  # noqa: PLW0603 - a process has one log
+    _installed = settings
+    formatter = _formatter(settings.format)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    handler.addFilter(TaskFields())
+    logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
+    logging.raiseExceptions = False
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    if settings.format == "terminal":
+        return  # what is printed there is for the eyes of whoever sits before it
+    logging.captureWarnings(True)
+    threading.excepthook = _log_failed_thread
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if settings.format == "json" or not stream.isatty():
+            stream.reconfigure(errors="backslashreplace")
+            setattr(sys, name, PrintedLines(stream, name, formatter))
+
+
+def _log_failed_thread(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_value is None or failed.exc_type is SystemExit:
+        return
+    raised = (failed.exc_type, failed.exc_value, failed.exc_traceback)
+    name = failed.thread.name if failed.thread else "?"
+    logging.getLogger("threading").error("thread failed: %s", name, exc_info=raised)
+
+
+def _formatter(kind: Format) -> logging.Formatter:
+    if kind == "json":
+        return JsonLines()
+    return TerminalLines() if kind == "terminal" else TextLines()
+
+
+class TextLines(logging.Formatter):
+    """2026-11-16T08:00:00.123Z WARNING shop.stock low on tea task_id=01K… attempt=1"""
+
+    def format(self, record: logging.LogRecord) -> str:
+        head = f"{_time(record)} {record.levelname} {record.name} {_one_line(_message(record))}"
+        return head + _pairs(record) + "".join(f"\n{line}" for line in _trace(record, self))
+
+
+class TerminalLines(logging.Formatter):
+    """09:00:00  WARNING    low on tea  shop.stock task_id=01K… attempt=1"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        coloured = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._coloured = coloured and not os.environ.get("NO_COLOR")
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        level = self._in(COLOURS.get(record.levelname, ""), f"{record.levelname:<9}")
+        rest = self._in("2", f"{record.name}{_pairs(record)}")
+        head = f"{self._in('2', at)}  {level}  {_one_line(_message(record))}  {rest}"
+        return head + "".join(f"\n{line}" for line in _trace(record, self))
+
+    def _in(self, colour: str, text: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured and colour else text
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": _time(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": _message(record),
+        }
+        line |= {name: value for name, value in _fields(record).items() if name not in line}
+        if trace := _trace(record, self):
+            line["exception"] = "\n".join(trace)
+        return _json(line)
+
+
+class PrintedLines:
+    """A standard stream that prints what a handler prints as lines with the ids of its task.
+    What is printed outside of a handler passes as it is."""
+
+    def __init__(self, stream: TextIO, name: str, formatter: logging.Formatter) -> None:
+        self._stream = stream
+        self._name = name
+        self._formatter = formatter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        running = current()
+        if running is None:
+            return self._stream.write(text)
+        place = (self, threading.get_ident())
+        *lines, rest = (running.open_lines.pop(place, "") + text).split("\n")
+        for line in lines:
+            self.print_line(line, running)
+        while len(rest) > LONGEST_LINE:
+            self.print_line(rest[:LONGEST_LINE], running)
+            rest = rest[LONGEST_LINE:]
+        if rest:
+            running.open_lines[place] = rest
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def print_line(self, line: str, of: TaskLog) -> None:
+        """Of a line that was written over, as progress bars do, the last state."""
+        shown = line.rstrip("\r").rpartition("\r")[2]
+        record = logging.LogRecord(self._name, logging.INFO, "", 0, "%s", (shown,), None)
+        record.__dict__.update(of.fields())
+        with suppress(OSError, ValueError):  # nobody reads any more: no reason to fail a handler
+            self._stream.write(f"{self._formatter.format(record)}\n")
+            self._stream.flush()
+
+
+def _time(record: logging.LogRecord) -> str:
+    at = datetime.fromtimestamp(record.created, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1_000:03d}Z"
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - arguments that do not fit are shown beside the message
+        return f"{record.msg} {record.args!r}"
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    """What came as `extra`, or from the task that runs."""
+    return {name: value for name, value in vars(record).items() if name not in STANDARD}
+
+
+def _pairs(record: logging.LogRecord) -> str:
+    fields = _fields(record).items()
+    return "".join(f" {name}={_plain(value)}" for name, value in fields if value is not None)
+
+
+def _trace(record: logging.LogRecord, formatter: logging.Formatter) -> list[str]:
+    texts = [formatter.formatException(record.exc_info)] if record.exc_info else []
+    if record.stack_info:
+        texts.append(formatter.formatStack(record.stack_info))
+    return [_one_line(line) for text in texts for line in text.split("\n")]
+
+
+def _plain(value: Any) -> str:
+    text = value if isinstance(value, str) else _json(value)
+    bare = text.isprintable() and text and not any(c in text for c in ' "=')
+    return text if bare or not isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_text)
+    except (ValueError, TypeError, RecursionError):
+        if isinstance(value, dict):
+            return json.dumps({str(name): _encodable(inner) for name, inner in value.items()})
+        return json.dumps(_text(value))
+
+
+def _encodable(value: Any) -> Any:
+    """Text instead of what is no JSON: one that holds itself, is too deep or not a number."""
+    try:
+        json.dumps(value, allow_nan=False, default=_text)
+    except (ValueError, TypeError, RecursionError):
+        return _text(value)
+    return value
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - of a class that is not ours
+        return f"<{type(value).__name__}>"
+
+
+def _one_line(text: str) -> str:
+    """Control characters are written out: they steer no terminal and forge no second line."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
