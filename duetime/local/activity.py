@@ -1,63 +1,83 @@
-"""What the local runner shows of the tasks that pass: a line for each that starts or ends."""
+"""Which status changes the local runner shows: ends, failures, and runs that take over a second."""
 
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Protocol
 
-from duetime.text import one_line
 from lambdas.core.events import StatusChange
 from lambdas.core.lifecycle import Status
-from lambdas.core.times import to_datetime
 
-LINES_A_SECOND = 10
-STYLES = {
-    Status.SUCCEEDED: "green",
-    Status.RETRYING: "yellow",
-    Status.DEAD: "red",
-    Status.CANCELLED: "magenta",
-    Status.EXPIRED: "magenta",
-}
+SHOWN = frozenset(
+    {Status.SUCCEEDED, Status.RETRYING, Status.DEAD, Status.CANCELLED, Status.EXPIRED}
+)
+LONG_RUN = 1.0  # seconds after which a run is shown while it goes on
+LOOK_EVERY = 0.25  # seconds between two looks for long runs
+
+
+class Events(Protocol):
+    """Where events go: lines of a terminal, or records of a log."""
+
+    a_second: int  # how many are shown in a second; more are counted
+
+    def show(self, change: StatusChange) -> None: ...
+
+    def show_left_out(self, count: int) -> None: ...
 
 
 class Activity:
     """A busy runner must not drown in its own lines, so what is too much is only counted."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, events: Events, clock: Callable[[], float] = monotonic) -> None:
+        self._events = events
+        self._clock = clock
+        self._turn = Lock()
+        self._running: dict[str, tuple[float, StatusChange]] = {}  # the oldest first
         self._second = 0
         self._shown = 0
         self._hidden = 0
+        self._ended = Event()
+
+    def start(self) -> None:
+        Thread(target=self._watch, name="activity", daemon=True).start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        with self._turn:
+            self._show_left_out()
 
     def notify(self, change: StatusChange) -> None:
-        if change.after not in STYLES:
-            return
-        second = change.at // 1_000
+        with self._turn:
+            self._running.pop(change.task_id, None)
+            if change.after is Status.RUNNING:
+                self._running[change.task_id] = (self._clock(), change)
+            elif change.after in SHOWN:
+                self._show(change)
+
+    def show_long_runs(self) -> None:
+        """Each once, when it has gone on for a second."""
+        with self._turn:
+            before = self._clock() - LONG_RUN
+            long = [i for i, (since, _) in self._running.items() if since <= before]
+            for task_id in long:
+                self._show(self._running.pop(task_id)[1])
+
+    def _watch(self) -> None:
+        while not self._ended.wait(LOOK_EVERY):
+            self.show_long_runs()
+
+    def _show(self, change: StatusChange) -> None:
+        second = int(self._clock())
         if second != self._second:
-            self.tell_hidden()
+            self._show_left_out()
             self._second, self._shown = second, 0
-        if self._shown < LINES_A_SECOND:
+        if self._shown < self._events.a_second:
             self._shown += 1
-            self._console.print(_line(change), soft_wrap=True)
+            self._events.show(change)
         else:
             self._hidden += 1
 
-    def tell_hidden(self) -> None:
+    def _show_left_out(self) -> None:
         if self._hidden:
-            self._console.print(f"  … and {self._hidden:,} more", style="dim")
+            self._events.show_left_out(self._hidden)
         self._hidden = 0
-
-
-def _line(change: StatusChange) -> Text:
-    line = Text()
-    line.append(f"  {to_datetime(change.at).astimezone():%H:%M:%S}  ", style="dim")
-    line.append(f"{change.after:<10}", style=STYLES[change.after])
-    line.append(f" {change.task_id}", style="dim")
-    if told := change.name or change.target:
-        line.append(f"  {one_line(told)}")
-    if change.before is Status.DEAD:
-        line.append("  revived")
-        return line
-    if change.drift_ms is not None:
-        line.append(f"  started {change.drift_ms} ms after its time")
-    if change.error is not None and change.after is not Status.SUCCEEDED:
-        line.append(f"  {one_line(f'{change.error.type}: {change.error.message}')}")
-    return line

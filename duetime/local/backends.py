@@ -1,8 +1,6 @@
 """The two backends, ready for the local runner: embedded, or AWS (real, elsewhere, or moto)."""
 
-import logging
 import os
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,21 +8,21 @@ from dataclasses import dataclass
 from duetime.embedded.lanes import MemoryLanes
 from duetime.embedded.store import EmbeddedStore
 from duetime.local.options import LocalOptions
-from lambdas.core.errors import DuetimeError
+from lambdas.core.errors import DuetimeError, StoreLost
 from lambdas.core.events import StatusChange
 from lambdas.core.ports import CursorStore, Ports
 from lambdas.core.rules import Rules
+from lambdas.core.task import LONGEST_TIMEOUT
 from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
-
-log = logging.getLogger(__name__)
 
 FILE = "duetime.db"
 TABLE = "duetime"
 MOTO_SHARDS = 2  # moto reads a bucket in milliseconds, and a tick reads ten of each shard
-FEED_PAUSE = 0.5
 
+Feed = Callable[[], Sequence[StatusChange]]
 OnChanges = Callable[[Sequence[StatusChange]], None]
+OnLost = Callable[[StoreLost], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,19 +32,22 @@ class Backend:
     cursors: CursorStore
     poll: float  # seconds that one poll of a lane may take
     close: Callable[[], None]
+    check: Callable[[], object]  # raises what is wrong with the store
+    feed: Feed | None = None  # where the store does not tell of status changes itself
+    longest_timeout: int = LONGEST_TIMEOUT  # of whoever else may execute, too
     resumed: int = 0  # tasks that were under way when the last runner ended
 
 
-def open_backend(options: LocalOptions, on_changes: OnChanges) -> Backend:
+def open_backend(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
     if options.backend == "embedded":
-        return _embedded(options, on_changes)
-    return _aws(options, on_changes)
+        return _embedded(options, on_changes, on_lost)
+    return _aws(options)
 
 
-def _embedded(options: LocalOptions, on_changes: OnChanges) -> Backend:
+def _embedded(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
     path = None if options.memory else options.data / FILE
     clock = SystemClock()
-    store = EmbeddedStore(path, on_changes)
+    store = EmbeddedStore(path, on_changes, on_lost)
     now = clock.now()
     rules = Rules(shards=store.shards(now).count)
     ports = Ports(
@@ -63,11 +64,12 @@ def _embedded(options: LocalOptions, on_changes: OnChanges) -> Backend:
         cursors=store,
         poll=1.0,
         close=store.close,
+        check=store.check,
         resumed=store.recover(rules, now),
     )
 
 
-def _aws(options: LocalOptions, on_changes: OnChanges) -> Backend:
+def _aws(options: LocalOptions) -> Backend:
     from lambdas.wiring import aws_adapters
 
     closing = ExitStack()
@@ -82,13 +84,15 @@ def _aws(options: LocalOptions, on_changes: OnChanges) -> Backend:
         endpoint_url=options.endpoint_url,
     )
     closing.callback(adapters.close)
-    closing.callback(_follow(settings.table, options.endpoint_url, on_changes))
     return Backend(
         name=options.endpoint_url or options.backend,
         ports=adapters.ports,
         cursors=adapters.cursors,
         poll=1.0 if options.backend == "moto" else 5.0,
         close=closing.close,
+        check=lambda: adapters.cursors.load(0),
+        feed=_feed(settings.table, options.endpoint_url),
+        longest_timeout=settings.longest_timeout,
     )
 
 
@@ -118,34 +122,18 @@ def _settings(options: LocalOptions) -> Settings:
     )
     high, medium, low = urls.values()
     return Settings(
-        table=TABLE, queue_high=high, queue_medium=medium, queue_low=low, shards=MOTO_SHARDS
+        table=TABLE,
+        queue_high=high,
+        queue_medium=medium,
+        queue_low=low,
+        shards=MOTO_SHARDS,
+        longest_timeout=LONGEST_TIMEOUT,
     )
 
 
-def _follow(table: str, endpoint_url: str | None, on_changes: OnChanges) -> Callable[[], None]:
-    """Read the table's stream in a thread of its own; returns how to end that."""
+def _feed(table: str, endpoint_url: str | None) -> Feed:
     from lambdas.aws import clients
     from lambdas.aws.change_feed import StreamFeed, stream_of
 
     arn = stream_of(clients.dynamodb(endpoint_url), table)
-    feed = StreamFeed(clients.streams(endpoint_url), arn)
-    ended = threading.Event()
-
-    def follow() -> None:
-        while not ended.wait(FEED_PAUSE):
-            try:
-                changes = feed.poll()
-            except Exception:
-                log.exception("the stream cannot be read; trying again")
-                continue
-            if changes:
-                on_changes(changes)
-
-    thread = threading.Thread(target=follow, name="change-feed", daemon=True)
-    thread.start()
-
-    def end() -> None:
-        ended.set()
-        thread.join()
-
-    return end
+    return StreamFeed(clients.streams(endpoint_url), arn).poll

@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 
 from starlette.requests import ClientDisconnect
@@ -12,9 +12,12 @@ from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from duetime.local.threads import Threads
 from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
 
 AT_ONCE = 64  # requests in the API at a time; most of them wait for the disk
+HEALTH, HEALTH_AT_ONCE = "/v1/health", 4
+BODIES_LIMIT = 256 * 1024 * 1024  # bytes of all bodies that are in memory at a time
 
 FOREIGN = Problem(
     403,
@@ -24,27 +27,37 @@ FOREIGN = Problem(
 )
 
 Call = Callable[[Request], Response]
+Take = Callable[[int], None]
 
 
 def asgi_app(call: Call) -> ASGIApp:
     """Every method and every path goes to the API, which knows how to say no."""
-    threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="api")
+    threads = Threads(AT_ONCE, "api")
+    # Of its own: it is asked for just when all others wait for the store.
+    health = Threads(HEALTH_AT_ONCE, "api-health")
+    memory = Memory()
 
     def answer(request: Request) -> AsgiResponse:
         return _response(call(request))
+
+    async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
+        with memory.for_one() as take:
+            request = await _request(AsgiRequest(scope, receive), take)
+            if is_foreign(request, scope["server"]):
+                return _response(FOREIGN.response())
+            pool = health if request.path == HEALTH else threads
+            return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await WebSocketClose()(scope, receive, send)
             return
         try:
-            request = await _request(AsgiRequest(scope, receive))
+            response = await respond(scope, receive)
         except ClientDisconnect:
             return  # it hung up before its request was complete
-        if is_foreign(request, scope["server"]):
-            response = _response(FOREIGN.response())
-        else:
-            response = await asyncio.get_running_loop().run_in_executor(threads, answer, request)
+        except Problem as problem:
+            response = _response(problem.response())
         await response(scope, receive, send)
 
     return app
@@ -79,9 +92,39 @@ def _response(response: Response) -> AsgiResponse:
     return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
 
-async def _request(asgi: AsgiRequest) -> Request:
+class Memory:
+    """What the bodies of the requests under way take. Each is small; all together may not be."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+
+    @contextmanager
+    def for_one(self) -> Iterator[Take]:
+        """For one request: a function that takes so many bytes, until the request is answered."""
+        mine = 0
+
+        def take(size: int) -> None:
+            nonlocal mine
+            if self._taken + size > BODIES_LIMIT:
+                raise _busy()
+            self._taken += size
+            mine += size
+
+        try:
+            yield take
+        finally:
+            self._taken -= mine
+
+
+def _busy() -> Problem:
+    detail = "The bodies of the requests under way take all the memory that they may."
+    return Problem(503, "busy", "Try again", detail, headers={"retry-after": "1"})
+
+
+async def _request(asgi: AsgiRequest, take: Take) -> Request:
     body = bytearray()
     async for chunk in asgi.stream():
+        take(len(chunk))
         body += chunk
         if len(body) > BODY_LIMIT:
             break  # long enough for the API to refuse it

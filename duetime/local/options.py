@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+LogFormat = Literal["auto", "text", "json"]
 Backend = Literal["embedded", "moto", "aws"]
 
 
@@ -16,8 +17,11 @@ class LocalOptions:
     handlers: tuple[str, ...] = ()
     tick: float = 60.0
     concurrency: int = 100
+    allow_private: bool = False
+    allow_hosts: tuple[str, ...] = ()
     catch_up: int = 1_000  # a quarter of what one machine does: the rest is for fresh work
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None
     log_level: str = "warning"
+    log_format: LogFormat = "auto"

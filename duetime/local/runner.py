@@ -1,41 +1,45 @@
 """`duetime local`: every role in one process."""
 
-import errno
 import gc
 import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from queue import SimpleQueue
+from typing import NoReturn
 
-import uvicorn
 from rich.console import Console
-from rich.logging import RichHandler
-from rich.text import Text
 
 from duetime import __version__
 from duetime.local.activity import Activity
 from duetime.local.backends import open_backend
 from duetime.local.demo import submit_demo
+from duetime.local.health import RunnerHealth
 from duetime.local.http import asgi_app
+from duetime.local.notices import LoggedNotices, Notices, TerminalNotices
 from duetime.local.options import LocalOptions
 from duetime.local.pump import Changes, Pump
-from duetime.local.welcome import welcome
-from duetime.text import one_line
-from lambdas import registry
+from duetime.local.server import Server, listen
+from duetime.local.threads import starting_threads
+from lambdas import log_lines, registry
 from lambdas.api.app import Api
-from lambdas.core.errors import DuetimeError
+from lambdas.api.http import Request, Response
+from lambdas.core.errors import DuetimeError, StoreLost
 from lambdas.core.lanes import Lane
-from lambdas.debts import pay_named
+from lambdas.debts import follow_up
 from lambdas.executor.crew import Crew
 from lambdas.executor.executor import Executor
-from lambdas.executor.targets.addresses import public_or_loopback
+from lambdas.executor.targets.address_rules import AddressRules, parse_allowed
+from lambdas.executor.targets.addresses import Kind
 from lambdas.executor.targets.http import HttpTarget
 from lambdas.executor.targets.python import run_handler
+from lambdas.log_lines import Format, LogSettings
 from lambdas.relay.relay import Relay
 from lambdas.scanner.scanner import Scanner
 
@@ -45,93 +49,167 @@ DRAIN = 30.0  # seconds that running handlers get to finish
 SWITCH_INTERVAL = 0.001
 GARBAGE_THRESHOLD = 20_000  # new objects between collections: each holds up every thread
 
+# Modules that the roles import when they first need them. A runner that has run out of
+# descriptors could not, so it has them from the start.
+IMPORTED_LATE = (
+    "lambdas.api.schedules.routes",
+    "lambdas.core.recurrence.cron",
+    "lambdas.core.recurrence.exclusions",
+    "lambdas.core.recurrence.pattern",
+    "lambdas.core.recurrence.words_for_days",
+    "lambdas.executor.awaiting",
+    "lambdas.executor.child",
+    "lambdas.executor.gate",
+    "lambdas.executor.previous",
+    "lambdas.materialise",
+)
+
 log = logging.getLogger(__name__)
 
 
 class Runner:
     """The roles, wired to one backend, behind a pump."""
 
-    def __init__(self, options: LocalOptions, console: Console) -> None:
+    def __init__(self, options: LocalOptions, notices: Notices, listener: socket.socket) -> None:
         changes: Changes = SimpleQueue()
-        self.backend = open_backend(options, changes.put)
+        self.failure: str | None = None  # why it ends without being asked to
+        self._lost = False
+        self._server = Server(asgi_app(self._call), listener)
+        self.backend = open_backend(options, changes.put, self._lose)
         ports = self.backend.ports
-        self.api = Api(ports, handlers=registry.names, version=__version__)
-        http = HttpTarget(ports.clock, public_or_loopback)
+        http = HttpTarget(ports.clock, address_rules(options))
         executor = Executor(ports, {"python": run_handler, "http": http})
-        self._activity = Activity(console)
+        self.activity = Activity(notices.events)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
             crews={
                 lane: Crew(executor, ports.clock, options.concurrency, name=lane) for lane in Lane
             },
             lanes=ports.lanes,
-            relay=Relay([self._activity], partial(pay_named, ports)),
+            relay=Relay([self.activity], partial(follow_up, ports)),
             changes=changes,
+            clock=ports.clock,
             tick=options.tick,
             poll=self.backend.poll,
             on_failure=self._fail,
+            feed=self.backend.feed,
         )
-        config = uvicorn.Config(
-            asgi_app(self.api.call), log_level="warning", access_log=False, lifespan="off"
+        look = RunnerHealth(self.backend.check, self.pump)
+        self.api = Api(
+            ports,
+            handlers=registry.names,
+            version=__version__,
+            longest_timeout=self.backend.longest_timeout,
+            look=look,
         )
-        self._server = _Server(config)
-        self._failed = False
 
-    def serve(self, listener: socket.socket) -> None:
+    def prepare(self) -> None:
+        """Start every thread that it needs; nothing is taken in yet."""
+        with starting_threads():
+            self.activity.start()
+        self.pump.start_threads()
+
+    def start(self) -> None:
+        self.pump.start()
+
+    def serve(self) -> None:
         """Until a signal comes, or something fails that only a new start can mend."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._server.handle_exit)
-        self._server.run(sockets=[listener])
+        self._server.serve_until_told()
 
     def stop(self, grace: float) -> bool:
         """Drain; True if nothing was left behind."""
         left = self.pump.stop(grace)
-        self._activity.tell_hidden()
+        self.activity.stop()
         if not left:
             self.backend.close()
-        return not left and not self._failed
+        return not left
 
-    def _fail(self) -> None:
-        self._failed = True
+    def give_up(self, grace: float) -> None:
+        """Stop after a failure. Of a store that is lost nothing can be recorded any more."""
+        self.pump.stop(0 if self._lost else grace)
+
+    def _call(self, request: Request) -> Response:
+        return self.api.call(request)
+
+    def _lose(self, error: StoreLost) -> None:
+        self._lost = True
+        self._fail(str(error))
+
+    def _fail(self, reason: str) -> None:
+        """From any thread. It writes no log: that may be what has failed."""
+        self.failure = self.failure or reason
         self._server.should_exit = True
 
 
 def run(options: LocalOptions) -> int:
     """Serve until Ctrl-C, then drain; the exit code of `duetime local`."""
-    console = Console(stderr=True, highlight=False)
-    logging.basicConfig(
-        level=options.log_level.upper(),
-        format="%(message)s",
-        handlers=[RichHandler(console=console, show_path=False)],
-    )
-    for chatty in ("botocore", "boto3", "py_partiql_parser", "urllib3"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    notices = _notices(options)
     try:
-        _load_handlers(options.handlers, console)
-        listener = _listen(options.host, options.port)
-        runner = Runner(options, console)
+        options = replace(options, data=_absolute(options.data))
+        _load_handlers(options.handlers, notices)
+        listener = listen(options.host, options.port)
+        runner = Runner(options, notices, listener)
+        _import_late_parts()
+        _tune_interpreter()
+        runner.prepare()
     except DuetimeError as error:
-        _say(console, "error", "red", str(error))
-        log.debug("it cannot start", exc_info=True)
+        notices.not_started(str(error))
+        log.debug("runner not started", exc_info=True)
         return 1
-    _tune_interpreter()
-    runner.pump.start()
     demo = options.demo and not runner.backend.resumed
-    welcome(console, options, runner.backend, registry.names(), demo=demo)
+    notices.started(options, runner.backend, registry.names(), demo=demo)
+    runner.start()  # only now: events come after the welcome
     if demo:
         submit_demo(runner.api.call)
-    runner.serve(listener)
-    return _drain(runner, console)
+    runner.serve()
+    code = 1 if runner.failure else _drain(runner, notices)
+    if runner.failure is not None:  # perhaps while it drained
+        _give_up(runner, notices)
+    return code
 
 
-def _load_handlers(sources: Sequence[str], console: Console) -> None:
+def _absolute(folder: Path) -> Path:
+    """At once: a handler, or the import of one, may change the current folder."""
+    try:
+        return folder.absolute()
+    except FileNotFoundError as error:
+        reason = "the current folder is deleted; start Duetime in another one"
+        raise DuetimeError(reason) from error
+
+
+def _notices(options: LocalOptions) -> Notices:
+    """Sets the log up as well: pretty where somebody looks at it, lines elsewhere."""
+    form: Format = options.log_format if options.log_format != "auto" else _fitting_format()
+    log_lines.install(LogSettings(format=form, level=options.log_level))
+    if form == "terminal":
+        return TerminalNotices(Console(stderr=True, highlight=False), options)
+    return LoggedNotices()
+
+
+def _fitting_format() -> Format:
+    return "terminal" if sys.stderr.isatty() else "text"
+
+
+def address_rules(options: LocalOptions) -> AddressRules:
+    """The runner is mostly asked to call a neighbour, so it calls loopback addresses."""
+    kinds = {Kind.LOOPBACK, Kind.PRIVATE} if options.allow_private else {Kind.LOOPBACK}
+    return AddressRules(
+        kinds=frozenset(kinds),
+        allowed=[parse_allowed(host) for host in options.allow_hosts],
+        hint="start the runner with --allow-host {address} to allow it",
+        private_hint="start the runner with --allow-private or --allow-host {host} to allow it",
+    )
+
+
+def _load_handlers(sources: Sequence[str], notices: Notices) -> None:
     for source in sources:
         if not registry.load(source):
-            _say(console, "warning", "yellow", f"handlers: {source} registers no new handler")
+            notices.warn(f"handlers: {source} registers no new handler")
 
 
-def _say(console: Console, kind: str, style: str, message: str) -> None:
-    console.print(Text.assemble((f"{kind}: ", style), one_line(message)), soft_wrap=True)
+def _import_late_parts() -> None:
+    for module in IMPORTED_LATE:
+        import_module(module)
 
 
 def _tune_interpreter() -> None:
@@ -140,48 +218,27 @@ def _tune_interpreter() -> None:
     gc.set_threshold(GARBAGE_THRESHOLD, 20, 20)
 
 
-def _drain(runner: Runner, console: Console) -> int:
+def _give_up(runner: Runner, notices: Notices) -> NoReturn:
+    """End with 1, whatever else fails. Not by way of the interpreter's own end: that would wait
+    for threads which may hang, and close files which may be another store's by now."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        notices.failed(str(runner.failure))
+        runner.give_up(DRAIN)
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
+def _drain(runner: Runner, notices: Notices) -> int:
     """A second Ctrl-C ends it at once: what was running is retried at the next start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    console.print("Finishing what is running; Ctrl-C again to stop at once.", style="dim")
+    notices.draining()
     try:
         clean = runner.stop(DRAIN)
     except KeyboardInterrupt:
         clean = False
-    if not clean:
-        console.print("Stopped; what was still running is tried again at the next start.")
-        return 1
-    console.print("Stopped.", style="dim")
-    return 0
-
-
-class _Server(uvicorn.Server):
-    """uvicorn raises the signal again once it is down; here the draining comes after."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.getaddrinfo(host, port, family)  # create_server would not tell a bad host apart
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, UnicodeError) as error:
-        reason = _blame(error)
-        raise DuetimeError(f"cannot listen on {host}:{port}: {reason}") from error
-
-
-def _blame(error: OSError | UnicodeError) -> str:
-    """Whether another host would help, or another port."""
-    if isinstance(error, socket.gaierror | UnicodeError):
-        return "there is no such host; try another --host"
-    if error.errno == errno.EADDRINUSE:
-        return "the port is in use; try another --port"
-    if error.errno == errno.EACCES:
-        return "the port is not for you; try a --port of 1024 or above"
-    if error.errno == errno.EADDRNOTAVAIL:
-        return "the host is not this machine; try another --host"
-    return os.strerror(error.errno or 0)
+    notices.stopped(clean=clean)
+    return 0 if clean else 1

@@ -1,19 +1,18 @@
-from io import StringIO
+"""Which events the local runner shows, and how many of them."""
+
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from duetime.local.activity import LINES_A_SECOND, Activity
+from duetime.local.activity import LONG_RUN, Activity
 from lambdas.core.events import StatusChange
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
-from lambdas.core.task import TaskError
 
 
 def a_change(**fields: Any) -> StatusChange:
     given = {
-        "task_id": "t1",
+        "task_id": "01KA5V8Y3M0000000000A1B2C3",
         "namespace": "default",
         "name": None,
         "target": "shop.restock",
@@ -26,61 +25,94 @@ def a_change(**fields: Any) -> StatusChange:
         "outcome": None,
         "error": None,
         "owes": False,
+        "schedule_id": None,
+        "max_attempts": 5,
     }
     return StatusChange(**{**given, **fields})
 
 
-class Screen:
-    def __init__(self, **options: Any) -> None:
-        self._file = StringIO()
-        self.activity = Activity(Console(file=self._file, width=200, highlight=False, **options))
+class Shown:
+    """Notes what is shown."""
 
-    def lines(self) -> list[str]:
-        return self._file.getvalue().splitlines()
+    a_second = 10
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.lines: list[Any] = []
+        self.activity = Activity(self, clock=lambda: self.now)
+
+    def show(self, change: StatusChange) -> None:
+        self.lines.append((change.task_id[-6:], change.after))
+
+    def show_left_out(self, count: int) -> None:
+        self.lines.append(count)
+
+    def notify(self, after: Status, task_id: str = "t1") -> None:
+        self.activity.notify(a_change(task_id=task_id, after=after))
 
 
 @pytest.fixture
-def screen() -> Screen:
-    return Screen()
+def shown() -> Shown:
+    return Shown()
 
 
-def test_a_task_is_called_by_its_name_else_by_what_it_does(screen: Screen) -> None:
-    screen.activity.notify(a_change(name="the daily one"))
-    screen.activity.notify(a_change())
-    screen.activity.notify(a_change(target=None, drift_ms=7))
-    ends = [line.split("t1")[1] for line in screen.lines()]
-    assert ends == ["  the daily one", "  shop.restock", "  started 7 ms after its time"]
+@pytest.mark.parametrize("status", list(Status))
+def test_an_event_is_shown_when_a_task_ends_or_an_attempt_fails(shown: Shown, status: Status):
+    shown.notify(status)
+    quiet = {Status.PENDING, Status.ENQUEUED, Status.WAITING, Status.RUNNING}
+    assert shown.lines == ([] if status in quiet else [("t1", status)])
 
 
-@pytest.mark.parametrize("status", [Status.PENDING, Status.ENQUEUED, Status.RUNNING])
-def test_only_what_ends_or_failed_is_shown(screen: Screen, status: Status) -> None:
-    screen.activity.notify(a_change(after=status))
-    assert screen.lines() == []
+def test_a_run_is_shown_once_when_it_has_gone_on_for_a_second(shown: Shown):
+    shown.notify(Status.RUNNING, "long")
+    shown.now += LONG_RUN / 2
+    shown.notify(Status.RUNNING, "later")
+    shown.activity.show_long_runs()
+    assert shown.lines == []
+
+    shown.now += LONG_RUN / 2
+    for _ in range(2):
+        shown.activity.show_long_runs()
+    assert shown.lines == [("long", Status.RUNNING)]
+
+    shown.now += LONG_RUN / 2
+    shown.activity.show_long_runs()
+    assert shown.lines[1:] == [("later", Status.RUNNING)]
 
 
-def test_nothing_steers_the_terminal(screen: Screen) -> None:
-    error = TaskError(type="Boom", message="one\ntwo\x1b[2J [red]")
-    screen.activity.notify(a_change(after=Status.DEAD, name="a\r\nb\x07", error=error))
-    [line] = screen.lines()
-    assert line.endswith("t1  a b\ufffd  Boom: one two\ufffd[2J [red]")
+@pytest.mark.parametrize("end", [Status.SUCCEEDED, Status.RETRYING, Status.CANCELLED, Status.DEAD])
+def test_a_short_run_is_not_shown_while_it_goes_on(shown: Shown, end: Status):
+    shown.notify(Status.RUNNING)
+    shown.notify(end)
+    shown.now += 2 * LONG_RUN
+    shown.activity.show_long_runs()
+    assert shown.lines == [("t1", end)]
 
 
-def test_only_the_time_and_the_id_are_dim() -> None:
-    screen = Screen(force_terminal=True, color_system="standard", no_color=False)
-    screen.activity.notify(a_change(after=Status.DEAD, drift_ms=7))
-    [line] = screen.lines()
-    assert "\x1b[31mDEAD      \x1b[0m" in line
-    assert "\x1b[2m t1\x1b[0m  shop.restock  started 7 ms after its time" in line
+def test_each_long_attempt_of_a_task_is_shown(shown: Shown):
+    for _ in range(2):
+        shown.notify(Status.RUNNING)
+        shown.now += LONG_RUN
+        shown.activity.show_long_runs()
+    assert shown.lines == [("t1", Status.RUNNING)] * 2
 
 
-def test_what_is_too_much_is_counted_and_told_at_the_end(screen: Screen) -> None:
-    for _ in range(LINES_A_SECOND + 3):
-        screen.activity.notify(a_change())
-    screen.activity.notify(a_change(at=2_000))
-    assert screen.lines()[LINES_A_SECOND] == "  … and 3 more"
-    for _ in range(LINES_A_SECOND + 1):
-        screen.activity.notify(a_change(at=2_000))
-    screen.activity.tell_hidden()
-    screen.activity.tell_hidden()
-    assert screen.lines()[-1] == "  … and 2 more"
-    assert len(screen.lines()) == 2 * LINES_A_SECOND + 2
+def test_what_is_too_much_for_a_second_is_counted_and_told_at_its_end(shown: Shown):
+    for _ in range(shown.a_second + 3):
+        shown.notify(Status.SUCCEEDED)
+    shown.now += 1
+    for _ in range(shown.a_second + 2):
+        shown.notify(Status.SUCCEEDED)
+    shown.activity.stop()
+    shown.activity.stop()
+    assert [line for line in shown.lines if isinstance(line, int)] == [3, 2]
+    assert len(shown.lines) == 2 * shown.a_second + 2
+
+
+def test_a_started_activity_looks_for_long_runs_by_itself():
+    shown = Shown()
+    seen = []
+    shown.activity.show_long_runs = lambda: seen.append(1) or shown.activity._ended.set()
+    shown.activity.start()
+    assert shown.activity._ended.wait(60)
+    assert seen

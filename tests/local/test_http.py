@@ -8,8 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from duetime.local.http import asgi_app, is_foreign
+from duetime.local.http import AT_ONCE, asgi_app, is_foreign
 from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
+from lambdas.core.errors import DuetimeError
 
 URL = "http://127.0.0.1:8080"
 
@@ -49,6 +50,48 @@ def test_the_answer_goes_out_as_the_api_gave_it(behind: Behind):
 
     assert (response.status_code, response.json()) == (201, {"a": 1})
     assert response.headers["location"] == "/v1/tasks/x"
+
+
+def with_threads(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Lets so many threads of the API be started, and no more."""
+    start, left = threading.Thread.start, [None] * most
+
+    def start_if_any_are_left(thread: threading.Thread) -> None:
+        if thread.name.startswith("api"):
+            if not left:
+                raise RuntimeError("can't start new thread")
+            left.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_if_any_are_left)
+
+
+def test_requests_wait_for_the_threads_that_there_are(monkeypatch: pytest.MonkeyPatch):
+    with_threads(monkeypatch, 2)  # one of them is for health alone
+    entered = threading.Event()
+
+    def slow(request: Request) -> Response:
+        if request.path == "/first":
+            assert entered.wait(10)
+        else:
+            entered.set()
+        return Response(status=200, body=request.path)
+
+    async def call() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(asgi_app(slow))
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+            second = client.get("/second")
+            answers = await asyncio.gather(second, client.get("/third"), client.get("/fourth"))
+            return [*answers, await client.get("/first")]
+
+    assert [answer.status_code for answer in asyncio.run(call())] == [200] * 4
+
+
+def test_api_without_any_thread_cannot_start(behind: Behind, monkeypatch: pytest.MonkeyPatch):
+    with_threads(monkeypatch, 0)
+
+    with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):
+        asgi_app(behind)
 
 
 @pytest.mark.parametrize(
@@ -214,9 +257,31 @@ def test_a_websocket_is_turned_away(behind: Behind):
     assert behind.requests == []
 
 
+def test_health_is_answered_while_every_other_request_waits_for_the_store():
+    go_on = threading.Event()
+
+    def call(request: Request) -> Response:
+        if request.path != "/v1/health":
+            assert go_on.wait(60)
+        return Response(status=200, body={})
+
+    async def ask_all() -> httpx.Response:
+        transport = httpx.ASGITransport(asgi_app(call))
+        async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
+            waiting = [asyncio.create_task(client.get("/v1/tasks")) for _ in range(2 * AT_ONCE)]
+            await asyncio.sleep(0)
+            health = await client.get("/v1/health")
+            assert not any(task.done() for task in waiting)
+            go_on.set()
+            await asyncio.gather(*waiting)
+        return health
+
+    assert asyncio.run(ask_all()).status_code == 200
+
+
 def test_requests_are_answered_side_by_side():
     """Each waits for the other: one after the other, neither would be answered."""
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def call(request: Request) -> Response:
         both.wait()

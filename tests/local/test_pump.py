@@ -1,17 +1,39 @@
+import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from duetime.local import pump as pump_module
+from duetime.local import supervisor
 from duetime.local.pump import Pump
-from lambdas.core.errors import Unavailable
+from lambdas.core.errors import DuetimeError, Unavailable
 from lambdas.core.lanes import Lane
+from lambdas.core.times import SECOND
 from lambdas.scanner.report import TickReport
+from tests.factories import SteppedClock
 
-PATIENCE = 10  # seconds: a test that waits so long has failed
+PATIENCE = 60  # seconds: a test that waits so long has failed
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+def broken_logging() -> Iterator[None]:
+    class Raising(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise OSError("Too many open files")
+
+    handler = Raising()
+    logging.getLogger().addHandler(handler)
+    yield
+    logging.getLogger().removeHandler(handler)
 
 
 class Crew:
@@ -22,7 +44,12 @@ class Crew:
     def __init__(self) -> None:
         self.offered: SimpleQueue[Sequence[Any]] = SimpleQueue()
         self.closed = threading.Event()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
+        self.no_threads = False
+
+    def start(self) -> None:
+        if self.no_threads:
+            raise RuntimeError("can't start new thread")
 
     def run(self) -> None:
         if self.error:
@@ -75,10 +102,11 @@ def parts():
         lanes=Lanes(),
         relayed=SimpleQueue(),
         failed=threading.Event(),
+        clock=SteppedClock(),
     )
 
 
-def a_pump(parts, tick: float = 3600) -> Pump:
+def a_pump(parts, tick: float = 3600, **options: Any) -> Pump:
     parts.changes = SimpleQueue()
     return Pump(
         scanner=parts.scanner,
@@ -86,9 +114,11 @@ def a_pump(parts, tick: float = 3600) -> Pump:
         lanes=parts.lanes,
         relay=SimpleNamespace(relay=parts.relayed.put),
         changes=parts.changes,
+        clock=parts.clock,
         tick=tick,
         poll=0.01,
-        on_failure=parts.failed.set,
+        on_failure=lambda reason: parts.failed.set(),
+        **options,
     )
 
 
@@ -125,6 +155,21 @@ def test_a_tick_that_could_not_finish_is_soon_followed_by_another(parts):
     stop(pump, parts)
 
 
+def test_tick_waits_for_the_leases_when_the_wall_clock_was_set(parts, monkeypatch):
+    """By the new time a lease that is about to be renewed looks run out."""
+    waits: SimpleQueue[float] = SimpleQueue()
+    monkeypatch.setattr(pump_module, "RENEWED_WITHIN", 0.002)
+    pump = a_pump(parts, tick=0.001)
+    wait = pump._stopping.wait
+    pump._stopping.wait = lambda seconds: (waits.put(seconds), wait(seconds))[1]
+    parts.clock.set_by(3_600 * SECOND)
+    pump.start()
+
+    assert parts.scanner.ticks.get(timeout=PATIENCE)
+    assert [waits.get(timeout=PATIENCE) for _ in range(3)] == [0, 0.002, 0.001]
+    stop(pump, parts)
+
+
 def test_messages_reach_the_crew_of_their_lane_as_it_has_slots(parts):
     pump = a_pump(parts)
     pump.start()
@@ -145,6 +190,37 @@ def test_a_lane_that_cannot_be_read_is_read_again(parts):
     stop(pump, parts)
 
 
+def test_pump_that_cannot_start_its_threads_takes_nothing_in(parts):
+    parts.crew.no_threads = True
+    parts.lanes.coming.put(["a message"])
+
+    with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):
+        a_pump(parts).start()
+    assert parts.crew.offered.empty()
+    assert parts.lanes.limits == []
+
+
+def test_lanes_are_not_read_before_every_thread_is_there(parts, monkeypatch):
+    """A runner that fails at its start must not have leased anything."""
+    start = threading.Thread.start
+    pump = a_pump(parts)
+    parts.lanes.coming.put(["a message"])
+
+    def start_all_but_the_last(thread):
+        if thread is last:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    pump._feeding.append(pump._thread(lambda: None, "one more"))
+    last = pump._feeding[-1]._thread
+    monkeypatch.setattr(threading.Thread, "start", start_all_but_the_last)
+
+    with pytest.raises(DuetimeError):
+        pump.start()
+    assert not pump._started.is_set()
+    assert parts.lanes.limits == []
+
+
 def test_changes_are_relayed(parts):
     pump = a_pump(parts)
     pump.start()
@@ -154,10 +230,69 @@ def test_changes_are_relayed(parts):
     stop(pump, parts)
 
 
-def test_a_crew_that_fails_is_not_passed_over_in_silence(parts):
-    parts.crew.error = RuntimeError("a bug")
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), MemoryError(), SystemExit(1)], ids=repr)
+@pytest.mark.usefixtures("broken_logging")
+def test_crew_that_fails_ends_the_runner_although_logging_fails_too(parts, error):
+    parts.crew.error = error
     pump = a_pump(parts)
     pump.start()
 
     assert parts.failed.wait(PATIENCE)
+    stop(pump, parts)
+
+
+@pytest.mark.usefixtures("broken_logging")
+def test_poll_thread_that_fails_while_it_logs_is_started_again(parts):
+    pump = a_pump(parts)
+    pump.start()
+    parts.lanes.coming.put(Unavailable("no answer"))
+    parts.lanes.coming.put(["a message"])
+
+    assert parts.crew.offered.get(timeout=PATIENCE) == ["a message"]
+    assert not parts.failed.is_set()
+    stop(pump, parts)
+
+
+@pytest.mark.usefixtures("broken_logging")
+def test_tick_thread_that_fails_while_it_logs_is_started_again(parts):
+    parts.scanner.outcomes = [Unavailable("no answer")]
+    pump = a_pump(parts)
+    pump.start()
+
+    assert [parts.scanner.ticks.get(timeout=PATIENCE) for _ in range(2)] == [1, 1]
+    stop(pump, parts)
+
+
+@pytest.mark.usefixtures("broken_logging")
+def test_relay_thread_that_fails_goes_on_with_the_next_changes(parts):
+    def relay(changes: Any) -> None:
+        parts.relayed.put(changes)
+        if changes == ["a bad change"]:
+            raise SystemExit
+
+    pump = a_pump(parts)
+    pump._relay = SimpleNamespace(relay=relay)  # type: ignore[assignment]
+    pump.start()
+    parts.changes.put(["a bad change"])
+    parts.changes.put(["a change"])
+
+    assert parts.relayed.get(timeout=PATIENCE) == ["a bad change"]
+    assert parts.relayed.get(timeout=PATIENCE) == ["a change"]
+    stop(pump, parts)
+
+
+@pytest.mark.usefixtures("broken_logging")
+def test_feed_that_fails_is_read_again_until_the_last_run_has_ended(parts):
+    coming: list[Any] = [Unavailable("no answer"), [], ["a change"]]
+
+    def feed() -> Any:
+        item = coming.pop(0) if coming else []
+        if isinstance(item, Exception):
+            raise item
+        return item
+
+    pump = a_pump(parts, feed=feed)
+    pump.start()
+
+    assert parts.relayed.get(timeout=PATIENCE) == ["a change"]
     stop(pump, parts)

@@ -1,0 +1,123 @@
+"""The lines of the terminal, at 80 columns and others."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from duetime.local.event_lines import EventLines
+from lambdas.core.lifecycle import Status
+from lambdas.core.task import TaskError
+from tests.local.test_activity import a_change
+
+URL = "http://127.0.0.1:8080"
+BOOM = TaskError(type="ConnectionError", message="the shop does not answer; " * 5)
+
+
+class Screen:
+    def __init__(self, width: int = 80, **options: Any) -> None:
+        self._file = StringIO()
+        console = Console(file=self._file, width=width, highlight=False, **options)
+        self.events = EventLines(console, URL)
+
+    def show(self, **fields: Any) -> str:
+        """The line without the time, which depends on the zone."""
+        self.events.show(a_change(**fields))
+        *_, last = self.lines()
+        assert last[2] == last[5] == ":"
+        return last[10:]
+
+    def lines(self) -> list[str]:
+        return self._file.getvalue().splitlines()
+
+
+def line(width: int = 80, **fields: Any) -> str:
+    return Screen(width).show(**fields)
+
+
+def test_a_line_has_status_name_short_id_duration_and_result():
+    told = line(took_ms=12, result={"restocked": 2})
+    assert told == 'SUCCEEDED  shop.restock  …A1B2C3  12 ms  {"restocked":2}'
+
+
+def test_a_line_has_the_name_of_a_task_before_what_it_calls():
+    assert line(name="the daily one").startswith("SUCCEEDED  the daily one  …")
+    assert line(target=None) == f"SUCCEEDED  {'':12}  …A1B2C3"
+
+
+def test_the_column_of_names_is_as_wide_as_the_widest_so_far():
+    screen = Screen()
+    names = ["a", "shop.restock_all", "b", "n" * 500, "c"]
+    columns = [screen.show(name=name).index("…A1B2C3") - 13 for name in names]
+    assert columns == [12, 16, 16, 22, 22]
+
+
+@pytest.mark.parametrize(
+    ("fields", "end"),
+    [
+        ({"attempt": 2, "took_ms": 1_234}, "…A1B2C3  try 2/5  1.2 s"),
+        ({"attempt": 7, "took_ms": 61_000}, "…A1B2C3  try 7  1 min 1 s"),
+        ({"result": "Hello, Ada!"}, "…A1B2C3  Hello, Ada!"),
+        ({"result": ["a"]}, '…A1B2C3  ["a"]'),
+        ({"result": False}, "…A1B2C3  false"),
+        ({"result": None}, "…A1B2C3"),
+        ({"after": Status.RUNNING}, "…A1B2C3  for over a second"),
+        ({"after": Status.RUNNING, "attempt": 3}, "…A1B2C3  try 3/5  for over a second"),
+        ({"after": Status.CANCELLED, "reason": "overlap"}, "…A1B2C3  overlap"),
+        ({"after": Status.CANCELLED, "attempt": 0}, "…A1B2C3"),
+        ({"after": Status.EXPIRED, "attempt": 0}, "…A1B2C3  not started in time"),
+        ({"after": Status.RETRYING, "before": Status.DEAD}, "…A1B2C3  revived"),
+        (
+            {"after": Status.RETRYING, "took_ms": 3, "error": TaskError(type="E", message="m")},
+            "…A1B2C3  try 1/5  3 ms  E: m",
+        ),
+    ],
+)
+def test_what_a_line_tells_of_an_event(fields: dict[str, Any], end: str):
+    assert line(**fields).endswith(end)
+
+
+LONG = {
+    "result": {"result": "x" * 60_000},
+    "error": {"after": Status.DEAD, "error": BOOM, "attempt": 5, "took_ms": 59_000},
+    "name": {"name": "n" * 500, "result": 1},
+    "wide": {"name": "会" * 100, "result": "議" * 100},
+    "lines": {"name": "a\nb", "error": BOOM, "after": Status.RETRYING, "took_ms": 86_400_000},
+}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 132])
+@pytest.mark.parametrize("kind", LONG)
+def test_no_line_is_wider_than_the_terminal(width: int, kind: str):
+    screen = Screen(width)
+    screen.show(**LONG[kind])
+    [told] = screen.lines()
+    assert cell_len(told) <= width
+    assert "…" in told.replace("…A1B2C3", "")
+
+
+def test_a_long_name_leaves_room_for_what_came_of_the_task():
+    assert line(name="n" * 500, result=1).endswith(f"{'n' * 21}…  …A1B2C3  1")
+    assert line(width=200, name="n" * 500).startswith(f"SUCCEEDED  {'n' * 39}…  …A1B2C3")
+
+
+def test_nothing_in_a_line_steers_the_terminal():
+    error = TaskError(type="Boom", message="one\ntwo\x1b[2J [red]")
+    told = line(after=Status.DEAD, name="a\r\nb\x07", error=error)
+    assert told.startswith("DEAD       a b\ufffd  ")
+    assert told.endswith("  Boom: one two\ufffd[2J [red]")
+    assert "\ufffd" in line(result="\x1b]0;owned\x07")
+
+
+def test_the_short_id_is_a_link_to_the_task():
+    screen = Screen(force_terminal=True, color_system="standard")
+    screen.events.show(a_change())
+    assert f"{URL}/v1/tasks/01KA5V8Y3M0000000000A1B2C3" in screen.lines()[0]
+
+
+def test_what_was_left_out_is_counted():
+    screen = Screen()
+    screen.events.show_left_out(1_234)
+    assert screen.lines() == ["… and 1,234 more"]
