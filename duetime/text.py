@@ -1,4 +1,6 @@
-"""Text from elsewhere, made safe to show: it must not steer the terminal."""
+"""Text for people. What comes from elsewhere must not steer the terminal that shows it."""
+
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def clean(text: str) -> str:
@@ -7,3 +9,14 @@ def clean(text: str) -> str:
 
 def one_line(text: str) -> str:
     return clean(" ".join(text.splitlines())).replace("\t", " ")
+
+
+def length(seconds: float, *, rough: bool = False) -> str:
+    """2 d 3 h, 1 h 30 min, 4 min 10 s, 9.5 s: two units are enough; one, if it may be rough."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
+    place = next(place for place, (size, _) in enumerate(UNITS) if whole >= size)
+    (size, unit), (lower, lower_unit) = UNITS[place : place + 2]
+    rest = whole % size // lower
+    return f"{whole // size} {unit}" + (f" {rest} {lower_unit}" if rest and not rough else "")

@@ -5,18 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import (
-    AsJson,
-    Cursor,
-    Limit,
-    NoLimit,
-    Sign,
-    TaskId,
-    Token,
-    Url,
-    connect,
-    task_ids,
-)
+from duetime.cli.groups import grouped
+from duetime.cli.options import AsJson, Paging, Server, TaskId, task_ids
 from duetime.cli.values import past, refuse
 
 if TYPE_CHECKING:
@@ -57,44 +47,38 @@ SomeIds = Annotated[
 
 
 @dlq.command("list")
+@grouped
 def list_dead(
     *,
     namespace: Namespace = None,
     error_type: ErrorType = None,
     since: Since = None,
     before: Before = None,
-    limit: Limit = 20,
-    everything: NoLimit = False,
-    cursor: Cursor = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    paging: Paging,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Dead letters; the task that died last comes first."""
     from duetime.cli import listing, views
 
     which = _filter(namespace, error_type, since, before)
-    with connect(url, sign, token) as client:
-        page = listing.read(
-            lambda size, at: client.dead_letters.page(**which, limit=size, cursor=at),
-            limit=None if everything else limit,
-            cursor=cursor,
+    with server.connect() as client:
+        page = paging.read(
+            lambda size, at: client.dead_letters.page(**which, limit=size, cursor=at)
         )
     empty = listing.NO_DEAD_MATCH if any(which.values()) else listing.NONE_DEAD
     listing.print_list(page, views.dead_table, empty, as_json=as_json)
 
 
 @dlq.command()
-def show(
-    task: TaskId, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
-) -> None:
+@grouped
+def show(task: TaskId, *, server: Server, as_json: AsJson = False) -> None:
     """One dead letter: its error, where it was raised, and every attempt."""
     from duetime.cli import phrases, views
     from duetime.cli.output import complain, say, say_json
     from lambdas.core.lifecycle import Status
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         found, attempts = client.get(task), client.attempts(task)
     if found["status"] != Status.DEAD:
         complain(f"{found['id']} is {found['status']}, not DEAD: duetime show {found['id']}")
@@ -107,6 +91,7 @@ def show(
 
 
 @dlq.command()
+@grouped
 def redrive(
     tasks: SomeIds = None,
     *,
@@ -121,9 +106,7 @@ def redrive(
         bool, typer.Option("--dry-run", help="Only say how many it would be.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Give dead tasks another life, at once, with as many attempts as at first.
@@ -137,7 +120,7 @@ def redrive(
         refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
     if not (tasks or dry_run or yes):
         redriving.check_answerable()
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         parts = redriving.Parts(client.dead_letters, tasks or None, which, everything)
         redriving.redrive(parts, dry_run=dry_run, sure=yes or bool(tasks), as_json=as_json)
 

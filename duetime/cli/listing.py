@@ -12,6 +12,7 @@ from duetime.client import PAGE
 
 EMPTY = "No tasks yet. Submit one: duetime submit --handler duetime.hello --in 10"
 NO_MATCH = "No task matches."
+NOT_SHOWN = "Runs of schedules that are yet to come are not shown: --upcoming."
 NONE_DEAD = "No dead letters."
 NO_DEAD_MATCH = "No dead letter matches."
 NO_SCHEDULES = (
@@ -32,7 +33,7 @@ ReadPage = Callable[[int, str | None], Page[Item]]  # of that size, from that cu
 View = Callable[[Sequence[Item], datetime], Table]
 
 
-def read(page_of: ReadPage[Item], *, limit: int | None, cursor: str | None) -> Page[Item]:
+def read(page_of: ReadPage[Item], limit: int | None, cursor: str | None) -> Page[Item]:
     """As many pages as it takes: each may be short, and none reads past the limit, so that
     the cursor still fits."""
     items: list[Item] = []

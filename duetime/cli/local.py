@@ -15,12 +15,19 @@ DEFAULTS = LocalOptions()
 SHORTEST_TICK = 0.1
 LONGEST_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "Embedded store", "Other backends"
+CALLS, LOGS = "What http tasks may call", "Logs"
 
 
 class Backend(StrEnum):
     EMBEDDED = "embedded"
     MOTO = "moto"
     AWS = "aws"
+
+
+class LogFormat(StrEnum):
+    AUTO = "auto"
+    TEXT = "text"
+    JSON = "json"
 
 
 class LogLevel(StrEnum):
@@ -73,6 +80,23 @@ def local(
             help="Overdue tasks started a second, in each lane, after an outage.",
         ),
     ] = DEFAULTS.catch_up,
+    allow_private: Annotated[
+        bool,
+        typer.Option(
+            "--allow-private",
+            help="Let http tasks call private networks: Compose, Kubernetes, a LAN.",
+            rich_help_panel=CALLS,
+        ),
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST|ADDRESS|RANGE",
+            help="Let http tasks call this host though it is not public; repeatable.",
+            show_default=False,
+            rich_help_panel=CALLS,
+        ),
+    ] = None,
     backend: Annotated[
         Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
     ] = Backend.EMBEDDED,
@@ -82,10 +106,26 @@ def local(
             metavar="URL", help="Of DynamoDB and SQS, with --backend aws.", rich_help_panel=AWS
         ),
     ] = None,
-    log_level: Annotated[LogLevel, typer.Option(case_sensitive=False)] = LogLevel.WARNING,
+    log_level: Annotated[
+        LogLevel,
+        typer.Option(
+            case_sensitive=False,
+            help="Of Duetime's and the handlers' own log records.",
+            rich_help_panel=LOGS,
+        ),
+    ] = LogLevel.WARNING,
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(
+            case_sensitive=False,
+            help="auto: for people on a terminal, else text: a line for each record.",
+            rich_help_panel=LOGS,
+        ),
+    ] = LogFormat.AUTO,
 ) -> None:
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
+    _check_hosts(allow_host or ())
     _check_store(backend, data, memory)
     _check_endpoint(backend, endpoint_url)
     options = LocalOptions(
@@ -97,10 +137,13 @@ def local(
         tick=_tick(tick),
         concurrency=concurrency,
         catch_up=catch_up,
+        allow_private=allow_private,
+        allow_hosts=tuple(allow_host or ()),
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,
         log_level=log_level.value,
+        log_format=log_format.value,
     )
     from duetime.local.runner import run
 
@@ -112,6 +155,16 @@ def _check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
     for option, texts in given.items():
         if any(text is not None and not text.strip() for text in texts):
             refuse(option, "is empty")
+
+
+def _check_hosts(hosts: Sequence[str]) -> None:
+    from lambdas.executor.targets.address_rules import parse_allowed
+
+    for host in hosts:
+        try:
+            parse_allowed(host)
+        except ValueError as error:
+            refuse("--allow-host", str(error))
 
 
 def _check_store(backend: Backend, data: str | None, memory: bool) -> None:

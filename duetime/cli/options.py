@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -9,7 +9,10 @@ from duetime.cli.values import duration, pause, refuse
 from lambdas.core.errors import DuetimeError
 
 if TYPE_CHECKING:
+    from duetime.cli.listing import Page, ReadPage
     from duetime.client import Client
+
+Item = TypeVar("Item")
 
 WHERE = "Where Duetime is"
 
@@ -97,15 +100,37 @@ class Following:
         return pause("--every", self.every), duration("--wait", self.wait)
 
 
-def connect(url: str | None, sign: str | None, token: str | None) -> "Client":
-    from duetime.cli.output import complain
-    from duetime.client import BadArgument, Client
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """Where Duetime is, and how it lets us in."""
 
-    def tell(error: DuetimeError) -> None:
-        complain(f"{error} (trying again)")
+    url: Url = None
+    sign: Sign = None
+    token: Token = None
 
-    try:
-        return Client(url, sign=sign, token=token, on_silence=tell)
-    except BadArgument as error:
-        hint = f"--{error.name} (or DUETIME_{error.name.upper()})"
-        raise typer.BadParameter(str(error), param_hint=hint) from error
+    def connect(self) -> "Client":
+        from duetime.cli.output import complain
+        from duetime.client import BadArgument, Client
+
+        def tell(error: DuetimeError) -> None:
+            complain(f"{error} (trying again)")
+
+        try:
+            return Client(self.url, sign=self.sign, token=self.token, on_silence=tell)
+        except BadArgument as error:
+            hint = f"--{error.name} (or DUETIME_{error.name.upper()})"
+            raise typer.BadParameter(str(error), param_hint=hint) from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paging:
+    """How much of a list."""
+
+    limit: Limit = 20
+    everything: NoLimit = False
+    cursor: Cursor = None
+
+    def read(self, page_of: "ReadPage[Item]") -> "Page[Item]":
+        from duetime.cli import listing
+
+        return listing.read(page_of, None if self.everything else self.limit, self.cursor)

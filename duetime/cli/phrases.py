@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from duetime.text import clean, one_line
+from duetime.text import clean, length, one_line
 from lambdas.core.lifecycle import FINISHED, Status
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ STYLES: Mapping[str, str] = {
 }
 REASONS: Mapping[str, str] = {
     "overlap": "the run before it was not over",
+    "misfire": "it could not start in time",
     "paused": "its schedule was paused",
     "changed": "its schedule was changed",
     "deleted": "its schedule was deleted",
 }
-UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 LONGEST_TEXT = 2_000
 
 
@@ -60,17 +60,6 @@ def target(fields: Mapping[str, Any]) -> str:
     if kind == "http":
         return clean(f"{fields.get('method', 'POST')} {fields.get('url')}")
     return clean(str(fields.get("handler", kind)))
-
-
-def length(seconds: float, *, rough: bool = False) -> str:
-    """2 d 3 h, 1 h 30 min, 4 min 10 s, 9.5 s: two units are enough; one, if it may be rough."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
-    place = next(place for place, (size, _) in enumerate(UNITS) if whole >= size)
-    (size, unit), (lower, lower_unit) = UNITS[place : place + 2]
-    rest = whole % size // lower
-    return f"{whole // size} {unit}" + (f" {rest} {lower_unit}" if rest and not rough else "")
 
 
 def relative(at: str, now: datetime, *, rough: bool = False) -> str:

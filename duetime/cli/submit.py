@@ -5,7 +5,7 @@ from typing import Any
 from duetime.cli import submit_options as options
 from duetime.cli import values
 from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Following, Sign, Token, Url, connect
+from duetime.cli.options import AsJson, Following, Server
 from duetime.cli.task_options import TaskOptions, given
 from duetime.cli.values import duration, moment, refuse
 
@@ -22,9 +22,7 @@ def submit(
     name: options.Name = None,
     idempotency_key: options.IdempotencyKey = None,
     following: Following,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
     """Submit a task, or many with --from."""
@@ -42,7 +40,7 @@ def submit(
     task = _one_or_many({**what.fields(), **when}, source)
     if following.watch and isinstance(task, list):
         refuse("--watch", "follows one task, and --from holds a list")
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         if isinstance(task, list):
             submitting.many(client, task, as_json=as_json)
             return

@@ -66,7 +66,7 @@ Timeout = Annotated[
     str | None,
     typer.Option(
         metavar=DURATION,
-        help="How long an attempt may take.",
+        help="How long an attempt may take; at most 7d, on a deployed stage 14m.",
         show_default="60",
         rich_help_panel=RETRIES,
     ),

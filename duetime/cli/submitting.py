@@ -1,6 +1,7 @@
 """What `duetime submit` does once it knows what to submit."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 import typer
@@ -11,14 +12,19 @@ from duetime.cli.following import follow
 from duetime.cli.output import complain, say, say_json
 from duetime.client import PAGE, BatchResult, Client, Submitted
 from duetime.client.wire import to_error
+from lambdas.core.lifecycle import FINISHED, Status
 
 
 def one(submitted: Submitted, *, as_json: bool) -> None:
     if as_json:
         say_json(submitted.task)
-        return
-    _tell_one(submitted)
-    say(f"Follow it: duetime watch {submitted.task['id']}")
+    else:
+        _tell_one(submitted)
+    if ended := _ended_before(submitted):
+        complain(ended)
+        raise typer.Exit(ExitCode.NOT_DONE)
+    if not as_json:
+        say(f"Follow it: duetime watch {submitted.task['id']}")
 
 
 def followed(
@@ -26,6 +32,8 @@ def followed(
 ) -> None:
     if not as_json:
         _tell_one(submitted)
+    if ended := _ended_before(submitted):
+        complain(ended)
     follow(client, submitted.task["id"], as_json=as_json, poll=poll, limit=limit)
 
 
@@ -40,7 +48,10 @@ def many(client: Client, tasks: Sequence[Any], *, as_json: bool) -> None:
             say_json({"results": results})
         else:
             _tell(results, len(tasks))
-    if any("error" in result for result in results):
+    ended = [text for result in results if (text := _ended_before(_submitted(result)))]
+    for text in ended:
+        complain(text)
+    if ended or any("error" in result for result in results):
         raise typer.Exit(ExitCode.NOT_DONE)
 
 
@@ -48,10 +59,28 @@ def _tell_one(submitted: Submitted) -> None:
     say(views.submitted(submitted.task, phrases.now(), replayed=submitted.replayed))
 
 
+def _ended_before(submitted: Submitted | None) -> str | None:
+    """What to say of a key whose task has ended without success: nothing will run."""
+    if submitted is None or not submitted.replayed:
+        return None
+    task_id, status = submitted.task["id"], submitted.task["status"]
+    if status not in FINISHED or status == Status.SUCCEEDED:
+        return None
+    instead = f", or duetime retry {task_id}" if status == Status.DEAD else ""
+    told = f"Nothing will run: {task_id}, the task of this key, is {status}."
+    return f"{told} Use another key{instead}."
+
+
+def _submitted(result: BatchResult) -> Submitted | None:
+    if "task" not in result:
+        return None
+    return Submitted(result["task"], replayed=result["status"] == HTTPStatus.OK)
+
+
 def _tell(results: Sequence[BatchResult], asked: int) -> None:
     for number, result in enumerate(results):
-        if "task" in result:
-            _tell_one(Submitted(result["task"], replayed=result["status"] == 200))
+        if submitted := _submitted(result):
+            _tell_one(submitted)
         else:
             complain_of(number, result)
     stored = sum("task" in result for result in results)

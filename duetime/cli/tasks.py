@@ -1,34 +1,22 @@
 """`duetime show`, `list`, `cancel`, `retry` and `health`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from duetime.cli.exits import ExitCode
-from duetime.cli.options import (
-    AsJson,
-    Cursor,
-    Limit,
-    NoLimit,
-    Sign,
-    TaskId,
-    TaskIds,
-    Token,
-    Url,
-    connect,
-    given_id,
-)
+from duetime.cli.groups import grouped
+from duetime.cli.options import AsJson, Paging, Server, TaskId, TaskIds, given_id
 from lambdas.core.lifecycle import Status
 
 
-def show(
-    task: TaskId, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
-) -> None:
+@grouped
+def show(task: TaskId, *, server: Server, as_json: AsJson = False) -> None:
     """One task: all that is known of it, and its attempts."""
     from duetime.cli import phrases, views
     from duetime.cli.output import say, say_json
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         found, attempts = client.get(task), client.attempts(task)
     if as_json:
         say_json({**found, "attempts": attempts})
@@ -36,6 +24,7 @@ def show(
         say(views.panel(found, attempts, phrases.now()))
 
 
+@grouped
 def list_tasks(
     *,
     status: Annotated[
@@ -48,62 +37,71 @@ def list_tasks(
         str | None,
         typer.Option(metavar="ID", callback=given_id, help="Only runs of this schedule."),
     ] = None,
-    limit: Limit = 20,
-    everything: NoLimit = False,
-    cursor: Cursor = None,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    upcoming: Annotated[
+        bool,
+        typer.Option(
+            "--upcoming", help="With runs of schedules that are yet to come; so has --status."
+        ),
+    ] = False,
+    paging: Paging,
+    server: Server,
     as_json: AsJson = False,
 ) -> None:
-    """Tasks, newest first."""
+    """Tasks, newest first; runs of schedules once their time has come."""
     from duetime.cli import listing, views
 
     which = {"status": status, "namespace": namespace, "schedule_id": schedule}
-    with connect(url, sign, token) as client:
-        page = listing.read(
-            lambda size, at: client.page(**which, limit=size, cursor=at),
-            limit=None if everything else limit,
-            cursor=cursor,
+    ahead = upcoming or status is not None
+    with server.connect() as client:
+        page = paging.read(
+            lambda size, at: client.page(**which, upcoming=ahead, limit=size, cursor=at)
         )
     empty = listing.NO_MATCH if any(which.values()) else listing.EMPTY
+    if not ahead:
+        empty = f"{empty}\n{listing.NOT_SHOWN}"
     listing.print_list(page, views.task_table, empty, as_json=as_json)
 
 
-def cancel(
-    tasks: TaskIds, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
-) -> None:
+@grouped
+def cancel(tasks: TaskIds, *, server: Server, as_json: AsJson = False) -> None:
     """Cancel tasks. One that cannot be cancelled does not hold back the rest."""
     from duetime.cli.each import cancelled, for_each
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         for_each(tasks, client.cancel, cancelled, as_json=as_json)
 
 
-def retry(
-    tasks: TaskIds, url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
-) -> None:
+@grouped
+def retry(tasks: TaskIds, *, server: Server, as_json: AsJson = False) -> None:
     """Give DEAD tasks another life, at once, with as many attempts as at first.
 
     One that cannot be retried does not hold back the rest."""
     from duetime.cli.each import for_each, retried
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         for_each(tasks, client.retry, retried, as_json=as_json)
 
 
-def health(
-    url: Url = None, sign: Sign = None, token: Token = None, as_json: AsJson = False
-) -> None:
+@grouped
+def health(*, server: Server, as_json: AsJson = False) -> None:
     """Whether Duetime answers, and how it is."""
     from duetime.cli.output import say, say_json
 
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         told = client.health()
     if as_json:
         say_json(told)
     else:
-        rest = ", ".join(f"{key} {value}" for key, value in told.items() if key != "status")
-        say(f"{told['status']}  {client.url}" + (f"  ({rest})" if rest else ""))
+        say(f"{told['status']}  {client.url}{_known(told)}")
+        for name, reason in told.get("checks", {}).items():
+            if reason != "ok":
+                say(f"  {name}: {reason}")
     if told["status"] != "ok":
         raise typer.Exit(ExitCode.NOT_DONE)
+
+
+def _known(told: dict[str, Any]) -> str:
+    rest = [f"{name} {told[name]}" for name in ("version", "time") if told.get(name)]
+    if told.get("last_tick_age") is not None:
+        rest.append(f"last tick {told['last_tick_age']:.0f} s ago")
+    return f"  ({', '.join(rest)})" if rest else ""

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from duetime.cli import phrases
 from duetime.client import Attempt, Task
-from duetime.text import clean, one_line
+from duetime.text import clean, length, one_line
 
 
 def panel(task: Task, attempts: Sequence[Attempt], now: datetime) -> RenderableType:
@@ -41,7 +41,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "attempt": phrases.tries(task),
         "progress": phrases.progress(task),
         "stopping": "a cancel was asked for" if _stopping(task) else None,
-        "timeout": phrases.length(task["timeout"]),
+        "timeout": length(task["timeout"]),
         "expires": phrases.when(task["expires_at"], now),
         "tags": clean(", ".join(f"{k}={v}" for k, v in task["tags"].items())) or None,
         "ordering key": task["ordering_key"],
@@ -82,7 +82,7 @@ def _took(attempt: Attempt) -> str:
     if attempt["finished_at"] is None:
         return ""
     start, end = (datetime.fromisoformat(str(attempt[k])) for k in ("started_at", "finished_at"))
-    return phrases.length((end - start).total_seconds())
+    return length((end - start).total_seconds())
 
 
 def task_table(tasks: Sequence[Task], now: datetime) -> Table:

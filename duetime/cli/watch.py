@@ -1,14 +1,15 @@
 """`duetime watch`."""
 
-from duetime.cli.options import AsJson, Every, Sign, TaskId, Token, Url, WaitUpTo, connect
+from duetime.cli.groups import grouped
+from duetime.cli.options import AsJson, Every, Server, TaskId, WaitUpTo
 from duetime.cli.values import duration, pause
 
 
+@grouped
 def watch(
     task: TaskId,
-    url: Url = None,
-    sign: Sign = None,
-    token: Token = None,
+    *,
+    server: Server,
     as_json: AsJson = False,
     every: Every = "0.5",
     wait: WaitUpTo = None,
@@ -17,5 +18,5 @@ def watch(
     from duetime.cli.following import follow
 
     poll, limit = pause("--every", every), duration("--wait", wait)
-    with connect(url, sign, token) as client:
+    with server.connect() as client:
         follow(client, task, as_json=as_json, poll=poll, limit=limit)

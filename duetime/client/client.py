@@ -11,7 +11,7 @@ from typing import Self, Unpack, cast
 import httpx
 
 from duetime.client.dead_letters import DeadLetters
-from duetime.client.errors import StillGoing, Throttled, Unreachable
+from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
 from duetime.client.schedules import Schedules
 from duetime.client.shapes import (
     Attempt,
@@ -108,12 +108,13 @@ class Client:
         status: str | None = None,
         namespace: str | None = None,
         schedule_id: str | None = None,
+        upcoming: bool = True,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> TaskPage:
-        """One page, newest first."""
+        """One page, newest first; `upcoming`: with runs of schedules whose time is yet to come."""
         query = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
-        at = {"limit": limit, "cursor": cursor}
+        at = {"upcoming": None if upcoming else "false", "limit": limit, "cursor": cursor}
         answer = self._wire.call("GET", "/v1/tasks", query={**query, **at})
         return cast(TaskPage, answer)
 
@@ -123,12 +124,13 @@ class Client:
         status: str | None = None,
         namespace: str | None = None,
         schedule_id: str | None = None,
+        upcoming: bool = True,
     ) -> Iterator[Task]:
         """Every task that matches, newest first, read page by page."""
         which = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
         cursor = None
         while True:
-            page = self.page(**which, limit=PAGE, cursor=cursor)
+            page = self.page(**which, upcoming=upcoming, limit=PAGE, cursor=cursor)
             yield from page["items"]
             cursor = page["next_cursor"]
             if cursor is None:
@@ -173,7 +175,13 @@ class Client:
                 self._sleep(min(poll, left))
 
     def health(self) -> Json:
-        return cast(Json, self._wire.call("GET", "/v1/health"))
+        """How Duetime is: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""
+        try:
+            return cast(Json, self._wire.call("GET", "/v1/health"))
+        except ApiError as error:
+            if "checks" not in error.problem:
+                raise
+            return {**error.problem, "status": "unhealthy"}
 
     def close(self) -> None:
         self._wire.close()

@@ -10,15 +10,16 @@ DuetimeError
 └── StillGoing          a wait ran out before the task ended
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from duetime.client.shapes import Task
 from lambdas.core.errors import DuetimeError
 
 
 class BadArgument(DuetimeError, ValueError):
-    """`name` is the argument of Client."""
+    """`name` is the argument, or the field of a request, that is wrong."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(why)
@@ -68,12 +69,15 @@ class ApiError(DuetimeError):
         title: str,
         detail: str | None = None,
         errors: Sequence[FieldError] = (),
+        problem: Mapping[str, Any] | None = None,
     ) -> None:
+        """`problem` is the whole answer."""
         super().__init__(f"{title}: {detail}" if detail else title)
         self.status = status
         self.title = title
         self.detail = detail
         self.errors = tuple(errors)
+        self.problem = problem or {}
 
 
 class Throttled(ApiError):

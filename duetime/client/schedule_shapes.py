@@ -1,8 +1,9 @@
 """The JSON of schedules, as types. Like every shape they are plain dicts."""
 
+from datetime import date
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
-from duetime.client.shapes import Json, Priority, Retry
+from duetime.client.shapes import Json, Moment, Priority, Retry, RetryFields, Seconds
 
 Overlap = Literal["allow", "skip", "queue", "cancel"]
 
@@ -16,6 +17,8 @@ class CronRule(TypedDict):
     type: Literal["cron"]
     expression: str
     timezone: NotRequired[str]  # UTC
+    seconds: NotRequired[Literal["first", "last"]]  # where they are in six fields
+    days: NotRequired[Literal["either", "both"]]  # either
     dst: NotRequired[Dst]
 
 
@@ -34,9 +37,24 @@ class DelayRule(TypedDict):
     delay: float
 
 
+class RateFields(TypedDict):
+    """A rate rule as submitted."""
+
+    type: Literal["rate"]
+    every: Seconds
+    anchor: NotRequired[Moment]
+
+
+class DelayFields(TypedDict):
+    """A delay rule as submitted."""
+
+    type: Literal["delay"]
+    delay: Seconds
+
+
 class ExcludedDates(TypedDict):
     type: Literal["dates"]
-    dates: list[str]  # 2026-12-25
+    dates: list[str] | list[date]  # 2026-12-25
     timezone: NotRequired[str]
 
 
@@ -46,8 +64,8 @@ Exclusion = CronRule | ExcludedDates
 
 class Misfire(TypedDict, total=False):
     policy: Literal["run_once", "run_all", "skip"]
-    grace: float
-    window: float | None
+    grace: Seconds
+    window: Seconds | None
     per_minute: float
 
 
@@ -57,26 +75,59 @@ class TaskTemplate(TypedDict, total=False):
     target: Required[Json]
     payload: Any
     priority: Priority
-    timeout: float
-    retry: Retry
+    timeout: Seconds
+    retry: RetryFields
     name: str | None
     namespace: str
     ordering_key: str | None
     tags: dict[str, str]
 
 
-class RuleFields(TypedDict, total=False):
-    """One of `rule` and `rules`."""
+class ScheduledTask(TypedDict):
+    """The same as returned."""
 
-    rule: Rule
-    rules: list[Rule]
+    target: Json
+    payload: Any
+    priority: Priority
+    timeout: float
+    retry: Retry
+    name: str | None
+    namespace: str
+    ordering_key: str | None
+    tags: dict[str, str]
+    not_shown: NotRequired[dict[str, str]]  # see Task
+
+
+class RuleFields(TypedDict, total=False):
+    """One of `rule` and `rules`, as submitted."""
+
+    rule: CronRule | RateFields | DelayFields
+    rules: list[CronRule | RateFields | DelayFields]
     exclude: list[Exclusion]
 
 
 class ScheduleFields(RuleFields, total=False):
-    """A schedule as submitted. Times are RFC 3339 with an offset, durations are seconds."""
+    """A schedule as submitted."""
 
     task: Required[TaskTemplate]
+    name: str | None
+    starts_at: Moment | None
+    ends_at: Moment | None
+    max_runs: int | None
+    jitter: Seconds
+    misfire: Misfire
+    overlap: Overlap
+    pause_on_failure: int | None
+
+
+class Schedule(TypedDict):
+    """A schedule as returned, with one of `rule` and `rules`. Times are RFC 3339, durations are
+    seconds."""
+
+    rule: NotRequired[Rule]
+    rules: NotRequired[list[Rule]]
+    exclude: list[Exclusion]
+    task: ScheduledTask
     name: str | None
     starts_at: str | None
     ends_at: str | None
@@ -85,11 +136,6 @@ class ScheduleFields(RuleFields, total=False):
     misfire: Misfire
     overlap: Overlap
     pause_on_failure: int | None
-
-
-class Schedule(ScheduleFields):
-    """A schedule as returned."""
-
     id: str
     status: str  # active, paused, broken, finished
     version: int

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple, Unpack, cast
+from uuid import UUID
 
 from duetime.client.schedule_shapes import (
     Backfill,
@@ -15,7 +16,7 @@ from duetime.client.schedule_shapes import (
     SchedulePage,
     Upcoming,
 )
-from duetime.client.shapes import Submitted, Task
+from duetime.client.shapes import Moment, Submitted, Task
 from duetime.client.wire import PAGE, Wire, schedule_path
 
 ALL = "/v1/schedules"
@@ -41,13 +42,13 @@ class Schedules:
         self._wire = wire
 
     def create(
-        self, /, *, idempotency_key: str | None = None, **fields: Unpack[ScheduleFields]
+        self, /, *, idempotency_key: str | UUID | None = None, **fields: Unpack[ScheduleFields]
     ) -> Schedule:
         """The schedule as stored; with a key, perhaps the one stored before."""
         return self.create_once(idempotency_key=idempotency_key, **fields).schedule
 
     def create_once(
-        self, /, *, idempotency_key: str | None = None, **fields: Unpack[ScheduleFields]
+        self, /, *, idempotency_key: str | UUID | None = None, **fields: Unpack[ScheduleFields]
     ) -> Created:
         """Like create, and tells whether the schedule was there before."""
         status, made = self._wire.answer("POST", ALL, body=fields, key=idempotency_key)
@@ -96,11 +97,13 @@ class Schedules:
         """What it missed meanwhile is not made up for: that is what `backfill` is for."""
         return self._set(schedule_id, "resume", note)
 
-    def trigger(self, schedule_id: str, *, idempotency_key: str | None = None) -> Task:
+    def trigger(self, schedule_id: str, *, idempotency_key: str | UUID | None = None) -> Task:
         """One run now, outside the rule."""
         return self.trigger_once(schedule_id, idempotency_key=idempotency_key).task
 
-    def trigger_once(self, schedule_id: str, *, idempotency_key: str | None = None) -> Submitted:
+    def trigger_once(
+        self, schedule_id: str, *, idempotency_key: str | UUID | None = None
+    ) -> Submitted:
         """Like trigger, and tells whether the run was there before."""
         path = f"{schedule_path(schedule_id)}/trigger"
         status, task = self._wire.answer("POST", path, key=idempotency_key)
@@ -110,8 +113,8 @@ class Schedules:
         self,
         schedule_id: str,
         *,
-        start: str,
-        until: str,
+        start: Moment,
+        until: Moment,
         overlap: Overlap | None = None,
         per_minute: float | None = None,
     ) -> Backfill:
@@ -127,7 +130,7 @@ class Schedules:
     def preview(
         self,
         *,
-        after: str | None = None,
+        after: Moment | None = None,
         count: int | None = None,
         **rules: Unpack[RuleFields],
     ) -> Upcoming:

@@ -1,10 +1,26 @@
 """The JSON of the contract, as types. They are plain dicts, so a newer server may add fields."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal, NotRequired, Required, TypedDict
+from uuid import UUID
 
 Json = dict[str, Any]
 Priority = Literal["high", "medium", "low"]
+
+# What the client takes beside JSON's own types: see lambdas.core.json_values.
+Moment = str | datetime  # RFC 3339 with an offset, or with a time zone
+Seconds = float | timedelta
+
+
+class RetryFields(TypedDict, total=False):
+    """A retry policy as submitted."""
+
+    max_attempts: int  # counts the first
+    base_delay: Seconds
+    multiplier: float
+    max_delay: Seconds
+    jitter: Seconds
 
 
 class Retry(TypedDict, total=False):
@@ -16,21 +32,22 @@ class Retry(TypedDict, total=False):
 
 
 class TaskFields(TypedDict, total=False):
-    """A task as submitted. Times are RFC 3339 with an offset, durations are seconds."""
+    """A task as submitted. The payload may hold what `json_values` knows: datetimes with a time
+    zone, UUIDs, dataclasses and more."""
 
     target: Required[Json]
     payload: Any
-    run_at: str
-    delay: float
+    run_at: Moment
+    delay: Seconds
     priority: Priority
-    timeout: float
-    retry: Retry
-    jitter: float
-    expires_at: str
+    timeout: Seconds
+    retry: RetryFields
+    jitter: Seconds
+    expires_at: Moment
     name: str
     namespace: str
-    ordering_key: str
-    idempotency_key: str
+    ordering_key: str | UUID
+    idempotency_key: str | UUID
     tags: dict[str, str]
 
 
@@ -75,10 +92,12 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
-    reason: str | None  # of one that its schedule cancelled: overlap, paused, changed, deleted
+    # Why its schedule cancelled it: overlap, misfire, paused, changed, deleted.
+    reason: str | None
     schedule_id: str | None
     scheduled_for: str | None
     workflow_id: str | None
+    not_shown: dict[str, str] | None  # fields that are null because they are nested too deep
 
 
 @dataclass(frozen=True)
@@ -95,12 +114,12 @@ class TaskPage(TypedDict):
 
 
 class DeadFilter(TypedDict, total=False):
-    """Which dead tasks; what is left out, or None, asks nothing. Times are RFC 3339."""
+    """Which dead tasks; what is left out, or None, asks nothing."""
 
     namespace: str | None
     error_type: str | None
-    died_after: str | None  # then or later
-    died_before: str | None
+    died_after: Moment | None  # then or later
+    died_before: Moment | None
 
 
 class NotRedriven(TypedDict):

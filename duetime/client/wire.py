@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
+from uuid import UUID
 
 import httpx
 
 from duetime.client.access import LOOPBACK, access_to
-from duetime.client.errors import ApiError, BadAddress, FieldError, Unreachable
+from duetime.client.errors import ApiError, BadAddress, BadArgument, FieldError, Unreachable
 from duetime.client.gateway import refusal
 from lambdas.core.errors import DuetimeError
+from lambdas.core.json_values import NotJson, to_json_value
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PAGE = 100  # the longest page, and the largest batch, that the contract allows
+MOST_LEVELS = 200  # of nesting, that the API takes
 
 
 class Wire:
@@ -61,21 +64,20 @@ class Wire:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        key: str | None = None,
+        key: str | UUID | None = None,
     ) -> tuple[int, Any]:
         """The status and the JSON of a successful answer. `key` is an idempotency key."""
         asked = {key: value for key, value in (query or {}).items() if value is not None}
         if asked:  # with %20 for a space, which is what a signature stands for
-            path = f"{path}?{urlencode(asked, quote_via=quote, errors='replace')}"
-        # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
-        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+            path = f"{path}?{urlencode(_plain(asked), quote_via=quote, errors='replace')}"
+        content = None if body is None else _encoded(body)
         response = self._send(method, path, content, key)
         return response.status_code, self._read(response, body)
 
     def _send(
-        self, method: str, path: str, content: bytes | None, key: str | None
+        self, method: str, path: str, content: bytes | None, key: str | UUID | None
     ) -> httpx.Response:
-        headers = None if key is None else {"idempotency-key": key}
+        headers = None if key is None else {"idempotency-key": str(key)}
         try:
             return self._http.request(method, path, content=content, headers=headers)
         except httpx.ConnectTimeout as reason:
@@ -110,6 +112,22 @@ class Wire:
         self._http.close()
 
 
+def _encoded(body: Any) -> bytes:
+    try:
+        # ASCII: half a surrogate pair reaches the API, which can say which field holds it.
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(_plain(body)).encode()
+
+
+def _plain(body: Any) -> Any:
+    """With ISO text for a datetime, seconds for a timedelta, and so on."""
+    try:
+        return to_json_value(body, levels=MOST_LEVELS, naive_times=False)
+    except NotJson as error:
+        raise BadArgument(error.path, str(error)) from None
+
+
 def task_path(task_id: str) -> str:
     return f"/v1/tasks/{_segment(task_id)}"
 
@@ -136,7 +154,7 @@ def _address(text: str) -> httpx.URL:
 def to_error(problem: Mapping[str, Any], status: int, sent: Any = None) -> ApiError:
     errors = [_field_error(error, sent) for error in problem.get("errors") or ()]
     title = problem.get("title") or f"HTTP {status}"
-    return ApiError(status, title, problem.get("detail"), errors)
+    return ApiError(status, title, problem.get("detail"), errors, problem)
 
 
 def _field_error(told: Mapping[str, Any], sent: Any) -> FieldError:

@@ -61,6 +61,7 @@ TASK: dict[str, Any] = {
     "schedule_id": None,
     "scheduled_for": None,
     "workflow_id": None,
+    "not_shown": None,
 }
 
 

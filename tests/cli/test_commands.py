@@ -9,6 +9,7 @@ import pytest
 from duetime.cli.exits import ExitCode
 from duetime.cli.submitting import complain_of
 from duetime.client import Client, Unreachable
+from lambdas.api.health import Check, Health
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -33,11 +34,23 @@ def test_health(live: Any) -> None:
     assert result.exit_code == ExitCode.OK
 
 
-def test_bad_health_is_not_done(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Client, "health", lambda _client: {"status": "degraded"})
+def test_bad_health_is_told_with_its_reasons_and_not_done(
+    live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = [Check(name="store", reason="the disk is full"), Check(name="scanner")]
+    monkeypatch.setattr(system.api, "_look", lambda: Health(checks=checks, tick_age=12_345))
     result = live("health")
     assert result.exit_code == ExitCode.NOT_DONE
-    assert result.stdout.startswith("degraded  http")
+    assert result.stdout.startswith("unhealthy  http://127.0.0.1:")
+    assert "version 9.9.9" in result.stdout
+    assert "last tick 12 s ago" in result.stdout
+    assert result.stdout.endswith("\n  store: the disk is full\n")
+
+    result = live("health", "--json")
+    assert result.exit_code == ExitCode.NOT_DONE
+    told = json.loads(result.stdout)
+    assert told["status"] == "unhealthy"
+    assert told["checks"] == {"store": "the disk is full", "scanner": "ok"}
 
 
 def test_every_option_of_submit_arrives(live: Any) -> None:
@@ -97,7 +110,8 @@ def test_a_refused_task_is_told_field_by_field(live: Any) -> None:
     assert result.exit_code == ExitCode.NOT_DONE
     assert result.stdout == ""
     assert result.stderr.splitlines()[1].startswith("target.handler: no handler 'nope'")
-    result = live(*ECHO, "--timeout", "9000", "--max-attempts", "1000")
+    assert "; did you mean 'echo'? known: " in live("submit", "--handler", "ecko").stderr
+    result = live(*ECHO, "--timeout", "8d", "--max-attempts", "1000")
     fields = [line.split(":")[0] for line in result.stderr.splitlines()]
     assert fields[1:] == ["timeout", "retry.max_attempts"]
 
@@ -122,6 +136,64 @@ def test_a_replay_is_said_to_be_one(live: Any) -> None:
     assert said == f"Already submitted {task_id}  echo, ENQUEUED"
     batch = json.dumps([{**GOOD, "idempotency_key": "k"}])
     assert live("submit", "--from", "-", stdin=batch).stdout.startswith("Already submitted")
+
+
+@pytest.fixture
+def keyed(live: Any, system: Any) -> dict[str, str]:
+    """The ids of tasks with keys, one for each way to end."""
+    ids = {}
+    for key, handler in (("done", "echo"), ("dead", "fail")):
+        words = ("--handler", handler, "--idempotency-key", key)
+        ids[key] = submitted(live, *words)["id"]
+    system.run_due()
+    words = ("--handler", "echo", "--in", "1h", "--idempotency-key", "cancelled")
+    ids["cancelled"] = submitted(live, *words)["id"]
+    live("cancel", ids["cancelled"])
+    return ids
+
+
+def test_submit_with_the_key_of_a_cancelled_task_says_that_nothing_will_run(
+    live: Any, keyed: dict[str, str]
+) -> None:
+    words = (*ECHO, "--in", "1h", "--idempotency-key", "cancelled")
+    result = live(*words)
+    task_id = keyed["cancelled"]
+    said = f"Nothing will run: {task_id}, the task of this key, is CANCELLED. Use another key.\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.NOT_DONE, said)
+    assert result.stdout == f"Already submitted {task_id}  echo, CANCELLED\n"
+    as_json = live(*words, "--json")
+    assert (as_json.exit_code, as_json.stderr) == (ExitCode.NOT_DONE, said)
+    assert json.loads(as_json.stdout)["id"] == task_id
+    watched = live(*words, "--watch")
+    assert (watched.exit_code, watched.stderr) == (ExitCode.NOT_DONE, said)
+
+
+def test_submit_with_the_key_of_a_dead_task_says_how_to_retry_it(
+    live: Any, keyed: dict[str, str]
+) -> None:
+    result = live("submit", "--handler", "fail", "--idempotency-key", "dead")
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stderr.endswith(f" is DEAD. Use another key, or duetime retry {keyed['dead']}.\n")
+
+
+def test_submit_with_the_key_of_a_task_that_succeeded_is_no_failure(
+    live: Any, keyed: dict[str, str]
+) -> None:
+    result = live(*ECHO, "--idempotency-key", "done")
+    assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
+    assert result.stdout.startswith(f"Already submitted {keyed['done']}  echo, SUCCEEDED\n")
+
+
+def test_a_batch_with_the_key_of_a_dead_task_ends_with_an_error(
+    live: Any, keyed: dict[str, str]
+) -> None:
+    dead = {"target": {"type": "python", "handler": "fail"}, "idempotency_key": "dead"}
+    batch = json.dumps([GOOD, dead, {**GOOD, "idempotency_key": "done"}])
+    result = live("submit", "--from", "-", stdin=batch)
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert result.stdout.splitlines()[-1] == "3 of 3 submitted."
+    assert result.stderr.startswith(f"Nothing will run: {keyed['dead']}, the task of this key,")
+    assert live("submit", "--from", "-", "--json", stdin=batch).exit_code == ExitCode.NOT_DONE
 
 
 def test_one_task_from_a_file(live: Any, tmp_path: Path) -> None:
@@ -193,6 +265,27 @@ def test_list_filters(live: Any, system: Any) -> None:
     assert [t["id"] for t in shop] == [other]
 
 
+def test_list_leaves_out_the_runs_that_are_yet_to_come(live: Any) -> None:
+    words = ("schedules", "create", "--every", "1m", "--handler", "echo", "--json")
+    schedule_id = data(live(*words))["id"]
+    mine = submitted(live, "--handler", "echo")["id"]
+
+    def listed(*words: str) -> list[str]:
+        return [task["id"] for task in data(live("list", *words, "--json"))["items"]]
+
+    assert listed() == [mine]
+    assert listed("--schedule", schedule_id) == []
+    assert live("list", "--schedule", schedule_id).stdout.splitlines() == [
+        "No task matches.",
+        "Runs of schedules that are yet to come are not shown: --upcoming.",
+    ]
+    runs = listed("--schedule", schedule_id, "--upcoming")
+    assert len(runs) > 2
+    assert listed("--upcoming") == listed("--status", "ENQUEUED") == [*runs, mine]
+    assert listed("--upcoming", "--limit", "2") == runs[:2]
+    assert listed("--limit", "1") == [mine]
+
+
 def test_show_has_the_attempts(live: Any, system: Any) -> None:
     task_id = submitted(live, "--handler", "fail")["id"]
     system.run_due()
@@ -259,7 +352,7 @@ def test_watch_of_a_task_that_never_ran(live: Any) -> None:
 def test_watch_gives_up(live: Any) -> None:
     result = live(*ECHO, "--in", "1h", "--watch", "--wait", "0")
     assert result.exit_code == ExitCode.TIMED_OUT
-    assert result.stdout.splitlines()[1].endswith("PENDING    due in 1 h")
+    assert "  PENDING    due in " in result.stdout.splitlines()[1]
     assert result.stderr.endswith("is still PENDING after 0 s\n")
 
 

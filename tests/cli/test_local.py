@@ -26,7 +26,10 @@ def test_it_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
 
 def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
     words = f"--host 0.0.0.0 --port 9000 --data {tmp_path} --handlers {tmp_path} --handlers a.b"
-    words += " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG"
+    words += (
+        " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
+    )
+    words += " --allow-private --allow-host 10.1.0.0/16 --allow-host db.internal"
     duetime("local", *words.split())
     assert asked == [
         LocalOptions(
@@ -37,8 +40,11 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             tick=90.0,
             concurrency=4,
             catch_up=7,
+            allow_private=True,
+            allow_hosts=("10.1.0.0/16", "db.internal"),
             demo=False,
             log_level="debug",
+            log_format="json",
         )
     ]
 
@@ -75,7 +81,10 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--catch-up 0", "--catch-up"),
         ("--catch-up 2.5", "--catch-up"),
         ("--backend redis", "--backend"),
+        ("--allow-host http://x", "--allow-host"),
+        ("--allow-host 10.0.0.1/8", "--allow-host"),
         ("--log-level loud", "--log-level"),
+        ("--log-format xml", "--log-format"),
     ],
 )
 def test_what_does_not_go_together_is_named(

@@ -1,5 +1,8 @@
 """What `duetime local` says when it starts, or cannot."""
 
+import shutil
+import subprocess
+import sys
 from io import StringIO
 from typing import Any
 
@@ -8,7 +11,7 @@ from rich.console import Console
 
 from duetime.local import runner
 from duetime.local.options import LocalOptions
-from duetime.local.welcome import welcome
+from duetime.local.welcome import command, suggestions, welcome
 
 
 class Store:
@@ -18,48 +21,100 @@ class Store:
         self.resumed = resumed
 
 
-def said(*handlers: str, demo: bool, resumed: int = 0) -> str:
-    console = Console(file=StringIO(), width=40, highlight=False)
+def said(*handlers: str, demo: bool, resumed: int = 0, width: int = 80, **options: Any) -> str:
+    console = Console(file=StringIO(), width=width, highlight=False)
     store: Any = Store(resumed)
-    welcome(console, LocalOptions(), store, handlers, demo=demo)
+    welcome(console, LocalOptions(**options), store, handlers, demo=demo)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
 
 def test_paths_are_words_not_markup() -> None:
-    words = said(demo=False, resumed=1_000)
+    words = said(demo=False, resumed=1_000, width=40)
     assert "(store: /tmp/[red]/duetime.db)\n" in words
     assert "Resumed 1,000 tasks" in words
 
 
 def test_own_handlers_are_listed_on_one_line() -> None:
     names = [f"shop.handler_{number}" for number in range(9)]
-    assert f"Handlers: {', '.join(names)}\n" in said("duetime.hello", *names, demo=False)
+    assert "Handlers: shop.handler_0, shop.handler_1\n" in said(
+        "duetime.hello", *names[:2], demo=False
+    )
+    assert f"Handlers: {', '.join(names)}"[:79] + "…\n" in said("duetime.hello", *names, demo=False)
     assert "Handlers" not in said("duetime.hello", demo=False)
 
 
 @pytest.mark.parametrize("demo", [True, False])
-def test_where_to_see_the_demonstration(demo: bool) -> None:
-    line = "curl -s 'http://127.0.0.1:8080/v1/tasks?namespace=demo'\n"
-    assert (line in said(demo=demo)) == demo
+def test_the_welcome_tells_where_to_see_the_demonstration(demo: bool) -> None:
+    assert (" list --namespace demo\n" in said(demo=demo)) == demo
+
+
+@pytest.mark.parametrize("port", [8080, 65_535])
+@pytest.mark.parametrize("script", ["duetime", ".venv/bin/duetime"])
+def test_the_welcome_fits_80_columns(
+    script: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setattr("sys.argv", [script])
+    words = said("demo.hello", demo=True, port=port)
+    assert f"  {script} submit --handler duetime.hello \\\n" in words
+    assert max(len(line) for line in words.splitlines()) <= 80
+
+
+def test_the_welcome_sets_the_address_for_the_command_line_where_it_is_not_the_usual_one() -> None:
+    assert "export DUETIME_URL=http://127.0.0.1:9000\n" in said(demo=False, port=9000)
+    assert "export" not in said(demo=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "script", "called"),
+    [
+        ("/usr/bin/duetime", "/usr/bin/duetime", "duetime"),
+        (None, ".venv/bin/duetime", ".venv/bin/duetime"),
+        (None, "/x/duetime/cli/__main__.py", f"{sys.executable} -m duetime.cli"),
+    ],
+)
+def test_the_welcome_calls_the_command_line_as_the_reader_can(
+    found: str | None, script: str, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: found)
+    monkeypatch.setattr("sys.argv", [script])
+    assert command() == called
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_commands_of_the_welcome_work(live: Any, front: Any, system: Any) -> None:
+    """Each is run as it is printed, by a shell that knows `duetime` as a function."""
+    printed = list(suggestions(front.url, "duetime", demo=True))
+    script = "\n".join(line for line in printed if "--watch" not in line and "show ID" not in line)
+    script = script.replace("hello \\\n", "hello\n").replace("duetime.hello", "echo")
+    calls = f'duetime() {{ "{sys.executable}" -m duetime.cli "$@"; }}\nset -e\n{script}'
+    done = subprocess.run(["sh", "-c", calls], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Submitted ")
+    assert done.stdout.count('"handler":"echo"') == 3
 
 
 class Started:
-    """A runner that serves nothing; was the demonstration submitted?"""
+    """A runner that serves nothing, and what it says; was the demonstration submitted?"""
 
     def __init__(self, resumed: int) -> None:
         self.backend = Store(resumed)
+        self.failure = None
         self.calls: list[Any] = []
         self.api: Any = self
-        self.pump: Any = self
+        self.order: list[str] = []
 
     def call(self, request: Any) -> None:
         self.calls.append(request)
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        self.order.append("started")
 
-    def serve(self, listener: Any) -> None:
-        listener.close()
+    def started(self, *_: Any, **__: Any) -> None:
+        self.order.append("welcomed")
+
+    def serve(self) -> None: ...
 
 
 @pytest.mark.parametrize(
@@ -71,14 +126,15 @@ def test_the_demonstration_is_for_a_fresh_start(
     started = Started(resumed)
     for name, stand_in in {
         "Runner": lambda *_: started,
+        "_notices": lambda *_: started,
         "_tune_interpreter": lambda: None,
         "_drain": lambda *_: 0,
-        "_listen": lambda *_: StringIO(),
+        "listen": lambda *_: StringIO(),
     }.items():
         monkeypatch.setattr(runner, name, stand_in)
-    monkeypatch.setattr(runner.logging, "basicConfig", lambda **_: None)
     assert runner.run(LocalOptions(demo=demo)) == 0
     assert bool(started.calls) == shown
+    assert started.order == ["welcomed", "started"], "no event comes before or in the welcome"
 
 
 @pytest.mark.parametrize(
@@ -94,5 +150,5 @@ def test_what_keeps_it_from_listening(host: str, port: int | None, words: str) -
     with runner.socket.create_server(("127.0.0.1", 0)) as other:
         port = port or other.getsockname()[1]
         with pytest.raises(runner.DuetimeError) as caught:
-            runner._listen(host, port)
+            runner.listen(host, port)
     assert str(caught.value) == f"cannot listen on {host}:{port}: {words}"

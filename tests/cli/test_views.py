@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from duetime.cli import following, phrases, views
 from duetime.cli.output import say
-from duetime.text import clean, one_line
+from duetime.text import clean, length, one_line
 
 NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
 ERROR = {"type": "ValueError", "message": "boom", "attempt": 1}
@@ -38,11 +38,11 @@ def printed(part: RenderableType) -> str:
     ],
 )
 def test_a_length_has_two_units_at_most(seconds: float, words: str) -> None:
-    assert phrases.length(seconds) == words
+    assert length(seconds) == words
 
 
 def test_a_rough_length_has_one() -> None:
-    assert phrases.length(3_575, rough=True) == "59 min"
+    assert length(3_575, rough=True) == "59 min"
 
 
 def test_relative_looks_both_ways() -> None:

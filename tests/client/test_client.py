@@ -1,6 +1,12 @@
 """The client against a transport that answers as told: what is sent, and what errors become."""
 
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -8,6 +14,7 @@ import pytest
 from duetime.client import (
     ApiError,
     BadAddress,
+    BadArgument,
     Client,
     FieldError,
     StillGoing,
@@ -42,6 +49,74 @@ def test_submit_sends_the_fields_and_returns_the_task() -> None:
     [request] = script.asked
     assert (request.method, request.url.path) == ("POST", "/v1/tasks")
     assert httpx.Response(200, content=request.content).json() == {"target": HELLO, "delay": 10}
+
+
+@dataclass
+class Order:
+    id: UUID
+    placed_at: datetime
+
+
+class Region(StrEnum):
+    EU = "eu"
+
+
+AT = datetime(2030, 1, 1, 9, tzinfo=timezone(timedelta(hours=1)))
+
+
+def test_fields_and_payload_may_hold_pythons_own_types() -> None:
+    script = Script(ok({"id": "t1"}, 201))
+    script.client().submit(
+        target=HELLO,
+        run_at=AT,
+        timeout=timedelta(minutes=2),
+        retry={"base_delay": timedelta(seconds=1.5)},
+        idempotency_key=UUID(int=7),
+        payload={"order": Order(UUID(int=8), AT), "total": Decimal("9.90"), "in": Region.EU},
+    )
+    [request] = script.asked
+    assert json.loads(request.content) == {
+        "target": HELLO,
+        "run_at": "2030-01-01T09:00:00+01:00",
+        "timeout": 120.0,
+        "retry": {"base_delay": 1.5},
+        "idempotency_key": str(UUID(int=7)),
+        "payload": {
+            "order": {"id": str(UUID(int=8)), "placed_at": "2030-01-01T09:00:00+01:00"},
+            "total": "9.90",
+            "in": "eu",
+        },
+    }
+
+
+def test_a_delay_may_be_a_timedelta() -> None:
+    script = Script(ok({"results": []}))
+    script.client().submit_batch([{"target": HELLO, "delay": timedelta(minutes=5)}])
+    assert json.loads(script.asked[0].content)["tasks"][0]["delay"] == 300
+
+
+def test_a_filter_may_be_a_datetime() -> None:
+    script = Script(ok({"items": [], "next_cursor": None}))
+    script.client().dead_letters.page(died_after=AT)
+    assert script.asked[0].url.params["died_after"] == "2030-01-01T09:00:00+01:00"
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "why"),
+    [
+        ({"run_at": datetime(2030, 1, 1)}, "run_at", "a datetime without a time zone may mean any"),
+        ({"payload": [{"raw": b"x"}]}, "payload.0.raw", "bytes are not JSON"),
+        ({"payload": {"f": open}}, "payload.f", "is not JSON; use its id, or str() of it"),
+        ({"delay": float("inf")}, "delay", "inf is not JSON"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_before_it_is_sent(fields: Any, name: str, why: str) -> None:
+    script = Script(ok({"id": "t1"}, 201))
+    with pytest.raises(BadArgument, match=f"^{name}: .*") as caught:
+        script.client().submit(target=HELLO, **fields)
+    assert caught.value.name == name
+    assert why in str(caught.value)
+    assert script.asked == []
 
 
 def test_a_batch_answers_for_each_task() -> None:

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -43,6 +45,25 @@ def test_a_trigger_with_a_key(status: int, replayed: bool) -> None:
     submitted = script.client().schedules.trigger_once("s1", idempotency_key="k")
     assert submitted == Submitted({"id": "t1"}, replayed=replayed)  # type: ignore[typeddict-item]
     assert script.asked[0].headers["idempotency-key"] == "k"
+
+
+def test_times_and_durations_may_be_pythons_own() -> None:
+    script = Script(ok({"id": "s1"}, 201))
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    script.client().schedules.create(
+        rule={"type": "rate", "every": timedelta(hours=1), "anchor": at},
+        task=HELLO,
+        starts_at=at,
+        idempotency_key=UUID(int=7),
+    )
+    assert body(script) == {
+        "rule": {"type": "rate", "every": 3600.0, "anchor": "2030-01-01T00:00:00+00:00"},
+        "task": HELLO,
+        "starts_at": "2030-01-01T00:00:00+00:00",
+    }
+    assert script.asked[0].headers["idempotency-key"] == str(UUID(int=7))
+    script.client().schedules.backfill("s1", start=at, until=at)
+    assert body(script)["from"] == "2030-01-01T00:00:00+00:00"
 
 
 Call = Callable[[Schedules], Any]
