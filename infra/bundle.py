@@ -35,9 +35,6 @@ NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
 NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
-# What handlers need they pin themselves, whatever else the lock has for our own tools.
-PINNED = ("aws-lambda-powertools", "pydantic", "pydantic-core", "urllib3", "httpx")
-PINNED_FOR_SCHEDULES = ("croniter", "python-dateutil", "tzdata")
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -46,6 +43,7 @@ HANDLER_NAMES = "handlers.json"  # in the API's
 OUR_MODULES = {"lambdas", "duetime", "aws_lambda_powertools", "boto3", "botocore", "urllib3"}
 WHERE_IT_RUNS = "/var/task"
 KEPT = 4  # bundles of each name
+LOCKED = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n", re.MULTILINE)  # a pin with its hashes
 INCLUDED = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(\S+)")
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
@@ -179,25 +177,28 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     command += ["--python-version", machine.python]
     if machine.platform is not None:
         command += ["--python-platform", machine.platform]
-    command += ["--constraint", "-", *contents.needs]
+    locked = _locked(contents.needs)
+    ours = ["--require-hashes", "--constraint", str(VERSIONS), "--requirement", "-"]
+    _run(contents, [*command, *ours], locked)
     if contents.requirements is not None:
-        command += ["--requirement", str(contents.requirements)]
-    done = subprocess.run(
-        command, input=_pins(contents), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        told = " ".join(done.stderr.split())
-        raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
+        # Handlers pin what they need themselves; only what we name stays as it is locked.
+        theirs = ["--constraint", "-", "--requirement", str(contents.requirements)]
+        _run(contents, [*command, *contents.needs, *theirs], locked)
     for path in (folder / "bin", folder / ".lock"):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _pins(contents: _Contents) -> str:
-    schedules = set(NEEDED_FOR_SCHEDULES) <= set(contents.needs)
-    pinned = (*PINNED, *PINNED_FOR_SCHEDULES) if schedules else PINNED
-    names = tuple(f"{name}==" for name in pinned)
-    lines = VERSIONS.read_text().splitlines(keepends=True)
-    return "".join(line for line in lines if line.startswith(names))
+def _run(contents: _Contents, command: Sequence[str], given: str) -> None:
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = " ".join(done.stderr.split())
+        raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
+
+
+def _locked(names: Sequence[str]) -> str:
+    """The lines of the lock file that pin these packages, with their hashes."""
+    found = {pin[1]: pin[0] for pin in LOCKED.finditer(VERSIONS.read_text())}
+    return "".join(found[name] for name in names)
 
 
 def _compile(folder: Path, machine: Machine) -> None:

@@ -12,6 +12,8 @@ from infra.stage import Stage
 from lambdas.core.lanes import KEPT_FOR, MAX_RECEIVES, Lane
 
 EXECUTOR_TIMEOUT = Duration.minutes(15)  # Lambda's longest: the longest task and what is around it
+AROUND_A_TASK = 60  # seconds: the lease, the outcome, and what comes before in its batch
+LONGEST_TASK = int(EXECUTOR_TIMEOUT.to_seconds()) - AROUND_A_TASK
 VISIBILITY = 6  # × the function's timeout, as AWS advises
 
 

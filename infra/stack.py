@@ -13,7 +13,7 @@ from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
 from infra.dashboard import Dashboard
 from infra.executors import Executors
 from infra.function import Given
-from infra.lanes import LaneQueues
+from infra.lanes import LONGEST_TASK, LaneQueues
 from infra.outputs import Outputs
 from infra.parts import Parts
 from infra.relay import Relay
@@ -73,5 +73,7 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         shards=stage.shards,
         catch_up=stage.catch_up,
         retention_days=stage.retention_days,
+        longest_timeout=LONGEST_TASK,
+        allow_hosts=",".join(stage.allow_hosts),
         **urls,
     )

@@ -21,8 +21,10 @@ from pydantic import (
 )
 
 from lambdas.core.lanes import Lane
+from lambdas.executor.targets.address_rules import parse_allowed
 from lambdas.settings import LONGEST_RETENTION
 
+LONGEST_ALLOW_HOSTS = 1_000  # characters: a function's environment has room for 4 KB in all
 FEWEST_AT_ONCE, MOST_AT_ONCE = 2, 1_000  # what an event source takes as its maximum concurrency
 # fmt: off
 LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
@@ -51,6 +53,13 @@ Certificate = Annotated[
     str, _matching(r"arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate/\S+", "the ARN of a certificate")
 ]
 
+
+def _allowed(text: str) -> str:
+    parse_allowed(text)
+    return text
+
+
+AllowedHost = Annotated[str, AfterValidator(_allowed)]
 
 Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
 
@@ -171,6 +180,14 @@ class Stage(_Knobs):
     executor_memory: int = Field(default=512, ge=128, le=10_240)
     architecture: Literal["arm64", "x86_64"] = "arm64"
     handlers: Handlers | None = None
+    allow_hosts: list[AllowedHost] = []
+
+    @field_validator("allow_hosts")
+    @classmethod
+    def _fit_the_environment(cls, hosts: list[str]) -> list[str]:
+        if len(",".join(hosts)) > LONGEST_ALLOW_HOSTS:
+            raise ValueError(f"is over {LONGEST_ALLOW_HOSTS:,} characters; name ranges or domains")
+        return hosts
 
     @field_validator("log_retention_days")
     @classmethod
@@ -185,6 +202,12 @@ class Stage(_Knobs):
     def _each_slice_has_a_shard(self) -> Self:
         if self.slices > self.shards:
             raise ValueError(f"slices: {self.slices} slices cannot share {self.shards} shards")
+        return self
+
+    @model_validator(mode="after")
+    def _private_hosts_are_reached_through_a_vpc(self) -> Self:
+        if self.allow_hosts and (self.handlers is None or self.handlers.vpc is None):
+            raise ValueError("allow_hosts: needs handlers.vpc, or no private host is within reach")
         return self
 
     def at_once(self, lane: Lane) -> int:

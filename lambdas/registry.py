@@ -40,9 +40,9 @@ class BadHandlers(DuetimeError):
 def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
     """Register a function under a name; it gets `(payload, ctx)` and may be `async`.
 
-    What it returns is the task's result and must be JSON. What it raises fails the attempt,
-    and the task is tried again unless it is a PermanentError. `isolated` runs it in a process
-    of its own, which can be killed whatever it is doing."""
+    What it returns is the task's result: JSON, or what becomes JSON in the usual way. What it
+    raises fails the attempt, and the task is tried again unless it is a PermanentError.
+    `isolated` runs it in a process of its own, which can be killed whatever it is doing."""
 
     if not isinstance(name, str):
         raise TypeError('a handler needs a name: @task("shop.restock")')

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 from lambdas.core.lanes import Lane
 from lambdas.core.retention import RETENTION
+from lambdas.core.task import LONGEST_TIMEOUT
 from lambdas.core.times import DAY, Millis
 from lambdas.core.values import value
 
@@ -23,7 +24,9 @@ class Settings:
     shards: int = 16
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
     retention_days: int = RETENTION // DAY
+    longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes, all in all
     handlers: str = ""  # the module or folder of Python handlers; for the API a file of names
+    allow_hosts: str = ""  # what executors call although it is private, between commas
     endpoint_url: str = ""  # another DynamoDB and SQS, for trials
 
     def __post_init__(self) -> None:
@@ -34,6 +37,12 @@ class Settings:
             raise ValueError(
                 f"{_variable('retention_days')} must be from 1 to {LONGEST_RETENTION},"
                 f" not {self.retention_days}"
+            )
+
+        if not 1 <= self.longest_timeout <= LONGEST_TIMEOUT:
+            raise ValueError(
+                f"{_variable('longest_timeout')} must be from 1 to {LONGEST_TIMEOUT},"
+                f" not {self.longest_timeout}"
             )
 
     @classmethod
@@ -64,6 +73,10 @@ class Settings:
             Lane.MEDIUM: self.queue_medium,
             Lane.LOW: self.queue_low,
         }
+
+    @property
+    def hosts_allowed(self) -> list[str]:
+        return self.allow_hosts.split(",") if self.allow_hosts else []
 
     @property
     def retention(self) -> Millis:

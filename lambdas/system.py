@@ -8,10 +8,16 @@ from lambdas.core.ids import RANDOM_BITS, new_id
 from lambdas.core.rules import Draw
 from lambdas.core.times import Millis
 
+# Linux counts the time that the machine was asleep on a clock of its own; macOS on the usual one.
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
 
 class SystemClock:
     def now(self) -> Millis:
         return time.time_ns() // 1_000_000
+
+    def monotonic(self) -> Millis:
+        return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 
 class SystemChance:

@@ -1,5 +1,6 @@
 """Builders for the values that most tests need, each with a plain default."""
 
+import json
 from dataclasses import fields, replace
 from itertools import count
 from typing import Any
@@ -22,13 +23,25 @@ _serial = count(1)
 
 
 class SteppedClock:
+    """Both clocks say the same until a test sets the wall clock."""
+
     def __init__(self, now: Millis = NOW) -> None:
         self._now = now
+        self._monotonic = now
 
     def now(self) -> Millis:
         return self._now
 
+    def monotonic(self) -> Millis:
+        return self._monotonic
+
     def advance(self, ms: Millis) -> None:
+        """Let time pass; back, only the wall clock goes."""
+        self._now += ms
+        self._monotonic += max(ms, 0)
+
+    def set_by(self, ms: Millis) -> None:
+        """As somebody sets a clock: no time passes."""
         self._now += ms
 
 
@@ -83,6 +96,11 @@ def a_schedule(
     )
     placed_at = {"wake": placed(RULES, schedule, now)}
     return replace(schedule, **(placed_at | overrides))
+
+
+def result_of(task: Task) -> Any:
+    """The value of a task's result."""
+    return None if task.result is None else json.loads(task.result)
 
 
 def a_running_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:

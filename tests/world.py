@@ -167,7 +167,7 @@ class World:
     cursors: CursorStore
     lanes: Fallible
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
-    corrupt: Callable[[str], None]  # makes a task unreadable
+    corrupt: Callable[..., None]  # makes a task unreadable, or gives it another stored spec
     corrupt_schedule: Callable[[str], None]
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
     set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # for so many shards
@@ -293,9 +293,9 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
     store = EmbeddedStore(path)
     store.shards(clock.now())
 
-    def corrupt(task_id: str) -> None:
+    def corrupt(task_id: str, spec: str = "{") -> None:
         store._database.write(
-            lambda c: c.execute("UPDATE tasks SET spec = '{' WHERE id = ?", (task_id,))
+            lambda c: c.execute("UPDATE tasks SET spec = ? WHERE id = ?", (spec, task_id))
         )
         store._live.clear()
 
@@ -358,12 +358,12 @@ def moto_world(
         def lanes() -> SqsLanes:
             return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
 
-        def corrupt(task_id: str) -> None:
+        def corrupt(task_id: str, spec: str = "{") -> None:
             dynamodb.update_item(
                 TableName=table,
                 Key={schema.PK: {"S": schema.task_pk(task_id)}, schema.SK: {"S": schema.TASK}},
                 UpdateExpression=f"SET {schema.SPEC} = :broken",
-                ExpressionAttributeValues={":broken": {"S": "{"}},
+                ExpressionAttributeValues={":broken": {"S": spec}},
             )
 
         def corrupt_schedule(schedule_id: str) -> None:

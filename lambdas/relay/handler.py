@@ -41,15 +41,16 @@ class Measuring:
             METRICS[change.lane].add_metric(measure.name, measure.unit, measure.amount)
 
 
-def _pay(task_ids: Sequence[str]) -> None:
-    """Seldom needed, so wired only then, as is all that asks the table: see _forget."""
+def _follow_up(changes: Sequence[StatusChange]) -> None:
+    """Most changes need none, so it is wired only then, as is all that asks the table: see
+    _forget."""
     from lambdas import wiring
-    from lambdas.debts import pay_named
+    from lambdas.debts import follow_up
 
-    pay_named(wiring.adapters().ports, task_ids)
+    follow_up(wiring.adapters().ports, changes)
 
 
-relay = Relay([Measuring()], _pay)
+relay = Relay([Measuring()], _follow_up)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """relay and notify: pass on what became of a task, and do what must follow.
 
 Passing on is best effort by design: whatever a sink misses can be read from the table. What must
-follow is a debt of the task, and whatever is not paid here the scanner pays.
+follow is a debt of the task, and whatever is not done here the scanner does.
 """
 
 import logging
@@ -17,27 +17,28 @@ class Sink(Protocol):
     def notify(self, change: StatusChange) -> None: ...
 
 
-Pay = Callable[[Sequence[str]], object]  # the debts of these tasks
+FollowUp = Callable[[Sequence[StatusChange]], object]  # does what follows from these ends
 
 
 class Relay:
-    def __init__(self, sinks: Sequence[Sink], pay: Pay) -> None:
+    def __init__(self, sinks: Sequence[Sink], follow_up: FollowUp) -> None:
         self._sinks = sinks
-        self._pay = pay
+        self._follow_up = follow_up
 
     def relay(self, changes: Sequence[StatusChange]) -> None:
-        owing = [change.task_id for change in changes if change.owes]
-        if owing:
-            self._try_to_pay(owing)
+        ends = [change for change in changes if change.owes or change.schedule_id]
+        if ends:
+            self._try_to_follow_up(ends)
         for change in changes:
             for sink in self._sinks:
                 self._notify(sink, change)
 
-    def _try_to_pay(self, task_ids: Sequence[str]) -> None:
+    def _try_to_follow_up(self, ends: Sequence[StatusChange]) -> None:
         try:
-            self._pay(task_ids)
+            self._follow_up(ends)
         except Exception:
-            log.exception("not paid", extra={"step": "relay", "task_ids": task_ids})
+            task_ids = [end.task_id for end in ends]
+            log.exception("follow-up failed", extra={"step": "relay", "task_ids": task_ids})
 
     def _notify(self, sink: Sink, change: StatusChange) -> None:
         """One sink that fails stops neither the others nor the next change."""

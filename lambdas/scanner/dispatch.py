@@ -111,15 +111,17 @@ class Dispatcher:
         found = {w.task_id: w for w in wakes}
         slots = {i: slot for i, w in found.items() if (slot := self._slot_of_wake(w)) is not None}
         standing = self.ports.schedules.get(list(slots))
-        gone = [found[i] for i in slots if i not in standing]
-        for wake in gone:  # deleted, and the index lags; or it cannot be read
-            self.set_aside(wake, "no schedule")
+        missing = [i for i in slots if i not in standing]
+        # The others are deleted, and the index lags.
+        unread = self.ports.schedules.exist(missing) if missing else ()
+        for schedule_id in unread:
+            self.set_aside(found[schedule_id], "a schedule that cannot be read")
         still = [schedule for i, schedule in standing.items() if schedule.wake == found[i]]
         done = materialise(self.ports, still, slots, now=now)
         return Dispatched(
             occurrences=done.occurrences,
             sent=done.sent,
-            set_aside=len(gone) + done.broken,
+            set_aside=len(unread) + done.broken,
             held_back=len(found) - len(slots),
             more_to_put=done.more,
         )

@@ -35,7 +35,7 @@ def scanner() -> Scanner:
 @metrics.log_metrics
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     slice_number, slices = slice_of(event)
-    now = wiring.adapters().ports.clock.now()
+    now = wiring.adapters().ports.clock.monotonic()
     left = context.get_remaining_time_in_millis()
     until = now + max(left - RESERVE, left // 2)
     report = scanner().tick(slice_number, slices, until)

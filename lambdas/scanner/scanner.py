@@ -36,7 +36,8 @@ class Scanner:
     def tick(
         self, slice_number: int = 0, slices: int = 1, until: Millis | None = None
     ) -> TickReport:
-        """Scan one slice of the shards; stop, and say so, when `until` has come."""
+        """Scan one slice of the shards; stop, and say so, when `until` has come, a time of the
+        monotonic clock."""
         now = self._ports.clock.now()
         horizon = self._ports.rules.horizon
         shards = self._cursors.shards(now)
@@ -112,7 +113,7 @@ class _Tick:
                     wakes += some
             self.take(wakes)
             reached += 1
-            if enough is not None and self._dispatcher.ports.clock.now() >= enough:
+            if enough is not None and self._dispatcher.ports.clock.monotonic() >= enough:
                 break
         cursors = {w.shard: w.cursor(found_in.get(w.shard, reached)) for w in windows}
         moved = any(cursors[w.shard] > w.behind.start for w in windows)
@@ -134,11 +135,11 @@ class _Tick:
         return swept
 
     def _halfway(self) -> Millis | None:
-        now = self._dispatcher.ports.clock.now()
+        now = self._dispatcher.ports.clock.monotonic()
         return None if self._until is None else now + (self._until - now) // 2
 
     def out_of_time(self) -> bool:
-        if self._until is not None and self._dispatcher.ports.clock.now() >= self._until:
+        if self._until is not None and self._dispatcher.ports.clock.monotonic() >= self._until:
             self.report.unfinished = True
         return self.report.unfinished
 

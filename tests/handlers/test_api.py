@@ -20,6 +20,29 @@ def test_a_body_may_come_in_base64(deployment: Deployment):
     assert (status, again["id"]) == (200, task["id"])
 
 
+@pytest.mark.parametrize(("given", "longest"), [(None, 840), ("300", 300)])
+def test_a_deployed_api_takes_what_its_executors_can_run(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, given: str | None, longest: int
+):
+    if given:
+        monkeypatch.setenv("DUETIME_LONGEST_TIMEOUT", given)
+    event = recorded("http_api_post")
+
+    def submitted(timeout: int) -> tuple[int, Any]:
+        body = json.loads(event["body"]) | {"timeout": timeout}
+        return deployment.ask(event | {"body": json.dumps(body)})
+
+    assert submitted(longest)[0] == 201
+    status, problem = submitted(longest + 1)
+    assert (status, problem["detail"]) == (422, f"timeout: must be at most {longest} seconds here")
+
+
+def test_a_body_that_is_not_unicode_is_a_problem(deployment: Deployment):
+    status, problem = deployment.ask(recorded("http_api_post") | {"body": '{"name": "\ud800"}'})
+
+    assert (status, problem["type"]) == (400, "urn:duetime:problem:malformed")
+
+
 def test_the_query_arrives(deployment: Deployment):
     _, task = deployment.ask(recorded("http_api_post"))
     deployment.ask(recorded("http_api_post_base64"))
@@ -98,3 +121,16 @@ def test_a_warm_function_lists_what_a_newer_one_puts_into_more_shards(
     status, page = deployment.ask(event)
 
     assert (status, len(page["items"])) == (200, 31)
+
+
+def test_health_of_a_deployment_is_that_of_its_table_and_its_scanner(deployment: Deployment):
+    event = recorded("http_api_get") | {"rawPath": "/v1/health", "rawQueryString": ""}
+    deployment.scan(recorded("eventbridge_scheduled"))
+    deployment.clock.advance(MINUTE)
+    status, health = deployment.ask(event)
+    assert (status, health["status"], health["last_tick_age"]) == (200, "ok", 60.0)
+
+    deployment.clock.advance(3 * MINUTE)
+    status, problem = deployment.ask(event)
+    assert (status, problem["detail"]) == (503, "scanner: no tick for 240 s")
+    assert problem["checks"] == {"store": "ok", "scanner": "no tick for 240 s"}

@@ -4,6 +4,7 @@ import sys
 from lambdas import registry
 from lambdas.core.lanes import Lane
 from lambdas.core.times import SECOND
+from lambdas.executor.executor import Executor
 from tests.handlers.conftest import Deployment, recorded
 from tests.sink import a_sink
 
@@ -28,6 +29,27 @@ def test_of_a_batch_only_the_unreadable_is_kept(deployment: Deployment):
 
     assert kept == [unreadable[0]["messageId"], "none of ours"]
     assert {deployment.read(task_id)["status"] for task_id in ids} == {"SUCCEEDED"}
+
+
+def test_one_bad_result_fails_no_batch(deployment: Deployment, monkeypatch):
+    shared = {"rows": 3}
+
+    def shares(payload, ctx):
+        return shared if payload == "shares" else payload
+
+    execute = Executor.execute
+
+    def execute_and_change(self, run):
+        end = execute(self, run)
+        shared["later"] = object()  # as a thread that the handler has left behind may do
+        return end
+
+    monkeypatch.setattr(registry, "_handlers", {"handlers.echo": shares})
+    monkeypatch.setattr(Executor, "execute", execute_and_change)
+    ids = [submitted(deployment, payload=payload) for payload in ("shares", 1, 2)]
+
+    assert deployment.execute(deployment.sqs_records()) == []
+    assert [deployment.read(task_id)["result"] for task_id in ids] == [{"rows": 3}, 1, 2]
 
 
 def test_a_batch_of_nothing_readable(deployment: Deployment):
@@ -72,6 +94,18 @@ def test_a_deployed_executor_calls_no_private_address(deployment: Deployment):
     assert sink.asked == []
     assert deployment.read(task_id)["status"] == "DEAD"
     assert deployment.read(task_id)["error"]["type"] == "AddressRefused"
+
+
+def test_a_deployed_executor_calls_the_private_hosts_that_its_stage_names(
+    deployment: Deployment, monkeypatch
+):
+    monkeypatch.setenv("DUETIME_ALLOW_HOSTS", "db.internal,127.0.0.1")
+    with a_sink() as sink:
+        task_id = submitted(deployment, target={"type": "http", "url": sink.url})
+        deployment.execute(deployment.sqs_records())
+
+    assert deployment.read(task_id)["status"] == "SUCCEEDED"
+    assert len(sink.asked) == 1
 
 
 def test_handlers_are_loaded_from_where_the_settings_say(

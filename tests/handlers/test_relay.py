@@ -12,7 +12,7 @@ from tests.handlers.conftest import LambdaContext, recorded
 class Heard:
     def __init__(self) -> None:
         self.changes: list[StatusChange] = []
-        self.owing: list[str] = []
+        self.ends: list[StatusChange] = []
 
     def notify(self, change: StatusChange) -> None:
         self.changes.append(change)
@@ -26,7 +26,7 @@ class Broken:
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     heard = Heard()
-    monkeypatch.setattr(handler, "relay", Relay([Broken(), heard], pay=heard.owing.extend))
+    monkeypatch.setattr(handler, "relay", Relay([Broken(), heard], heard.ends.extend))
     return heard
 
 

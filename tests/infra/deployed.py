@@ -37,7 +37,8 @@ class Deployed:
         [file] = assembly.glob("*.template.json")
         self.template = json.loads(file.read_text())
         self.stack = file.name.partition(".")[0]
-        self.ahead: Millis = 0  # how far the functions' clocks run ahead of moto's
+        self.now: Millis = _real_now()  # by the functions' clocks; only a test moves it on
+        self._moments: list[tuple[Millis, Millis]] = []  # by moto's clock, and by the functions'
         self._assembly = assembly
         self._endpoint = endpoint
         self._scratch = scratch
@@ -63,10 +64,6 @@ class Deployed:
             aws_access_key_id="test",
             aws_secret_access_key="test",
         )
-
-    def now(self) -> Millis:
-        """By the functions' clocks."""
-        return time_ns() // 1_000_000 + self.ahead
 
     def close(self) -> None:
         for function in self.functions.values():
@@ -129,6 +126,7 @@ class Deployed:
     def redrive(self, queue: str) -> int:
         """The console's redrive: the same bodies, under new ids, at a new time."""
         sqs = self.client("sqs")
+        self._moments.append((_real_now(), self.now))
         letters = sqs.receive_message(QueueUrl=self.url(f"{queue}-dlq"), MaxNumberOfMessages=10)
         for letter in letters.get("Messages", []):
             sqs.send_message(QueueUrl=self.url(queue), MessageBody=letter["Body"])
@@ -167,11 +165,12 @@ class Deployed:
         return int(answer["Attributes"][name])
 
     def _invoke(self, logical: str, event: Any, milliseconds: int = 15 * MINUTE) -> Reply:
-        return self.functions[logical].invoke(event, self.ahead, milliseconds)
+        self._moments.append((_real_now(), self.now))
+        return self.functions[logical].invoke(event, self.now, milliseconds)
 
     def _record(self, message: Any) -> dict[str, Any]:
         attributes = message["Attributes"]
-        sent_at = int(attributes["SentTimestamp"]) + self.ahead
+        sent_at = self._by_the_functions_clocks(int(attributes["SentTimestamp"]))
         return {
             "messageId": message["MessageId"],
             "receiptHandle": message["ReceiptHandle"],
@@ -179,6 +178,9 @@ class Deployed:
             "attributes": attributes | {"SentTimestamp": str(sent_at)},
             "eventSource": "aws:sqs",
         }
+
+    def _by_the_functions_clocks(self, moment: Millis) -> Millis:
+        return next(now for real, now in reversed(self._moments) if real <= moment)
 
     # What stands in the template.
 
@@ -226,6 +228,10 @@ class Deployed:
         for folder in self._assembly.glob("asset.*"):
             key = f"{folder.name.removeprefix('asset.')}.zip"
             s3.put_object(Bucket=bucket, Key=key, Body=_zipped(folder))
+
+
+def _real_now() -> Millis:
+    return time_ns() // 1_000_000
 
 
 def _passes(record: Any, criteria: Any) -> bool:

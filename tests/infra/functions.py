@@ -5,6 +5,7 @@ import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import botocore
@@ -12,6 +13,7 @@ import botocore
 from infra.bundle import Machine, interpreter
 from lambdas.core.times import Millis
 
+PATIENCE = 300.0  # seconds; whoever waits that long has failed
 BROUGHT_BY_LAMBDA = (
     *("boto3", "botocore", "s3transfer", "jmespath", "urllib3"),
     *("dateutil", "six.py"),
@@ -39,16 +41,21 @@ class Function:
     printed: list[Any] = field(default_factory=list)
     process: subprocess.Popen[str] | None = None
 
-    def invoke(self, event: Any, ahead: Millis, milliseconds: int) -> Reply:
+    def invoke(self, event: Any, now: Millis, milliseconds: int) -> Reply:
         if self.process is None:
             self.process = self._start()
         order = {"name": self.name, "arn": self.arn, "event": event}
-        order |= {"ahead": ahead, "milliseconds": milliseconds}
+        order |= {"now": now, "milliseconds": milliseconds}
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
-        reply = json.loads(self.process.stdout.readline())
+        give_up = Timer(PATIENCE, self.process.kill)
+        give_up.start()
+        line = self.process.stdout.readline()
+        give_up.cancel()
+        assert line, f"{self.name} did not answer: it may wait for its clock, which stands still"
+        reply = json.loads(line)
         assert "error" not in reply, f"{self.name}: {reply['error']}"
         self.calls |= {tuple(call) for call in reply["calls"]}
         printed = [json.loads(line) for line in reply["printed"] if line]

@@ -1,6 +1,7 @@
 """What is in the bundles, and what they are made for."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,33 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
     bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
     assert (bundles.executor / "requests").is_dir()
     assert not (bundles.api / "requests").exists()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_bundle_holds_the_locked_versions_whatever_the_handlers_need_beside(tmp_path: Path):
+    shop = a_shop(tmp_path, needs="idna==3.7\n")
+    bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    locked = set(re.findall(r"^([\w.-]+)==([\w.]+)", bundle.VERSIONS.read_text(), re.MULTILINE))
+    found = {
+        tuple(path.name.removesuffix(".dist-info").replace("_", "-").rsplit("-", 1))
+        for made in (bundles.api, bundles.executor, bundles.roles)
+        for path in made.glob("*.dist-info")
+    }
+    assert found - locked == {("idna", "3.7")}
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_bundle_is_not_made_of_a_package_with_another_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """jmespath is none that we name: powertools needs it."""
+    lock = bundle.VERSIONS.read_text()
+    [pin] = re.findall(r"^jmespath==(?:.*\\\n)*.*\n", lock, re.MULTILINE)
+    other = tmp_path / "other.lock"
+    other.write_text(lock.replace(pin, re.sub("sha256:.{4}", "sha256:0000", pin)))
+    monkeypatch.setattr(bundle, "VERSIONS", other)
+    with pytest.raises(BadStage, match="Hash mismatch for `jmespath"):
+        make_bundles(None, Machine.function("arm64"))
 
 
 @pytest.mark.parametrize(

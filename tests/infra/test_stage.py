@@ -116,6 +116,14 @@ def test_a_stage_that_does_not_exist():
             {"handlers": {"statements": [ALLOWED | {"Action": "GetObject"}]}},
             "handlers.statements.0.Action",
         ),
+        (
+            {"allow_hosts": ["10.0.0.0/8"]},
+            "allow_hosts: needs handlers.vpc, or no private host is within reach",
+        ),
+        ({"allow_hosts": ["10.0.0.1/8"]}, "allow_hosts.0: 10.0.0.1/8 has host bits set"),
+        ({"allow_hosts": ["a", "http://b"]}, "allow_hosts.1: 'http://b' does not appear to be"),
+        ({"allow_hosts": ["b c"]}, "allow_hosts.0: 'b c' is not a host, an address or a range"),
+        ({"allow_hosts": ["a" * 250] * 4}, "allow_hosts: is over 1,000 characters"),
         ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
     ],
 )

@@ -9,6 +9,8 @@ from bench.billing.prices import read_prices
 from infra.bundle import HANDLER_NAMES, HANDLERS
 from lambdas.aws import schema
 from lambdas.core.lanes import Lane
+from lambdas.core.times import SECOND
+from lambdas.executor.executor import RESERVE
 from lambdas.settings import Settings
 from tests.infra.conftest import Synthesize, of_type, one
 
@@ -116,10 +118,24 @@ def test_every_log_is_kept_for_as_long_as_the_stage_says(synthesize: Synthesize)
     assert {log["RetentionInDays"] for log in logs.values()} == {90}
 
 
+def test_executors_outlast_the_longest_task_that_the_api_takes(synthesize: Synthesize):
+    functions = of_type(synthesize("prod"), FUNCTION).values()
+    [taken] = {
+        Settings.read(
+            {k: str(v) for k, v in function["Environment"]["Variables"].items()}
+        ).longest_timeout
+        for function in functions
+    }
+    executors = [f for f in functions if "executor" in f["Description"]]
+    assert len(executors) == 3
+    assert all(f["Timeout"] >= taken + RESERVE // SECOND for f in executors)
+
+
 def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
     environment = {"SHOP": "test"}
-    knobs = {"shards": 32, "catch_up": 7, "retention_days": 3}
-    template = synthesize("dev", **knobs, handlers={"environment": environment})
+    knobs = {"shards": 32, "catch_up": 7, "retention_days": 3, "allow_hosts": ["10.0.0.0/8", "db"]}
+    vpc = {"id": "vpc-0123456789abcdef0", "subnets": ["subnet-0123456789abcdef0"]}
+    template = synthesize("dev", **knobs, handlers={"environment": environment, "vpc": vpc})
     for function in of_type(template, FUNCTION).values():
         given = dict(function["Environment"]["Variables"])
         name = function["Description"].rpartition(": ")[2]
@@ -130,6 +146,8 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.environment() == texts  # nothing that Settings does not know
         assert (settings.stage, settings.shards) == ("dev", 32)
         assert (settings.catch_up, settings.retention_days) == (7, 3)
+        assert settings.longest_timeout == 840
+        assert settings.hosts_allowed == ["10.0.0.0/8", "db"]
         expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}
         assert settings.handlers == expected.get(name, HANDLERS)
 
