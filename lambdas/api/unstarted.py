@@ -18,17 +18,19 @@ from lambdas.core.times import DAY
 MOST = 1_000  # of the newest entries of the ledger
 
 
-def unstarted(ports: Ports, schedule_id: str) -> list[Task]:
-    """What the ledger knows of. Nobody can be asked once a schedule is deleted, ledger and all."""
+def unstarted(ports: Ports, schedule: Schedule) -> list[Task]:
+    """Those in the ledger and in the line. Both are gone once a schedule is deleted. The scanner
+    finds the rest: triggered runs have no ledger row, and enter the line only when they are due."""
     now = ports.clock.now()
-    page = ports.schedules.ledger(schedule_id, None, MOST)
+    page = ports.schedules.ledger(schedule.id, None, MOST)
     ids = [
         entry.task_id
         for entry in page.entries
         if isinstance(entry, LedgerRow) and entry.outcome is Expected.FIRED and entry.task_id
         if entry.fire_time > now - DAY
     ]
-    return [task for task in ports.store.get(ids).values() if _waits(task)]
+    found = ports.store.get(list(dict.fromkeys([*ids, *schedule.waiting])))
+    return [task for task in found.values() if _waits(task)]
 
 
 def cancel_stale(ports: Ports, tasks: Sequence[Task], standing: Schedule | None) -> int:

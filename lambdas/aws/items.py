@@ -75,7 +75,7 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         sends=number_in(item, schema.SENDS) or 0,
         skips=number_in(item, schema.SKIPS) or 0,
         progress=codec.decode_progress(progress) if progress else None,
-        result=_text(item, schema.RESULT, texts),
+        result=_text(item, schema.RESULT, texts) or None,  # the stub of a long one is empty
         reason=item[schema.REASON]["S"] if schema.REASON in item else None,
     )
 

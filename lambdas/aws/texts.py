@@ -57,7 +57,7 @@ def spec_text(spec: Spec) -> Text:
 
 
 def result_text(text: str) -> Text:
-    return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "null")
+    return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "")
 
 
 def attempt_text(attempt: Attempt) -> Text:

@@ -431,14 +431,15 @@ def test_trigger_and_watch(live: Any, system: Any, monkeypatch: pytest.MonkeyPat
     assert data(again)["status"] == "SUCCEEDED"
 
 
-def test_a_run_that_was_skipped_says_why(live: Any, system: Any) -> None:
+def test_a_run_that_never_starts_says_why(live: Any, system: Any) -> None:
     schedule_id = made(live, *HOURLY)["id"]
     runs = [data(live("schedules", "trigger", schedule_id, "--json"))["id"] for _ in range(2)]
-    system.lease()
-    result = live("watch", runs[1])
+    system.lease()  # the second run waits for the end of the first
+    live("schedules", "delete", schedule_id, "--yes")
+    result = live("watch", runs[1], "--wait", "60s")
     assert result.exit_code == ExitCode.NOT_DONE
-    assert result.stdout.splitlines()[-1] == "reason  overlap: the run before it was not over"
-    assert "overlap: the run before it was not over" in live("show", runs[1]).stdout
+    assert result.stdout.splitlines()[-1] == "reason  deleted: its schedule was deleted"
+    assert "deleted: its schedule was deleted" in live("show", runs[1]).stdout
 
 
 def test_the_tasks_of_a_schedule_are_listed(live: Any) -> None:

@@ -73,12 +73,12 @@ class Writing:
     def drop_unstarted(self, schedule: Schedule) -> None:
         """So that nobody waits for what will not run: it would be found out at its start."""
         with _told_in_the_log(schedule):
-            cancel_stale(self.ports, unstarted(self.ports, schedule.id), schedule)
+            cancel_stale(self.ports, unstarted(self.ports, schedule), schedule)
 
     def delete(self, schedule: Schedule) -> None:
         left: list[Task] = []
         with _told_in_the_log(schedule):
-            left = unstarted(self.ports, schedule.id)
+            left = unstarted(self.ports, schedule)
         self.ports.schedules.delete(schedule.id)
         with _told_in_the_log(schedule):
             cancel_stale(self.ports, left, None)
