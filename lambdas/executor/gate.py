@@ -196,6 +196,8 @@ class Gate:
         self._ports.store.apply([_make_room(tasks[task_id], now) for task_id in wait.cancels])
         if wait.wakes:
             self._send([tasks[wait.wakes]], task)
+        if wait.until is not None:
+            enqueue(self._ports, [task], {task.id: wait.until})
         if wait.polls:
             over = schedule is not None and self._is_over(schedule.active)
             enqueue(self._ports, [task], {task.id: now if over else now + LOOKS_AGAIN})

@@ -379,6 +379,11 @@ def late_runs_start_before_their_turn():
 
 
 @mutant
+def late_runs_start_without_a_pace():
+    return patch("lambdas.core.schedules.late._wait_for_start", lambda *args: None)
+
+
+@mutant
 def runs_outside_the_rule_dropped():
     def ordinary(schedule, task_id, occurrence):
         return any(span.running == task_id for span in schedule.spans)

@@ -12,7 +12,7 @@ from lambdas.core.schedules.history import Place, history
 from lambdas.core.schedules.ledger import Expected, LedgerRow
 from lambdas.core.schedules.plan import MisfirePolicy, Plan
 from lambdas.core.schedules.ports import ScheduleStore
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, Span
+from lambdas.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
 from lambdas.core.schedules.times import after
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, SECOND, Millis
@@ -54,6 +54,7 @@ class ScheduleLaws:
     _ended: dict[str, Millis] = field(default_factory=dict)
     _in_line: set[str] = field(default_factory=set)  # tasks that waited for others, or were let in
     _heads: set[str] = field(default_factory=set)  # tasks whose turn in a span came
+    _late: dict[str, set[Span]] = field(default_factory=lambda: defaultdict(set))
     _made_up: dict[tuple[str, int], Millis] = field(default_factory=dict)  # the latest, by version
 
     # what is written
@@ -70,6 +71,7 @@ class ScheduleLaws:
             self._fail("its next fire time went back", schedule.id)
         self._in_line |= {task_id for task_id in (schedule.active, *schedule.waiting) if task_id}
         self._heads |= {span.running for span in schedule.spans if span.running}
+        self._late[schedule.id] |= {span for span in schedule.spans if span.id == LATE}
         if schedule.active:
             self._named.setdefault(schedule.active, self.engine.now)
 
@@ -180,11 +182,25 @@ class ScheduleLaws:
             self.fail(f"started {late_by} ms late, and missed runs are skipped", task.id)
         elif plan.makes_up_in_order and plan.delay is None and task.id not in self._heads:
             self.fail(f"started {late_by} ms late, before its turn", task.id)
+        elif not plan.makes_up_in_order and plan.delay is None:
+            self._check_pace(plan, task, occurrence)
         if plan.misfire.policy is MisfirePolicy.RUN_ONCE and plan.delay is None:
             key = occurrence.schedule_id, occurrence.version or 0
             if self._made_up.get(key, 0) > occurrence.scheduled_for:
                 self.fail("started after a later missed run", task.id)
             self._made_up[key] = occurrence.scheduled_for
+
+    def _check_pace(self, plan: Plan, task: Task, occurrence: Occurrence) -> None:
+        """A late run that may overlap others was put late on purpose, or starts at the pace of a
+        span that covers it, counted from the first fire time of the span."""
+        at = occurrence.scheduled_for
+        if task.due_at > at + plan.lateness:
+            return
+        slack = 2 * self.faults.skew
+        spans = [s for s in self._late[occurrence.schedule_id] if s.covers(at)]
+        starts = [s.due_at + s.interval * len(_until(plan, s.next_at - 1, at - 1)) for s in spans]
+        if not any(start <= self.engine.now + slack for start in starts):
+            self.fail("started late, and before its time at the pace", task.id)
 
     def _check_version(self, task: Task, occurrence: Occurrence) -> None:
         """A change that comes while an executor is held up between gate and lease is too late."""

@@ -146,7 +146,9 @@ def _span(rules: Rules, done: Pass, span: Span) -> Span | None:
         span = span.freed(done.known.get(span.running), done.seen_at)
     if span.own:
         span = replace(span, due_at=max(span.due_at, done.paced))
-    return late.release(done, span) if span.id == LATE else _put_some(rules, done, span)
+    if span.id == LATE:
+        return late.release(done, span)
+    return _put_some(rules, done, span)
 
 
 def _put_some(rules: Rules, done: Pass, span: Span) -> Span | None:

@@ -4,6 +4,7 @@ Each decision may replace the schedule; it holds only once that write has succee
 """
 
 from lambdas.core.schedules.schedule import Schedule
+from lambdas.core.times import Millis
 from lambdas.core.values import value
 
 # Why an occurrence was cancelled, as its task says.
@@ -26,12 +27,14 @@ class Skip:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Wait:
-    """It waits for the end of the run that goes on; then its delivery is sent again."""
+    """It waits for the end of the run that goes on, or for its time; then its delivery is sent
+    again."""
 
     schedule: Schedule | None = None
     cancels: tuple[str, ...] = ()  # tasks that make room for it
     wakes: str | None = None  # a task that waited longer, and whose turn it is
     polls: bool = False  # the end of the run may go unreported: look again after a while
+    until: Millis | None = None  # when to look again, if it waits for its time
 
 
 @value(frozen=True, kw_only=True, slots=True)

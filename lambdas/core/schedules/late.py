@@ -4,8 +4,9 @@ A task exists up to a horizon before its fire time. If no executor takes it in t
 runner was down, the lane was crowded or a message was lost, the misfire policy decides where the
 run would start: `skip` drops it, `run_once` drops all but the latest, `run_all` runs them one after
 another. The last two need an order among tasks whose messages arrive in any order, so the executor
-notes a span of late fire times in the schedule, and the span releases its tasks one by one. The
-note is one conditional write: whoever loses it finds the span and leaves its task to it.
+notes a span of late fire times in the schedule, and the span releases its tasks one by one. If all
+of them are to run and may overlap, the span has a time for each instead, at the pace. The note is
+one conditional write: whoever loses it finds the span and leaves its task to it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from lambdas.core.occurrence import Occurrence
-from lambdas.core.schedules.decisions import MISFIRE, Park, Skip
+from lambdas.core.schedules.decisions import MISFIRE, Park, Skip, Wait
 from lambdas.core.schedules.misfires import made_up_span, missed_until
 from lambdas.core.schedules.passes import Pass, own_id
 from lambdas.core.schedules.plan import MisfirePolicy
@@ -28,28 +29,52 @@ SLOW: Millis = MINUTE  # from a scanner's look at the clock to the write that it
 
 def judge(
     schedule: Schedule, occurrence: Occurrence, now: Millis, horizon: Millis
-) -> Skip | Park | None:
+) -> Skip | Park | Wait | None:
     """What the misfire policy makes of an occurrence that is about to start; None: it may."""
     plan, at = schedule.plan, occurrence.scheduled_for
     policy = plan.misfire.policy
-    if any(span.own and span.serial and span.covers(at) for span in schedule.spans):
+    covering = [span for span in schedule.spans if span.own and span.covers(at)]
+    if any(span.serial for span in covering):
         return Park()
     if policy is MisfirePolicy.RUN_ONCE and at < schedule.settled_until:
         return Skip(reason=MISFIRE)
     if now <= at + plan.lateness:
         return None
-    if policy is MisfirePolicy.SKIP or at < plan.too_old(now):
+    if policy is MisfirePolicy.SKIP or (at < plan.too_old(now) and not covering):
         return Skip(reason=MISFIRE)
     if _has_no_order(schedule):
         return None
-    return Park(schedule=with_late(schedule, at, now, horizon))
+    late = (schedule, at, now, horizon)
+    return Park(schedule=with_late(*late)) if plan.makes_up_in_order else _wait_for_start(*late)
+
+
+def _wait_for_start(
+    schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis
+) -> Wait | None:
+    """The runs may overlap: each starts at its time in the span; None once that has come."""
+    found = _late_span(schedule, fire_time)
+    noted = None if found else with_late(schedule, fire_time, now, horizon)
+    span = found or _late_span(noted or schedule, fire_time)
+    start = now if span is None else _start_of(schedule, span, fire_time)
+    if start <= now and noted is None:
+        return None
+    return Wait(schedule=noted, until=max(now, min(start, now + horizon)))
+
+
+def _late_span(schedule: Schedule, fire_time: Millis) -> Span | None:
+    return next((s for s in schedule.spans if s.id == LATE and s.covers(fire_time)), None)
+
+
+def _start_of(schedule: Schedule, span: Span, fire_time: Millis) -> Millis:
+    """When the run of a fire time starts, by the pace of a span that is not serial."""
+    times = takewhile(lambda at: at < fire_time, after(schedule.plan, span.next_at - 1))
+    return span.due_at + span.interval * sum(1 for _ in times)
 
 
 def _has_no_order(schedule: Schedule) -> bool:
-    """Late runs need not wait for each other if they may overlap, if there is only one at a time,
-    or if the rule that orders them cannot be evaluated any more."""
-    plan, broken = schedule.plan, schedule.status is ScheduleStatus.BROKEN
-    return not plan.makes_up_in_order or plan.delay is not None or broken
+    """Late runs do not wait for their turns if there is only one at a time, or if the rule that
+    orders them cannot be evaluated any more."""
+    return schedule.plan.delay is not None or schedule.status is ScheduleStatus.BROKEN
 
 
 def with_late(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis) -> Schedule:
@@ -64,13 +89,16 @@ def with_late(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Milli
         *(s.until for s in own if s.until <= fire_time),
     ]
     start = min(max(put_until - horizon - SLOW, *floors), fire_time)
+    if not plan.makes_up_in_order:
+        start = fire_time  # a fire time before it may have run, and would take up a start
     ceilings = [
         missed_until(plan, now),
         put_until,
         *(s.next_at for s in own if s.until > fire_time),
     ]
     until = max(min(ceilings), fire_time + 1)
-    span = made_up_span(plan, LATE, start, until, now)
+    earlier = [_start_of(schedule, s, s.until) for s in own if s.id == LATE and not s.serial]
+    span = made_up_span(plan, LATE, start, until, max(now, *earlier, 0))
     return replace(schedule, spans=_in_order(schedule.spans, span))
 
 
@@ -87,21 +115,23 @@ def task_ids_before(schedule: Schedule, fire_time: Millis, horizon: Millis) -> l
 
 def note_before(done: Pass, fire_time: Millis, horizon: Millis) -> None:
     """After a long outage the scanner finds fire times that never became tasks. Those just before
-    them are tasks, and as late: if all of them are to run in order, they come first."""
+    them are tasks, and as late: if all of them are to run, they come first."""
     span = _before(done.schedule, fire_time, horizon)
     if span is None or done.schedule.plan.misfire.policy is not MisfirePolicy.RUN_ALL:
         return
     times = _fire_times(done.schedule, span)
-    if any(_unstarted(done, at) is not None for at in times):
-        done.sets["spans"] = _in_order(done.sets["spans"], replace(span, due_at=done.seen_at))
+    first = next((at for at in times if _unstarted(done, at) is not None), None)
+    if first is not None:
+        span = replace(span, next_at=first, due_at=done.seen_at)
+        done.sets["spans"] = _in_order(done.sets["spans"], span)
 
 
 def _before(schedule: Schedule, fire_time: Millis, horizon: Millis) -> Span | None:
-    """None if their runs do not wait for each other, or if such a span exists."""
+    """None if there is nothing before, or if such a span exists."""
     start = max(fire_time - horizon - SLOW, schedule.since + 1)
     span = made_up_span(schedule.plan, LATE, start, fire_time, start)
     known = any(s.id == LATE and s.until >= fire_time for s in schedule.spans)
-    return None if known or not span.serial or start >= fire_time else span
+    return None if known or start >= fire_time else span
 
 
 def _in_order(spans: Sequence[Span], late: Span) -> tuple[Span, ...]:
@@ -111,8 +141,13 @@ def _in_order(spans: Sequence[Span], late: Span) -> tuple[Span, ...]:
 
 
 def release(done: Pass, span: Span) -> Span | None:
-    """Let the next run of the span go; what is left of the span, None if nothing is."""
+    """Let the next run of the span go; what is left of the span, None if nothing is. The runs of
+    a span that is not serial go by the clock, so it stays until the last of them has gone."""
     schedule = done.schedule
+    if not span.serial:
+        over_at = _start_of(schedule, span, span.until)
+        done.paced = max(done.paced, over_at)
+        return span if done.seen_at < over_at else None
     times = _fire_times(schedule, span)
     late = [(at, task) for at in times if (task := _unstarted(done, at)) is not None]
     if schedule.plan.misfire.policy is MisfirePolicy.RUN_ONCE:

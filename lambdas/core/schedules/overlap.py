@@ -70,15 +70,21 @@ class Candidate:
         return allowed and isinstance(self.decide(schedule, {}), Start)
 
     def _may_be_missed(self, schedule: Schedule) -> bool:
-        """Not if it runs outside the rule, if its span says that it is its turn, or if it was in
-        time and its policy lets it wait."""
-        if _is_protected(schedule, self.task_id, self.occurrence):
+        """Not if it runs outside the rule, if its span says that it is its turn, if it was only
+        put to make up for a missed one, or if it was in time and its policy lets it wait."""
+        if _is_protected(schedule, self.task_id, self.occurrence) or self._makes_up(schedule):
             return False
         waits = self.task_id == schedule.active or self.task_id in schedule.waiting
         queues = self.occurrence.overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
         return not (waits and queues)
 
-    def _leave(self, schedule: Schedule, missed: Skip | Park) -> Decision:
+    def _makes_up(self, schedule: Schedule) -> bool:
+        """Whether it was put at a pace, side by side with others."""
+        plan = schedule.plan
+        late = self.due_at > self.occurrence.scheduled_for + plan.lateness
+        return late and not plan.makes_up_in_order
+
+    def _leave(self, schedule: Schedule, missed: Skip | Park | Wait) -> Decision:
         """It gives up its place, if it has one."""
         left = _without(missed.schedule or schedule, self.task_id)
         return missed if left == schedule else replace(missed, schedule=left)
