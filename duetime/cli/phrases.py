@@ -55,7 +55,10 @@ def short(task: "Task") -> str:
     return one_line(task["name"] or target(task["target"]))
 
 
-def target(fields: Mapping[str, Any]) -> str:
+def target(fields: Mapping[str, Any] | None) -> str:
+    """None where the API could not show it."""
+    if fields is None:
+        return "?"
     kind = fields.get("type", "?")
     if kind == "http":
         return clean(f"{fields.get('method', 'POST')} {fields.get('url')}")
@@ -119,6 +122,12 @@ def reason(fields: Mapping[str, Any]) -> str | None:
 
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def not_shown(task: "Task") -> str | None:
+    """Which fields the API left out, and why."""
+    notes = task.get("not_shown") or {}
+    return clean("; ".join(f"{name}: {why}" for name, why in notes.items())) or None
 
 
 def value(data: Any) -> str | None:

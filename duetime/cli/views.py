@@ -52,6 +52,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "workflow": task["workflow_id"],
         "payload": phrases.value(task["payload"]),
         "result": phrases.value(task["result"]),
+        "not shown": phrases.not_shown(task),
     }
     yield from ((label, Text(text)) for label, text in rows.items() if text is not None)
     if told := phrases.error(task["error"]):

@@ -1,16 +1,15 @@
 """The lines of a terminal that tell what becomes of tasks: one for each event, 80 columns wide."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from duetime.text import length, one_line
-from lambdas.core.codec import to_json
 from lambdas.core.events import StatusChange
 from lambdas.core.lifecycle import Status
+from lambdas.core.results import decode_result
 from lambdas.core.times import to_datetime
 
 STYLES = {
@@ -78,7 +77,7 @@ def _details(change: StatusChange) -> Iterator[str]:
     if change.before is Status.DEAD:
         yield "revived"
         return
-    if change.attempt > 1 or change.after is Status.RETRYING:
+    if change.attempt:
         yield _tries(change)
     if change.after is Status.RUNNING:
         yield "for over a second"
@@ -111,9 +110,9 @@ def shown_end(change: StatusChange) -> str:
     return one_line(f"{change.error.type}: {change.error.message}"[:LONGEST_TEXT])
 
 
-def _shown(result: Any) -> str:
-    """A result as text, whether it is text already or a value."""
-    if result is None:
-        return ""
-    text = result if isinstance(result, str) else to_json(result)
+def _shown(result: str | None) -> str:
+    """A result is JSON; one that is text is shown without its quotes."""
+    text = result or ""
+    if text.startswith('"'):
+        text = decode_result(text).value or ""
     return one_line(text[:LONGEST_TEXT])

@@ -86,8 +86,8 @@ class Pump:
         with starting_threads():
             for crew in self._crews.values():
                 crew.start()
-        for thread in self._threads:
-            thread.start()
+            for thread in self._threads:
+                thread.start()
         self._ready = True
 
     def start(self) -> None:

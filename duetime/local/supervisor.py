@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from lambdas.core.errors import DuetimeError
-
 log = logging.getLogger(__name__)
 
 RESTARTS = 3  # within a minute
@@ -59,10 +57,8 @@ class SupervisedThread:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        try:
-            self._thread.start()
-        except RuntimeError as error:
-            raise DuetimeError(f"the thread {self.name} cannot be started: {error}") from error
+        """RuntimeError if the machine allows no more threads."""
+        self._thread.start()
 
     def join(self, timeout: float) -> None:
         self._thread.join(timeout)

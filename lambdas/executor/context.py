@@ -62,7 +62,7 @@ class Context:
         self.cancel_asked = False
         self.lease_lost = False
         self.interrupted = False
-        self.brake = Brake(task.id)
+        self.brake = Brake(task.id, task.attempt)
 
     @property
     def deadline(self) -> datetime:

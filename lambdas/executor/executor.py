@@ -172,7 +172,8 @@ class Executor:
         try:
             [answer] = self._store.apply([change])
         except Exception as error:
-            fields = {"step": change.step.value, "task_id": change.task_id}
+            attempt = change.sets.get("attempt", change.expect.attempt)
+            fields = {"step": change.step.value, "task_id": change.task_id, "attempt": attempt}
             log.exception("change not written", extra=fields)
             return Unwritable(repr(error))
         return answer

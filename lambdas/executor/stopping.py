@@ -39,10 +39,11 @@ class Brake:
     is through, so that what is meant for this run never meets the next one in the same thread.
     There is no lock, because an exception from nowhere may come while the thread holds it."""
 
-    __slots__ = ("_armed", "_means", "_task_id", "_thread", "_through", "pulled")
+    __slots__ = ("_armed", "_attempt", "_means", "_task_id", "_thread", "_through", "pulled")
 
-    def __init__(self, task_id: str | None = None) -> None:
+    def __init__(self, task_id: str | None = None, attempt: int | None = None) -> None:
         self._task_id = task_id
+        self._attempt = attempt
         self._means: list[Means] = []
         self._armed = False  # only the thread itself looks at it
         self._thread: int | None = None  # in which a pull raises Stopped
@@ -60,7 +61,7 @@ class Brake:
             means()
         except Exception:
             # Who pulls has others to look after.
-            fields = {"step": "execute", "task_id": self._task_id}
+            fields = {"step": "execute", "task_id": self._task_id, "attempt": self._attempt}
             log.exception("handler not stopped", extra=fields)
         finally:
             self._through = True

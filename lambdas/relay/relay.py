@@ -45,4 +45,5 @@ class Relay:
         try:
             sink.notify(change)
         except Exception:
-            log.exception("notify failed", extra={"step": "notify", "task_id": change.task_id})
+            ids = {"task_id": change.task_id, "attempt": change.attempt}
+            log.exception("notify failed", extra={"step": "notify", **ids})

@@ -34,6 +34,9 @@ NOT_IN_MILLISECONDS = {
     "lambdas.executor.crew.GUARD_EVERY": SECOND,
     "lambdas.scanner.window.LOOK_BACK": MINUTE,
     "duetime.local.runner.DRAIN": SECOND,
+    "duetime.local.protocol.REQUEST_TIME": SECOND,
+    "lambdas.core.task.LONGEST_TIMEOUT": SECOND,
+    "lambdas.settings.Settings.longest_timeout": SECOND,
 }
 
 

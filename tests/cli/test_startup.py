@@ -108,6 +108,9 @@ class Started:
     def call(self, request: Any) -> None:
         self.calls.append(request)
 
+    def prepare(self) -> None:
+        self.order.append("prepared")
+
     def start(self) -> None:
         self.order.append("started")
 
@@ -134,7 +137,7 @@ def test_the_demonstration_is_for_a_fresh_start(
         monkeypatch.setattr(runner, name, stand_in)
     assert runner.run(LocalOptions(demo=demo)) == 0
     assert bool(started.calls) == shown
-    assert started.order == ["welcomed", "started"], "no event comes before or in the welcome"
+    assert started.order == ["prepared", "welcomed", "started"], "no event before the welcome"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,15 @@ def test_relative_looks_both_ways() -> None:
     assert phrases.relative("2026-11-16T08:58:00.000+01:00", NOW) == "2 min ago"
 
 
+def test_panel_names_the_fields_that_the_api_could_not_show(a_task: Any) -> None:
+    why = "nested more than 200 levels deep"
+    task = a_task(target=None, not_shown={"target": why, "result": why})
+
+    text = printed(views.panel(task, [], NOW))
+    assert f"not shown  target: {why}; result: {why}" in text
+    assert "?" in printed(views.task_table([task], NOW))
+
+
 def test_the_panel_says_what_there_is_and_nothing_else(a_task: Any) -> None:
     text = printed(views.panel(a_task(tags={"team": "growth"}), [], NOW))
     for words in ("01KA5V8Y3M0000000000000001", "ENQUEUED", "reports.daily", "team=growth"):

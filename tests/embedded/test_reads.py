@@ -82,6 +82,16 @@ def test_read_of_a_damaged_file_says_what_to_do(path: Path):
         store.page(Listing())
 
 
+def test_check_of_a_store_reads_it(path: Path):
+    store = EmbeddedStore(path)
+    store.put([a_task() for _ in range(100)])
+    store.check()
+    damage(path)
+
+    with pytest.raises(StoreLost, match=r"duetime.db is damaged"):
+        store.check()
+
+
 @pytest.mark.parametrize("error", [Corrupt("x", "y"), ValueError("no cursor"), KeyError("k")])
 def test_other_errors_pass_through_a_read(store: EmbeddedStore, error: Exception):
     with pytest.raises(type(error)) as raised, store._database.read():

@@ -109,7 +109,9 @@ def failing(desk: Desk, *steps: Step) -> Failing:
     return store
 
 
-def test_success_that_the_store_fails_over_is_recorded_as_a_failure(desk: Desk):
+def test_success_that_the_store_fails_over_is_recorded_as_a_failure(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+):
     store = failing(desk, Step.SUCCEED)
     bad, good = desk.begin(), desk.begin()
     store.task_id = bad.task.id
@@ -125,6 +127,8 @@ def test_success_that_the_store_fails_over_is_recorded_as_a_failure(desk: Desk):
     assert attempt.error is not None
     assert (attempt.outcome, attempt.error.type) == (Outcome.FAILED, "BadResult")
     assert desk.world.status(bad.task.id) is Status.DEAD, "its work is done"
+    failed = [record for record in caplog.records if record.message == "change not written"]
+    assert {(record.task_id, record.attempt) for record in failed} == {(bad.task.id, 1)}
 
 
 def test_success_over_which_the_store_fails_once_stays_a_success(desk: Desk):

@@ -138,6 +138,20 @@ def test_nobody_stops_himself(context: Context):
     assert context.brake.guard(pulls) == "done"
 
 
+def test_handler_that_cannot_be_stopped_is_logged_with_its_ids(
+    context: Context, caplog: pytest.LogCaptureFixture
+):
+    def fail() -> None:
+        raise OSError("no such process")
+
+    with context.brake.by(fail):
+        context.brake.pull()
+
+    [record] = caplog.records
+    ids = (context.task_id, context.attempt)
+    assert (record.message, record.task_id, record.attempt) == ("handler not stopped", *ids)
+
+
 def test_what_is_shielded_is_not_cut_off(context: Context):
     """The store may be in the middle of a write of which other threads are a part."""
     inside, pulled, written = threading.Event(), threading.Event(), []

@@ -97,6 +97,7 @@ def test_run_that_waits_for_a_thread_is_not_timed_out(world: World, scarce: Call
         crew.take_in(*world.receive())
         for _ in range(6):
             step(world, crew, 10 * SECOND)
+        step(world, crew, 3 * SECOND)  # not all of its timeout, and it is counted anew all the same
         assert world.status(short) is Status.RUNNING
         assert world.task(short).lease_until > world.clock.now(), "its lease is kept"
         assert crew._bell.qsize() <= 1, "nobody rings for a thread that is busy"

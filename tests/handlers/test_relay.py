@@ -57,6 +57,16 @@ def test_an_unreadable_record_is_named_and_what_came_before_it_is_done(heard: He
     assert [c.after for c in heard.changes] == [Status.PENDING, Status.ENQUEUED]
 
 
+def test_sink_that_fails_is_logged_with_task_and_attempt(
+    heard: Heard, caplog: pytest.LogCaptureFixture
+):
+    relayed(recorded("dynamodb_stream"))
+
+    failed = [record for record in caplog.records if record.message == "notify failed"]
+    ids = [(change.task_id, change.attempt) for change in heard.changes]
+    assert [(record.task_id, record.attempt) for record in failed] == ids
+
+
 def test_nothing_at_all(heard: Heard):
     assert relayed({"Records": []}) == []
     assert heard.changes == []

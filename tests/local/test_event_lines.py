@@ -9,6 +9,7 @@ from rich.console import Console
 
 from duetime.local.event_lines import EventLines
 from lambdas.core.lifecycle import Status
+from lambdas.core.results import encode_result
 from lambdas.core.task import TaskError
 from tests.local.test_activity import a_change
 
@@ -22,9 +23,9 @@ class Screen:
         console = Console(file=self._file, width=width, highlight=False, **options)
         self.events = EventLines(console, URL)
 
-    def show(self, **fields: Any) -> str:
+    def show(self, *, result: Any = None, **fields: Any) -> str:
         """The line without the time, which depends on the zone."""
-        self.events.show(a_change(**fields))
+        self.events.show(a_change(result=encode_result(result), **fields))
         *_, last = self.lines()
         assert last[2] == last[5] == ":"
         return last[10:]
@@ -37,14 +38,14 @@ def line(width: int = 80, **fields: Any) -> str:
     return Screen(width).show(**fields)
 
 
-def test_a_line_has_status_name_short_id_duration_and_result():
+def test_a_line_has_status_name_short_id_attempt_duration_and_result():
     told = line(took_ms=12, result={"restocked": 2})
-    assert told == 'SUCCEEDED  shop.restock  …A1B2C3  12 ms  {"restocked":2}'
+    assert told == 'SUCCEEDED  shop.restock  …A1B2C3  try 1/5  12 ms  {"restocked":2}'
 
 
 def test_a_line_has_the_name_of_a_task_before_what_it_calls():
     assert line(name="the daily one").startswith("SUCCEEDED  the daily one  …")
-    assert line(target=None) == f"SUCCEEDED  {'':12}  …A1B2C3"
+    assert line(target=None) == f"SUCCEEDED  {'':12}  …A1B2C3  try 1/5"
 
 
 def test_the_column_of_names_is_as_wide_as_the_widest_so_far():
@@ -59,13 +60,13 @@ def test_the_column_of_names_is_as_wide_as_the_widest_so_far():
     [
         ({"attempt": 2, "took_ms": 1_234}, "…A1B2C3  try 2/5  1.2 s"),
         ({"attempt": 7, "took_ms": 61_000}, "…A1B2C3  try 7  1 min 1 s"),
-        ({"result": "Hello, Ada!"}, "…A1B2C3  Hello, Ada!"),
-        ({"result": ["a"]}, '…A1B2C3  ["a"]'),
-        ({"result": False}, "…A1B2C3  false"),
-        ({"result": None}, "…A1B2C3"),
-        ({"after": Status.RUNNING}, "…A1B2C3  for over a second"),
+        ({"result": 'Hello, "Ada"!'}, '…A1B2C3  try 1/5  Hello, "Ada"!'),
+        ({"result": ["a"]}, '…A1B2C3  try 1/5  ["a"]'),
+        ({"result": False}, "…A1B2C3  try 1/5  false"),
+        ({"result": None}, "…A1B2C3  try 1/5"),
+        ({"after": Status.RUNNING}, "…A1B2C3  try 1/5  for over a second"),
         ({"after": Status.RUNNING, "attempt": 3}, "…A1B2C3  try 3/5  for over a second"),
-        ({"after": Status.CANCELLED, "reason": "overlap"}, "…A1B2C3  overlap"),
+        ({"after": Status.CANCELLED, "reason": "overlap", "attempt": 0}, "…A1B2C3  overlap"),
         ({"after": Status.CANCELLED, "attempt": 0}, "…A1B2C3"),
         ({"after": Status.EXPIRED, "attempt": 0}, "…A1B2C3  not started in time"),
         ({"after": Status.RETRYING, "before": Status.DEAD}, "…A1B2C3  revived"),
@@ -99,7 +100,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, kind: str):
 
 
 def test_a_long_name_leaves_room_for_what_came_of_the_task():
-    assert line(name="n" * 500, result=1).endswith(f"{'n' * 21}…  …A1B2C3  1")
+    assert line(name="n" * 500, result=1).endswith(f"{'n' * 21}…  …A1B2C3  try 1/5  1")
     assert line(width=200, name="n" * 500).startswith(f"SUCCEEDED  {'n' * 39}…  …A1B2C3")
 
 

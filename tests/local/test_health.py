@@ -222,6 +222,24 @@ def test_store_that_hangs_is_unhealthy_after_a_moment():
     assert patient.reason() is None
 
 
+def test_health_asks_the_store_although_no_more_threads_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    answers = iter([None, "disk I/O error", None])
+
+    def ask() -> None:
+        if reason := next(answers):
+            raise Unavailable(reason)
+
+    probe = Probe(ask, patience=PATIENCE)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    assert [probe.reason() for _ in range(3)] == [None, "disk I/O error", None]
+
+
 def test_write_that_another_program_holds_up_is_unhealthy(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

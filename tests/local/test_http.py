@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from duetime.local.http import AT_ONCE, asgi_app, is_foreign
+from duetime.local.threads import Threads
 from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
 from lambdas.core.errors import DuetimeError
 
@@ -66,25 +67,16 @@ def with_threads(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(threading.Thread, "start", start_if_any_are_left)
 
 
-def test_requests_wait_for_the_threads_that_there_are(monkeypatch: pytest.MonkeyPatch):
-    with_threads(monkeypatch, 2)  # one of them is for health alone
-    entered = threading.Event()
+def test_calls_wait_for_the_thread_that_there_is(monkeypatch: pytest.MonkeyPatch):
+    with_threads(monkeypatch, 1)
+    go_on = threading.Event()
+    with Threads(8, "api") as threads:
+        first = threads.submit(go_on.wait, 60)
+        others = [threads.submit(str, number) for number in range(3)]
+        go_on.set()
 
-    def slow(request: Request) -> Response:
-        if request.path == "/first":
-            assert entered.wait(10)
-        else:
-            entered.set()
-        return Response(status=200, body=request.path)
-
-    async def call() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(asgi_app(slow))
-        async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
-            second = client.get("/second")
-            answers = await asyncio.gather(second, client.get("/third"), client.get("/fourth"))
-            return [*answers, await client.get("/first")]
-
-    assert [answer.status_code for answer in asyncio.run(call())] == [200] * 4
+    assert first.result()
+    assert [call.result() for call in others] == ["0", "1", "2"]
 
 
 def test_api_without_any_thread_cannot_start(behind: Behind, monkeypatch: pytest.MonkeyPatch):

@@ -215,7 +215,7 @@ def test_lanes_are_not_read_before_every_thread_is_there(parts, monkeypatch):
     last = pump._feeding[-1]._thread
     monkeypatch.setattr(threading.Thread, "start", start_all_but_the_last)
 
-    with pytest.raises(DuetimeError):
+    with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):
         pump.start()
     assert not pump._started.is_set()
     assert parts.lanes.limits == []
