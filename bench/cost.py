@@ -2,30 +2,31 @@
 
 The real roles run on moto, and every request is counted as AWS would bill it: write units by item
 size and index entries, read units, messages, invocations, log bytes. `bench/prices.toml` has the
-prices, their date, and what is assumed where nothing can be counted. "kept" is the
-storage of the million for each month after their end.
+prices, their date, and what is assumed where nothing can be counted. "kept" is storage and
+point-in-time recovery of the million for each month until they are removed; what the removal costs
+is in the total.
 """
 
 import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from bench.billing.flows import FLOWS, SIZES, TASKS, counted, idle_tick
+from bench.billing.flows import FLOWS, LONE_TASKS, SIZES, TASKS, counted, idle_tick
 from bench.billing.meter import Counts, invocations, units_written
 from bench.billing.prices import MILLION, Prices, read_prices
 from bench.billing.stage import deployed
 from bench.harness import report
 
 Row = Mapping[str, Any]
+Key = tuple[str, int, bool]  # flow, size, alone
 
-IN_TURN = 10  # tasks that go each alone
+A_MINUTE = 60_000  # tasks, for the bill of a busy month
 COLUMNS = {
     "DynamoDB": ("write", "read"),
     "SQS": ("sqs",),
     "Lambda": ("invocations", "gb_seconds"),
     "API": ("api",),
     "logs": ("logs",),
-    "X-Ray": ("traces",),
 }
 
 
@@ -37,8 +38,9 @@ def main() -> None:
     prices = read_prices()
     dated = f"{prices.region}, {prices.as_of}"
     counts = {
-        (name, size): counted(name, size, IN_TURN if name.endswith("alone") else given.tasks)
+        (name, size, alone): counted(name, size, LONE_TASKS if alone else given.tasks, alone=alone)
         for name in given.flow or FLOWS
+        for alone in (False, True)
         for size in SIZES
     }
     report("cost-counted", "counted for one task", [counted_row(k, c) for k, c in counts.items()])
@@ -47,15 +49,18 @@ def main() -> None:
         f"dollars per million tasks ({dated})",
         [dollars_row(prices, k, c) for k, c in counts.items()],
     )
+    report(
+        "cost-busy",
+        f"dollars for a month of {A_MINUTE:,} tasks a minute, {SIZES[0]} bytes each ({dated})",
+        busy_rows(prices, counts),
+    )
     report("cost-elsewhere", f"elsewhere, per million ({dated})", elsewhere_rows(prices))
     report("cost-idle", f"an idle month ({dated})", idle_rows(prices))
 
 
-def counted_row(key: tuple[str, int], counts: Counts) -> Row:
-    name, size = key
+def counted_row(key: Key, counts: Counts) -> Row:
     return {
-        "what": name,
-        "KB": size / 1_000,
+        **_named(key),
         "write units": units_written(counts),
         "read units": counts["read"],
         "SQS": counts["sqs"],
@@ -64,20 +69,43 @@ def counted_row(key: tuple[str, int], counts: Counts) -> Row:
     }
 
 
-def dollars_row(prices: Prices, key: tuple[str, int], counts: Counts) -> Row:
-    name, size = key
-    usage = prices.usage(counts, alone=name.endswith("alone"))
+def dollars_row(prices: Prices, key: Key, counts: Counts) -> Row:
+    usage = prices.usage(counts)
     dollars = {
         column: prices.total({line: usage[line] for line in lines}) * MILLION
         for column, lines in COLUMNS.items()
     }
     return {
-        "what": name,
-        "KB": size / 1_000,
+        **_named(key),
         **dollars,
         "total": sum(dollars.values()),
-        "kept": prices.lines["stored"].list_price(counts["stored"]) * MILLION,
+        "kept": prices.total(prices.kept(counts)) * MILLION,
+        "X-Ray if on": prices.total(prices.traces(counts, alone=key[2])) * MILLION,
     }
+
+
+def busy_rows(prices: Prices, counts: Mapping[Key, Counts]) -> list[Row]:
+    """From full batches to tasks that all come alone; kept for a month, which is the default."""
+    tasks = A_MINUTE * prices.assumed["minutes_a_month"]
+
+    def month(key: Key) -> float:
+        return prices.total(prices.usage(counts[key])) * tasks
+
+    names = dict.fromkeys(name for name, _, _ in counts)
+    return [
+        {
+            "what": name,
+            "in full batches": round(month((name, SIZES[0], False))),
+            "alone": round(month((name, SIZES[0], True))),
+            "kept": round(prices.total(prices.kept(counts[name, SIZES[0], False])) * tasks),
+        }
+        for name in names
+    ]
+
+
+def _named(key: Key) -> Row:
+    name, size, alone = key
+    return {"what": f"{name}, alone" if alone else name, "KB": size / 1_000}
 
 
 def elsewhere_rows(prices: Prices) -> list[Row]:
@@ -102,11 +130,12 @@ def idle_rows(prices: Prices) -> list[Row]:
         usage = prices.idle_month(
             tick, lanes=len(deployment.queues), metrics=len(deployment.metrics)
         )
-    alarms = usage.pop("alarms")
+    asked_for = {name: usage.pop(name) for name in ("alarms", "traces")}
     rows = [_idle_row(prices, name, units) for name, units in usage.items() if units]
     rows.append(_sum("an idle month", rows))
-    rows.append(_idle_row(prices, "alarms", alarms))
-    return [*rows, _sum("an idle month, with alarms", rows[-2:])]
+    rows.append(_idle_row(prices, "alarms", asked_for["alarms"]))
+    rows.append(_sum("an idle month, with alarms", rows[-2:]))
+    return [*rows, _idle_row(prices, "traces", asked_for["traces"])]
 
 
 def _sum(what: str, rows: list[Row]) -> Row:

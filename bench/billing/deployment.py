@@ -5,10 +5,12 @@ is not in the memory of an executor. The clock is stepped, for the queues too.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from math import ceil
 from typing import Any
+from unittest.mock import patch
 
 from bench.billing.meter import Meter
 from bench.billing.sandbox import Metric, invoke, published
@@ -16,25 +18,49 @@ from lambdas import wiring
 from lambdas.aws import schema
 from lambdas.aws.events import message_of_record
 from lambdas.core.lanes import Lane
-from lambdas.core.times import Millis
+from lambdas.core.wakes import Wake
+from lambdas.executor.handler import LETTERS
 from tests.factories import SteppedClock
 
-MESSAGES = 10  # that the event source of a lane hands over at once
-RECORDS = 100  # that the event source of the stream does
+BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 METERED = 512 * 1024  # an HTTP API request is billed once for each of these
+
+Message = Mapping[str, Any]
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batching:
+    """How much goes together."""
+
+    request: int  # tasks submitted in one request
+    messages: int  # that the event source of a lane hands over at once
+    records: int | None  # that the event source of the stream does; None: those of one task
+
+
+FULL = Batching(request=100, messages=10, records=100)
+LONE = Batching(request=1, messages=1, records=None)
 
 
 @dataclass(kw_only=True)
 class Deployment:
     meter: Meter
     clock: SteppedClock
-    adapters: Mapping[str, wiring.Adapters]  # by role
+    adapters: dict[str, wiring.Adapters]  # by role
+    cold: Callable[[], wiring.Adapters]  # those of a new sandbox
     queues: Mapping[Lane, str]
+    table: str
+    dynamodb: Any  # for DynamoDB's own removals, which nobody pays for
     sqs: Any  # for the event sources, which are no client of ours: counted here
     changes: Callable[[], list[Any]]  # what the stream has brought since it was last asked
+    batching: Batching = FULL
     metrics: set[Metric] = field(default_factory=set)  # every one that was published
 
-    def submit(self, *tasks: Mapping[str, Any]) -> None:
+    def submit(self, body: Mapping[str, Any], tasks: int) -> None:
+        for start in range(0, tasks, self.batching.request):
+            self.request(*[body] * min(tasks - start, self.batching.request))
+
+    def request(self, *tasks: Mapping[str, Any]) -> None:
         """One request; several tasks are a batch."""
         if len(tasks) > 1:
             self._post("/v1/tasks/batch", {"tasks": tasks})
@@ -57,53 +83,89 @@ class Deployment:
             raise RuntimeError(answer["body"])
         self.meter.add(api=ceil(len(body) / METERED))
 
-    def tick(self) -> Mapping[str, Any]:
-        report: Mapping[str, Any] = self._invoke("scanner", {"detail-type": "Scheduled Event"})
+    def tick(self, wakes: Sequence[Wake] | None = None) -> Mapping[str, Any]:
+        """`wakes`: what the index showed when the tick read it, if that was some time ago."""
+        store = self.adapters["scanner"].ports.store
+        seen = store.few_wakes if wakes is None else (lambda _: wakes)
+        with patch.object(store, "few_wakes", seen):
+            report: Mapping[str, Any] = self._invoke("scanner", {"detail-type": "Scheduled Event"})
         return report
 
-    def deliver(self) -> int:
-        """Whatever stands ready in the lanes; returns how many messages were handed over."""
-        return sum(self._deliver(url) for url in self.queues.values())
+    def deliver(self, *, new_sandboxes: bool = False) -> int:
+        """Whatever stands ready in the lanes; returns how many messages were handed over.
+        `new_sandboxes`: no batch meets an executor that remembers anything."""
+        return sum(self._deliver(url, new_sandboxes) for url in self.queues.values())
 
-    def relay(self) -> None:
+    def relay(self, **by: Any) -> None:
         """Lambda reads a stream for nothing, and what its filter keeps out invokes nobody."""
         records = [
-            r for r in self.changes() if r["dynamodb"]["Keys"][schema.SK]["S"] == schema.TASK
+            {**record, **by}
+            for record in self.changes()
+            if record["dynamodb"]["Keys"][schema.SK]["S"] == schema.TASK
         ]
-        for start in range(0, len(records), RECORDS):
-            answer = self._invoke("relay", {"Records": records[start : start + RECORDS]})
+        for batch in self._batches_of_records(records):
+            answer = self._invoke("relay", {"Records": batch})
             if answer["batchItemFailures"]:
                 raise RuntimeError("the relay refuses a record")
 
-    def _deliver(self, url: str) -> int:
+    def expire(self) -> None:
+        """DynamoDB removes what has been kept for long enough, at no charge. The relay hears of
+        it, and deletes the rows beside it."""
+        self.relay()
+        for item in self.meter.items():
+            if item[schema.SK]["S"] == schema.TASK and schema.REMOVE_AFTER in item:
+                key = {name: item[name] for name in (schema.PK, schema.SK)}
+                self.dynamodb.delete_item(TableName=self.table, Key=key)
+                self.meter.forget(item)
+        self.relay(userIdentity=BY_EXPIRY)
+
+    def _batches_of_records(self, records: Sequence[Record]) -> Iterator[list[Record]]:
+        size = self.batching.records
+        if size is not None:
+            yield from (list(records[n : n + size]) for n in range(0, len(records), size))
+            return
+        by_task = sorted(records, key=_pk)  # stable: those of one task stay in order
+        yield from (list(batch) for _, batch in groupby(by_task, _pk))
+
+    def _deliver(self, url: str, new_sandboxes: bool) -> int:
+        """In rounds: what stands ready goes to executors side by side, and each waits for the due
+        time of its own batch."""
         delivered = 0
-        while messages := self._received(url):
-            delivered += len(messages)
-            self._wait(messages)
-            answer = self._invoke("executor", {"Records": [_record(m) for m in messages]})
-            kept = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
-            self._delete(url, [m for m in messages if m["MessageId"] not in kept])
+        while batches := list(self._batches(url)):
+            delivered += sum(map(len, batches))
+            self._wait(batches)
+            for messages in batches:
+                if new_sandboxes:
+                    self.adapters["executor"] = self.cold()
+                    LETTERS.clear()
+                answer = self._invoke("executor", {"Records": [_record(m) for m in messages]})
+                kept = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+                self._delete(url, [m for m in messages if m["MessageId"] not in kept])
         return delivered
 
-    def _received(self, url: str) -> list[Any]:
+    def _batches(self, url: str) -> Iterator[list[Message]]:
         """A poll that finds nothing is no task's: an idle month counts those."""
-        answer = self.sqs.receive_message(
-            QueueUrl=url, MaxNumberOfMessages=MESSAGES, AttributeNames=["All"]
-        )
-        messages: list[Any] = answer.get("Messages", [])
-        if messages:
+        while True:
+            answer = self.sqs.receive_message(
+                QueueUrl=url,
+                MaxNumberOfMessages=self.batching.messages,
+                AttributeNames=["All"],
+            )
+            messages: list[Message] = answer.get("Messages", [])
+            if not messages:
+                return
             self.meter.add(**{"sqs": 1, "source.ReceiveMessage": 1})
-        return messages
+            yield messages
 
-    def _wait(self, messages: list[Any]) -> None:
-        """SQS counts whole seconds, so a message comes early; the executor waits out the rest,
-        which is billed. Here its clock is stepped on instead."""
-        due = max(_record_due(message) for message in messages)
-        early = max(due - self.clock.now(), 0)
-        self.clock.advance(early)
-        self.meter.add(waited=early)
+    def _wait(self, batches: Sequence[Sequence[Message]]) -> None:
+        """SQS counts whole seconds, so a message comes early; the executor of each batch waits
+        out the rest, which is billed. Here their clock is stepped on instead."""
+        now = self.clock.now()
+        early = [max(max(map(_due_at, messages)) - now, 0) for messages in batches]
+        self.meter.add(waited=sum(early))
+        self.clock.advance(max(early))
 
-    def _delete(self, url: str, messages: list[Any]) -> None:
+    def _delete(self, url: str, messages: Sequence[Message]) -> None:
         if not messages:
             return
         entries = [
@@ -120,7 +182,12 @@ class Deployment:
         return answer
 
 
-def _record(message: Mapping[str, Any]) -> Mapping[str, Any]:
+def _pk(record: Record) -> str:
+    key: str = record["dynamodb"]["Keys"][schema.PK]["S"]
+    return key
+
+
+def _record(message: Message) -> Record:
     return {
         "messageId": message["MessageId"],
         "receiptHandle": message["ReceiptHandle"],
@@ -129,5 +196,5 @@ def _record(message: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _record_due(message: Mapping[str, Any]) -> Millis:
+def _due_at(message: Message) -> int:
     return message_of_record(_record(message)).delivery.due_at

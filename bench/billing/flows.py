@@ -1,19 +1,24 @@
-"""The ways of a task, each gone by a hundred tasks together, and a tick with nothing to do.
+"""The ways of a task, each gone by a hundred tasks, and a tick with nothing to do.
 
-What a tick does whether or not there is work belongs to the idle month, so it is taken off.
+A flow goes in full batches, or each of its tasks by itself. What a tick does whether or not there
+is work belongs to the idle month, so it is taken off. What the end of its retention costs belongs
+to a task.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.billing.deployment import Deployment
+from bench.billing.deployment import FULL, LONE, Deployment
 from bench.billing.meter import Counts
 from bench.billing.stage import deployed
 from bench.billing.units import stored_bytes
+from lambdas.core.lanes import MAX_RECEIVES
 from lambdas.core.times import MINUTE, SECOND, seconds
+from lambdas.scanner.index import FEW
 
 TASKS = 100
+LONE_TASKS = 10  # each alone
 SIZES = (200, 2_000, 20_000)  # bytes of payload
 
 Body = Mapping[str, Any]
@@ -21,7 +26,7 @@ Flow = Callable[[Deployment, Body, int], Counts]
 
 
 def immediate(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    _submit(deployment, body, tasks)
+    deployment.submit(body, tasks)
     return _end(deployment, tasks)
 
 
@@ -29,35 +34,25 @@ def delayed(deployment: Deployment, body: Body, tasks: int) -> Counts:
     """Stored beyond the horizon, claimed by a tick, sent with a delay. The half second makes it
     come as early as messages do on average."""
     idle = _tick_at_rest(deployment)
-    _submit(deployment, {**body, "delay": 290.5}, tasks)
+    deployment.submit({**body, "delay": 290.5}, tasks)
+    deployment.relay()
+    deployment.clock.advance(MINUTE)
     _claim(deployment, tasks)
-    deployment.clock.advance(229 * SECOND)
-    counts = _end(deployment, tasks)
-    counts.subtract(idle)
-    return counts
+    return _end_of_delay(deployment, tasks, idle)
 
 
-def alone(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Nothing is shared: a request, a message and an invocation for each."""
-    for _ in range(tasks):
-        deployment.submit(body)
-        _deliver(deployment, 1)
-        deployment.relay()
-    return _end(deployment, 0)
-
-
-def delayed_alone(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Claimed together, but each falls due alone, three seconds after the one before."""
+def contested(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """Likewise, but two scanners read the index before either claims: one loses every claim."""
     idle = _tick_at_rest(deployment)
-    for number in range(tasks):
-        deployment.submit({**body, "delay": 241.5 + 3 * number})
+    deployment.submit({**body, "delay": 290.5}, tasks)
+    deployment.relay()
+    deployment.clock.advance(MINUTE)
+    wakes = deployment.adapters["scanner"].ports.store.few_wakes(FEW)
     _claim(deployment, tasks)
-    deployment.clock.advance(seconds(178.5))
-    for _ in range(tasks):
-        deployment.clock.advance(seconds(1.5))  # and as much is waited for the due time
-        _deliver(deployment, 1)
-        deployment.relay()
-    counts = _end(deployment, 0)
+    lost = deployment.tick(wakes)["lost"]
+    if lost != tasks:
+        raise RuntimeError(f"{lost} of {tasks} claims were lost")
+    counts = _end_of_delay(deployment, tasks, idle)
     counts.subtract(idle)
     return counts
 
@@ -94,33 +89,39 @@ def _one_of_each(
 
 
 def one_retry(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    _submit(deployment, _calling("bench.flaky", body), tasks)
+    deployment.submit(_calling("bench.flaky", body), tasks)
     return _end(deployment, 2 * tasks)
 
 
 def dead(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Its first attempt is its last. SQS takes a message for dead when it has come ten times."""
-    once = _calling("bench.broken", {**body, "retry": {"max_attempts": 1}})
-    _submit(deployment, once, tasks)
-    return _end(deployment, 10 * tasks)
+    """Its first attempt is its last. SQS takes a message for dead when it has come so often, and
+    the sandbox that buried it remembers it."""
+    _submit_broken(deployment, body, tasks)
+    return _end(deployment, MAX_RECEIVES * tasks)
+
+
+def dead_elsewhere(deployment: Deployment, body: Body, tasks: int) -> Counts:
+    """Likewise, but each time its message comes to another sandbox, which has to ask the table."""
+    _submit_broken(deployment, body, tasks)
+    return _end(deployment, MAX_RECEIVES * tasks, new_sandboxes=True)
 
 
 FLOWS: Mapping[str, Flow] = {
     "immediate": immediate,
     "delayed": delayed,
+    "delayed, claim lost once": contested,
     "recurring": recurring,
     "fixed delay": fixed_delay,
     "one retry": one_retry,
     "dead": dead,
-    "alone": alone,
-    "delayed alone": delayed_alone,
+    "dead, other sandboxes": dead_elsewhere,
 }
 
 
-def counted(name: str, size: int, tasks: int = TASKS) -> Counts:
+def counted(name: str, size: int, tasks: int = TASKS, *, alone: bool = False) -> Counts:
     """What one task of a flow uses, as the mean of so many in a deployment of their own."""
     body = _calling("bench.noop", {"payload": "x" * size})
-    with deployed() as deployment:
+    with deployed(LONE if alone else FULL) as deployment:
         counts = FLOWS[name](deployment, body, tasks)
     return Counter({name: count / tasks for name, count in counts.items()})
 
@@ -146,27 +147,31 @@ def _calling(handler: str, body: Body) -> Body:
     return {**body, "target": {"type": "python", "handler": handler}}
 
 
-def _submit(deployment: Deployment, body: Body, tasks: int) -> None:
-    for start in range(0, tasks, 100):
-        deployment.submit(*[body] * min(tasks - start, 100))
+def _submit_broken(deployment: Deployment, body: Body, tasks: int) -> None:
+    once = _calling("bench.broken", {**body, "retry": {"max_attempts": 1}})
+    deployment.submit(once, tasks)
 
 
 def _claim(deployment: Deployment, expected: int) -> None:
-    deployment.clock.advance(MINUTE)
     claimed = deployment.tick()["claimed"]
     if claimed != expected:
         raise RuntimeError(f"claimed {claimed} of {expected}")
 
 
-def _deliver(deployment: Deployment, expected: int) -> None:
-    delivered = deployment.deliver()
+def _end_of_delay(deployment: Deployment, tasks: int, idle: Counts) -> Counts:
+    deployment.clock.advance(229 * SECOND)
+    counts = _end(deployment, tasks)
+    counts.subtract(idle)
+    return counts
+
+
+def _end(deployment: Deployment, expected: int, *, new_sandboxes: bool = False) -> Counts:
+    delivered = deployment.deliver(new_sandboxes=new_sandboxes)
     if delivered != expected:
         raise RuntimeError(f"{delivered} messages came, not {expected}")
-
-
-def _end(deployment: Deployment, expected: int) -> Counts:
-    _deliver(deployment, expected)
     deployment.relay()
+    stored = stored_bytes(deployment.meter.items())
+    deployment.expire()
     counts = deployment.meter.taken()
-    counts["stored"] = stored_bytes(deployment.meter.items())
+    counts["stored"] = stored
     return counts

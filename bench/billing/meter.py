@@ -58,6 +58,10 @@ class Meter:
     def items(self) -> list[Item]:
         return list(self._items.values())
 
+    def forget(self, item: Item) -> None:
+        """DynamoDB has removed it by itself."""
+        del self._items[_key(item)]
+
     def add(self, **counts: float) -> None:
         with self._turn:
             self._add(counts)

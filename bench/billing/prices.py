@@ -42,19 +42,26 @@ class Prices:
     def total(self, usage: Usage) -> float:
         return sum(self.lines[name].list_price(units) for name, units in usage.items())
 
-    def usage(self, counts: Counts, *, alone: bool = False) -> dict[str, float]:
-        """The lines that stand on the bill for what was counted. `alone`: it came so slowly that
-        every invocation is traced."""
-        traced = self.assumed["traced_alone" if alone else "traced_in_bulk"]
+    def usage(self, counts: Counts) -> dict[str, float]:
+        """The lines that stand on the bill for what was counted."""
         logged = counts["logs"] + counts["api"] * self.assumed["access_log_bytes_per_request"]
         return {
             "write": units_written(counts),
             "read": counts["read"],
             "sqs": counts["sqs"],
             "api": counts["api"],
-            "traces": invocations(counts) * traced,
             **self._invoked(invocations(counts), calls(counts), counts["waited"], logged),
         }
+
+    def traces(self, counts: Counts, *, alone: bool) -> dict[str, float]:
+        """What tracing adds, if it is on. `alone`: tasks come so slowly that every invocation is
+        traced."""
+        traced = self.assumed["traced_alone" if alone else "traced_in_bulk"]
+        return {"traces": invocations(counts) * traced}
+
+    def kept(self, counts: Counts) -> dict[str, float]:
+        """For each month until its retention is over."""
+        return {"stored": counts["stored"], "backups": counts["stored"]}
 
     def _invoked(
         self, times: float, calls: float = 0, waited: float = 0, logged: float = 0
@@ -71,9 +78,10 @@ class Prices:
         minutes = self.assumed["minutes_a_month"]
         ticks = Counts({name: count * minutes for name, count in tick.items()})
         polls = self.assumed["pollers"] * self.assumed["polls_a_minute"] * minutes * lanes
-        usage = self.usage(ticks, alone=True)
+        usage = self.usage(ticks)
         usage["sqs"] += polls
         return usage | {
+            **self.traces(ticks, alone=True),
             "metrics": metrics,
             "alarms": self.assumed["alarms"],
             "dashboards": self.assumed["dashboards"],

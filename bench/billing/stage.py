@@ -7,7 +7,7 @@ from unittest.mock import patch
 from uuid import uuid4
 
 import bench.handlers  # noqa: F401 - registers them
-from bench.billing.deployment import Deployment
+from bench.billing.deployment import FULL, Batching, Deployment
 from bench.billing.meter import Meter
 from bench.billing.sandbox import ROLES
 from duetime.local.moto_backend import fair_moto
@@ -29,11 +29,11 @@ from tests.factories import NOW, SteppedClock
 from tests.world import stepped_sqs
 
 SINCE: Millis = NOW - 2 * DAY  # it has been there for a while: no minute is too old to be swept
-ONCE_PER_COLD_START = (api.api, scanner.scanner, executor.targets)
+ONCE_PER_COLD_START = (api.api, scanner.scanner, executor.targets, wiring.rows_beside)
 
 
 @contextmanager
-def deployed() -> Iterator[Deployment]:
+def deployed(batching: Batching = FULL) -> Iterator[Deployment]:
     """With the default settings, and its cursors at the present."""
     clock, meter = SteppedClock(NOW), Meter()
     with ExitStack() as stack:
@@ -49,11 +49,21 @@ def deployed() -> Iterator[Deployment]:
             meter.attach(client)
         _start(metered[0], settings)
         stack.enter_context(_cold(settings, clock, *metered))
+        executor.LETTERS.clear()
         adapters = {role: _adapters(settings, stack) for role in ROLES}
         meter.taken()
         changes()
         yield Deployment(
-            meter=meter, clock=clock, adapters=adapters, queues=queues, sqs=sqs, changes=changes
+            meter=meter,
+            clock=clock,
+            adapters=adapters,
+            cold=lambda: _adapters(settings, stack),
+            queues=queues,
+            table=table,
+            dynamodb=dynamodb,
+            sqs=sqs,
+            changes=changes,
+            batching=batching,
         )
 
 

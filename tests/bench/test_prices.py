@@ -41,7 +41,9 @@ def test_every_line_of_usage_has_a_price(prices: Prices):
     month = prices.idle_month(Counter(), lanes=3, metrics=4)
     elsewhere = prices.elsewhere_used(attempts=1).values()
 
-    used = set(month) | {"stored"} | {line for usage in elsewhere for line in usage}
+    used = (
+        set(month) | set(prices.kept(Counter())) | {line for usage in elsewhere for line in usage}
+    )
     assert used == set(prices.lines)
 
 
@@ -67,10 +69,17 @@ def test_usage(prices: Prices):
         "sqs": 3,
         "api": 1,
         "invocations": 2,
-        "traces": 0.1,
         "gb_seconds": 0.5,  # 2 × 20 ms + 20 × 5 ms + 860 ms, of half a GB
         "logs": 2_000,
     }
+    assert prices.traces(counts, alone=False) == {"traces": 0.1}
+    assert prices.traces(counts, alone=True) == {"traces": 2}
+
+
+def test_what_is_kept_is_backed_up_too(prices: Prices):
+    kept = prices.kept(Counter(stored=4_000_000_000))
+
+    assert prices.total(kept) == pytest.approx(4 * (0.25 + 0.20))
 
 
 def test_what_is_free_is_taken_off_and_never_given_back(prices: Prices):
