@@ -130,12 +130,20 @@ def idle_rows(prices: Prices) -> list[Row]:
         usage = prices.idle_month(
             tick, lanes=len(deployment.queues), metrics=len(deployment.metrics)
         )
-    asked_for = {name: usage.pop(name) for name in ("alarms", "traces")}
-    rows = [_idle_row(prices, name, units) for name, units in usage.items() if units]
-    rows.append(_sum("an idle month", rows))
-    rows.append(_idle_row(prices, "alarms", asked_for["alarms"]))
-    rows.append(_sum("an idle month, with alarms", rows[-2:]))
-    return [*rows, _idle_row(prices, "traces", asked_for["traces"])]
+    traces, alarms = usage.pop("traces"), usage.pop("alarms")
+    used = [_idle_row(prices, name, units) for name, units in usage.items() if units]
+    month = _sum("an idle month", used)
+    essential = _idle_row(prices, "alarms", prices.assumed["essential_alarms"])
+    every = _idle_row(prices, "alarms", alarms)
+    return [
+        *used,
+        month,
+        essential,
+        _sum("an idle month of dev, with essential alarms", [month, essential]),
+        every,
+        _sum("an idle month of prod, with all alarms", [month, every]),
+        _idle_row(prices, "traces", traces),
+    ]
 
 
 def _sum(what: str, rows: list[Row]) -> Row:

@@ -17,6 +17,7 @@ ASSUMED = {
     "polls_a_minute": 3,
     "minutes_a_month": 43_200,
     "alarms": 2,
+    "essential_alarms": 1,
     "dashboards": 1,
     "traced_alone": 1,
     "traced_in_bulk": 0.05,
