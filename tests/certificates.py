@@ -1,4 +1,4 @@
-"""A certificate authority of our own, made when it is needed, for servers at 127.0.0.1."""
+"""A certificate authority of our own, made when it is needed, for servers on this machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,14 @@ class Certificates:
     server: Path  # PEM, with its key
 
 
-def make_certificates(folder: Path) -> Certificates:
-    """RSA, with keys of 2048 bits, as AWS's endpoints have them."""
+def make_certificates(folder: Path, hosts: Sequence[str] = ()) -> Certificates:
+    """RSA, with keys of 2048 bits, as AWS's endpoints have them. The server's is for 127.0.0.1 and
+    for `hosts`."""
     ca_key, key = _key(), _key()
     ca_name, name = _name("Duetime test authority"), _name("127.0.0.1")
     is_ca = x509.BasicConstraints(ca=True, path_length=None)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    names = [x509.DNSName(host) for host in hosts]
+    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1")), *names])
     ca = _signed(ca_name, ca_key.public_key(), ca_name, ca_key, [is_ca])
     server = _signed(name, key.public_key(), ca_name, ca_key, [address])
     private = key.private_bytes(
