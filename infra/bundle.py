@@ -24,6 +24,8 @@ import botocore
 from infra.stage import BadStage, Handlers
 from lambdas.aws.endpoints import FILE as ENDPOINTS
 from lambdas.aws.endpoints import our_endpoints
+from lambdas.aws.roots import FILE as ROOTS
+from lambdas.aws.roots import amazon_roots
 from lambdas.handler_names import names_in
 from lambdas.registry import BadHandlers, HandlersNotFound
 
@@ -160,6 +162,7 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
     endpoints = folder / ENDPOINTS.relative_to(ROOT)
     endpoints.parent.mkdir()
     endpoints.write_text(json.dumps(our_endpoints(), separators=(",", ":")))
+    (folder / ROOTS.relative_to(ROOT)).write_text(amazon_roots())
     if contents.handlers is not None:
         shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
     if contents.handler_names is not None:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lambdas.aws import clients
+from lambdas.aws.connections import Connections
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.fan_out import FanOut
 from lambdas.aws.invoke import invoke_later
@@ -23,6 +24,9 @@ from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_sqs import SQSClient
+
     from lambdas.core.schedules.ports import ScheduleStore
 
 
@@ -32,6 +36,7 @@ class Adapters:
 
     ports: Ports
     cursors: CursorStore
+    connections: Connections
     close: Callable[[], None]
 
 
@@ -41,10 +46,13 @@ def aws_adapters(
     queues: Mapping[Lane, str],
     shards: int,
     retention: Millis,
-    endpoint_url: str | None,
+    endpoint_url: str | None = None,
+    dynamodb: "DynamoDBClient | None" = None,
+    sqs: "SQSClient | None" = None,
 ) -> Adapters:
+    """With clients for `endpoint_url`, unless some are given."""
     clock = SystemClock()
-    dynamodb = clients.dynamodb(endpoint_url)
+    dynamodb = dynamodb or clients.dynamodb(endpoint_url)
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
     known = KnownShards(cursors, clock)
     fan_out = FanOut()
@@ -58,7 +66,7 @@ def aws_adapters(
 
         return DynamoScheduleStore(dynamodb, table, clock=clock, fan_out=fan_out)
 
-    lanes = SqsLanes(later(lambda: clients.sqs(endpoint_url)), queues)
+    lanes = SqsLanes(sqs or later(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
         schedules=later(schedules),
@@ -72,12 +80,31 @@ def aws_adapters(
         lanes.close()
         fan_out.close()
 
-    return Adapters(ports, cursors, close)
+    return Adapters(ports, cursors, Connections(dynamodb, clock, fan_out.width), close)
 
 
 @cache
 def settings() -> Settings:
     return Settings.read(os.environ)
+
+
+@cache
+def dynamodb() -> "DynamoDBClient":
+    return clients.dynamodb(settings().endpoint_url or None)
+
+
+@cache
+def sqs() -> "SQSClient":
+    return clients.sqs(settings().endpoint_url or None)
+
+
+def make_clients(*makers: Callable[[], object]) -> None:
+    """Called by the handlers' modules. On Lambda a function that starts has a whole CPU, however
+    little memory it has, so what is made then does not delay its first invocation. No client
+    calls AWS when it is made."""
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        for make in makers:
+            make()
 
 
 @cache
@@ -88,14 +115,14 @@ def adapters() -> Adapters:
         queues=given.queues,
         shards=given.shards,
         retention=given.retention,
-        endpoint_url=given.endpoint_url or None,
+        dynamodb=dynamodb(),
+        sqs=later(sqs),
     )
 
 
 @cache
 def rows_beside() -> RowsBeside:
-    given = settings()
-    return RowsBeside(clients.dynamodb(given.endpoint_url or None), given.table)
+    return RowsBeside(dynamodb(), settings().table)
 
 
 def invoke_again(function_arn: str, event: object) -> None:

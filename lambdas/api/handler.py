@@ -20,6 +20,7 @@ from lambdas.version import VERSION
 
 logger = Logger(service="api")
 copy_config_to_registered_loggers(logger, include={"lambdas"})
+wiring.make_clients(wiring.dynamodb, wiring.sqs)
 
 
 @cache

@@ -19,6 +19,7 @@ from botocore.exceptions import (
 from botocore.session import get_session
 
 from lambdas.aws.endpoints import OurServices
+from lambdas.aws.roots import verify_with
 from lambdas.core.errors import NotConfigured, Unavailable
 
 if TYPE_CHECKING:
@@ -122,4 +123,7 @@ def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
         user_agent=f"duetime {session.user_agent()}",
     )
     with reached():
-        return session.create_client(service, endpoint_url=endpoint_url, config=config)
+        verify = verify_with(session, endpoint_url)
+        return session.create_client(
+            service, endpoint_url=endpoint_url, verify=verify, config=config
+        )

@@ -1,19 +1,36 @@
 """Calls side by side: DynamoDB takes one conditional write at a time."""
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
+from math import ceil
 from typing import TypeVar
 
 from lambdas.aws.clients import POOL_SIZE
+
+MB_PER_CPU = 1_769  # of a function's memory: it gets CPU in proportion
+CALLS_PER_CPU = 16
+FEWEST_CALLS = 4
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
+def calls_at_once() -> int:
+    """How many calls keep this function's CPU busy. A call takes about 1 ms of a whole CPU and
+    waits 5 to 10 ms for DynamoDB, so 16 are enough for one CPU even when DynamoDB is slow. More
+    would make nothing faster, and every one opens a connection of its own: see bench/tls.py."""
+    memory = os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
+    if memory is None:
+        return POOL_SIZE
+    calls = ceil(CALLS_PER_CPU * int(memory) / MB_PER_CPU)
+    return min(max(calls, FEWEST_CALLS), POOL_SIZE)
+
+
 class FanOut:
-    def __init__(self, width: int = POOL_SIZE) -> None:
-        self._width = width
+    def __init__(self, width: int | None = None) -> None:
+        self.width = width or calls_at_once()
 
     def each(self, call: Callable[[T], R], values: Sequence[T]) -> list[R]:
         """The answer for each value, in order. Every value is tried, whatever becomes of the
@@ -35,7 +52,7 @@ class FanOut:
 
         taking = []
         try:
-            for _ in range(min(self._width, len(values))):
+            for _ in range(min(self.width, len(values))):
                 taking.append(self._threads.submit(take))
         except RuntimeError:  # no more threads: those that there are do it, and this one
             take()
@@ -50,4 +67,4 @@ class FanOut:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._width, thread_name_prefix="duetime-aws")
+        return ThreadPoolExecutor(self.width, thread_name_prefix="duetime-aws")

@@ -52,6 +52,7 @@ class Context:
         self._started_at, self._began = task.current.started_at, began
         self.ends_at = began + self._timeout
         self.queued = False  # leased, and waiting for a thread
+        self.started_after: Millis = 0  # from asking for the lease to calling the target
         self.renewed_at = began
         self.held_at = began  # its message, in the queue
         self._occurrence = task.spec.occurrence
@@ -117,6 +118,10 @@ class Context:
     def count_from(self, now: Millis) -> None:
         """Let the attempt have all of its time from here on."""
         self.ends_at = now + self._timeout
+
+    def starts(self, now: Millis) -> None:
+        """The target is called."""
+        self.started_after = now - self._began
 
     def stop(self, *, asked: bool = False, lost: bool = False) -> None:
         """Tell the handler; `asked` when somebody cancelled the task, `lost` when another

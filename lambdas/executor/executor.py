@@ -19,7 +19,7 @@ from lambdas.core.lifecycle import Step
 from lambdas.core.ports import Ports
 from lambdas.core.results import encode_result
 from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import fail, succeed, to_enqueue
+from lambdas.core.steps.record import fail, started, succeed, to_enqueue
 from lambdas.core.task import Progress, Task
 from lambdas.core.times import MINUTE, SECOND, Millis, seconds
 from lambdas.core.values import value
@@ -126,6 +126,7 @@ class Executor:
         try:
             task = self._filled_in(run)
             target = self._targets[task.spec.target["type"]]
+            run.context.starts(self._clock.monotonic())
             result = encode_result(target(task, run.context))
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
@@ -300,11 +301,12 @@ class Executor:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
 
     def _record(self, end: Ended, now: Millis) -> Change:
+        task = started(end.run.task, after=end.run.context.started_after)
         if end.failure is None:
-            return succeed(end.run.task, result=end.result, now=now)
+            return succeed(task, result=end.result, now=now)
         return fail(
             self._ports.rules,
-            end.run.task,
+            task,
             end.failure,
             now=now,
             draw=self._ports.chance.draw(),

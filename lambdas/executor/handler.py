@@ -3,7 +3,9 @@
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from threading import Thread
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -25,17 +27,20 @@ from lambdas.executor.targets.http import HttpTarget
 from lambdas.executor.targets.python import run_handler
 from lambdas.task_log import TaskFields
 
+ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+WORTH_OPENING: Millis = 100  # of waiting, in ms; less would not do to open connections
 LETTERS: Letters = set()  # known to this sandbox, over all its invocations
 
 logger = Logger(service="executor")
 copy_config_to_registered_loggers(logger, include={"lambdas"})
 for _handler in logger.handlers:
     _handler.addFilter(TaskFields())
-if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+if ON_LAMBDA:
     # The handlers' own records become lines like ours, with the ids of their task, instead of
     # those of Lambda's own handler, which has no fields.
     logging.getLogger().handlers[:] = logger.handlers
     logging.getLogger(logger.name).propagate = False
+wiring.make_clients(wiring.dynamodb)  # SQS only for what must be sent again: made when needed
 
 
 @cache
@@ -54,8 +59,19 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     until = ports.clock.monotonic() + context.get_remaining_time_in_millis()
     failed: list[str] = []
     messages = list(_messages(event["Records"], failed))
+    _open_connections(messages, ports.clock.now())
     failed += execute(ports, targets(), messages, until)
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+
+
+def _open_connections(messages: Sequence[Message], now: Millis) -> None:
+    """While all of them wait for their time. In a thread: what takes too long must not hold them
+    up."""
+    early = min((message.delivery.due_at for message in messages), default=now) - now
+    if ON_LAMBDA and early >= WORTH_OPENING:
+        connections = wiring.adapters().connections
+        with suppress(RuntimeError):  # no more threads
+            Thread(target=connections.open, args=(len(messages),), daemon=True).start()
 
 
 def execute(

@@ -19,7 +19,8 @@ class Measure:
 def measures_of(change: StatusChange) -> Iterator[Measure]:
     if change.before is None and change.after in _FAST_PATH:
         yield Measure("FastPath", _FAST_PATH[change.after])
-    if change.after is Status.RUNNING and change.drift_ms is not None:
+    # The outcome says when the target was called; the lease before it could not know.
+    if change.before is Status.RUNNING and change.drift_ms is not None:
         yield Measure("Drift", change.drift_ms, "Milliseconds")
     if _failed(change) and change.after is Status.RETRYING:
         yield Measure("Retries", 1)

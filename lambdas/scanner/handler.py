@@ -22,6 +22,7 @@ SERVICE = "scanner"
 logger = Logger(service=SERVICE)
 metrics = Metrics(namespace=METRICS_NAMESPACE, service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"lambdas"})
+wiring.make_clients(wiring.dynamodb, wiring.sqs)
 
 
 @cache

@@ -2,6 +2,7 @@ from threading import Barrier, Event, Timer, get_ident
 
 import pytest
 
+from lambdas.aws import clients
 from lambdas.aws.fan_out import FanOut
 
 
@@ -66,3 +67,19 @@ def test_what_stops_a_program_rises_too(fan_out: FanOut):
 
     with pytest.raises(SystemExit):
         fan_out.each(call, range(3))
+
+
+@pytest.mark.parametrize(
+    ("memory", "width"),
+    [("128", 4), ("256", 4), ("512", 5), ("1024", 10), ("1769", 16), ("3538", 32), ("10240", 32)],
+)
+def test_width_goes_by_the_cpu_of_the_function(
+    memory: str, width: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", memory)
+    assert FanOut().width == width
+
+
+def test_off_lambda_as_many_calls_run_as_there_may_be_connections(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", raising=False)
+    assert FanOut().width == clients.POOL_SIZE

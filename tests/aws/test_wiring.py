@@ -1,8 +1,11 @@
 """Schedules are wired for every role, and loaded by none that meets none."""
 
+import os
 import subprocess
 import sys
 from typing import Any
+
+import pytest
 
 from lambdas.core.schedules.ports import Stands
 from lambdas.core.times import DAY
@@ -29,3 +32,35 @@ def test_they_are_there_when_they_are_needed(dynamodb: Any, table: str):
     assert adapters.ports.schedules.put([schedule]) == [Stands(schedule)]
     assert adapters.ports.schedules.get([schedule.id]) == {schedule.id: schedule}
     adapters.close()
+
+
+CLIENTS = """
+import socket, sys
+def no_network(*_, **__): raise AssertionError("a function that starts calls nobody")
+socket.getaddrinfo = socket.create_connection = no_network
+from lambdas import wiring
+import lambdas.{role}.handler
+print(*(name for name in ("dynamodb", "sqs") if getattr(wiring, name).cache_info().currsize))
+"""
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "DUETIME_TABLE": "duetime",
+    **{f"DUETIME_QUEUE_{lane}": "https://sqs.example/1/lane" for lane in ("HIGH", "MEDIUM", "LOW")},
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "made"),
+    [("api", "dynamodb sqs"), ("scanner", "dynamodb sqs"), ("executor", "dynamodb")],
+)
+@pytest.mark.parametrize("on_lambda", [True, False])
+def test_clients_are_made_while_a_function_starts(role: str, made: str, on_lambda: bool):
+    names = {"AWS_LAMBDA_FUNCTION_NAME": role} if on_lambda else {}
+    done = subprocess.run(
+        [sys.executable, "-c", CLIENTS.format(role=role)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | ENVIRONMENT | names,
+    )
+    assert done.stdout.strip() == (made if on_lambda else "")

@@ -10,12 +10,14 @@ from uuid import UUID
 import pytest
 
 from lambdas import registry
+from lambdas.core.errors import PermanentError
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.results import SIZE_LIMIT
 from lambdas.core.task import Progress
 from lambdas.core.times import SECOND, to_datetime
 from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
+from lambdas.executor.runs import timed_out
 from lambdas.executor.stopping import Stopped
 from lambdas.executor.targets.python import run_handler
 from tests.factories import result_of
@@ -35,6 +37,48 @@ def raising(error: BaseException) -> Any:
         raise error
 
     return script
+
+
+def test_drift_is_measured_when_the_target_is_called(world: World):
+    """Whatever came between asking for the lease and the call counts, in the wall clock's words
+    though somebody has set it meanwhile."""
+    task_id = world.submit()
+    world.advance(30)
+    [run] = world.lease()
+    leased = world.task(task_id).current
+    assert (leased.started_at, leased.drift_ms) == (run.task.due_at + 30, 30)
+
+    world.advance(400)
+    world.clock.set_by(-3_600 * SECOND)
+    end = world.executor.execute(run)
+    world.clock.set_by(3_600 * SECOND)
+    world.advance(5)
+    world.record([end])
+
+    ran = world.task(task_id).current
+    assert (ran.started_at, ran.drift_ms) == (run.task.due_at + 430, 430)
+    assert ran.finished_at == ran.started_at + 5
+
+
+@pytest.mark.parametrize("error", [ValueError("wrong"), PermanentError("never")])
+def test_drift_of_an_attempt_that_failed_is_that_of_its_call_too(world: World, error: Exception):
+    world.script = raising(error)
+    task_id = world.submit()
+    [run] = world.lease()
+    world.advance(400)
+    world.record([world.executor.execute(run)])
+
+    assert world.task(task_id).current.drift_ms == 400
+
+
+def test_drift_of_an_attempt_whose_target_was_never_called_is_that_of_its_lease(world: World):
+    task_id = world.submit()
+    world.advance(30)
+    [run] = world.lease()
+    world.advance(60 * SECOND)
+    world.record([timed_out(run)])
+
+    assert world.task(task_id).current.drift_ms == 30
 
 
 class Mute(Exception):

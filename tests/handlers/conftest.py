@@ -27,7 +27,7 @@ from tests.factories import SteppedClock
 
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
-    *(wiring.settings, wiring.adapters, wiring.rows_beside),
+    *(wiring.settings, wiring.dynamodb, wiring.sqs, wiring.adapters, wiring.rows_beside),
     *(api.api, scanner.scanner, executor.targets),
 )
 

@@ -9,6 +9,13 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
+ENVIRONMENT = {
+    "AWS_LAMBDA_FUNCTION_NAME": "executor-medium",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "DUETIME_TABLE": "duetime",
+    **{f"DUETIME_QUEUE_{lane}": "https://sqs.example/1/lane" for lane in ("HIGH", "MEDIUM", "LOW")},
+}
+
 INVOKED = """
 import logging, sys
 logging.getLogger().addHandler(logging.StreamHandler(sys.stdout))  # as Lambda's runtime does
@@ -40,7 +47,7 @@ def logged() -> tuple[str, list[dict[str, Any]]]:
         text=True,
         check=False,
         timeout=120,
-        env=os.environ | {"AWS_LAMBDA_FUNCTION_NAME": "executor-medium"},
+        env=os.environ | ENVIRONMENT,
     )
     assert done.returncode == 0, done.stderr
     *lines, task_id = done.stdout.splitlines()

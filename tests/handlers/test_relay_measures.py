@@ -12,7 +12,7 @@ from lambdas.aws.items import encode_task
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Outcome, Status
 from lambdas.core.steps.cancel import expire
-from lambdas.core.steps.record import Failure, fail, succeed
+from lambdas.core.steps.record import Failure, fail, started, succeed
 from lambdas.core.steps.revive import revive
 from lambdas.core.task import Task, TaskError
 from lambdas.core.times import HOUR, SECOND
@@ -65,22 +65,23 @@ def running(lane: Lane, drift_ms: int = 0) -> Task:
     return replace(task, current=replace(task.current, drift_ms=drift_ms))
 
 
-def started(lane: Lane, drift_ms: int) -> dict[str, Any]:
-    task = running(lane, drift_ms)
-    return a_record(replace(task, status=Status.ENQUEUED), task)
-
-
 def failed(task: Task, outcome: Outcome = Outcome.FAILED, *, permanent: bool = False) -> Task:
     error = TaskError(type="ValueError", message="no")
     failure = Failure(outcome=outcome, error=error, permanent=permanent)
     return fail(RULES, task, failure, now=task.due_at, draw=a_draw()).applied_to(task)
 
 
+def attempted(lane: Lane, drift_ms: int) -> dict[str, Any]:
+    """An attempt that ended with a snooze: nothing but its drift is measured."""
+    task = running(lane, drift_ms)
+    return a_record(task, failed(task, Outcome.SNOOZED))
+
+
 def test_each_lane_has_its_own_figures(capsys: Printed):
     records = [
-        started(Lane.HIGH, 7),
-        started(Lane.LOW, 900),
-        started(Lane.HIGH, 8),
+        attempted(Lane.HIGH, 7),
+        attempted(Lane.LOW, 900),
+        attempted(Lane.HIGH, 8),
         a_record(None, a_sent_task(spec=a_spec(run_at=NOW, priority=Lane.LOW))),
         a_record(None, a_task(spec=a_spec(run_at=NOW + HOUR, priority=Lane.LOW))),
     ]
@@ -99,7 +100,7 @@ def test_role_and_lane_are_the_only_dimensions(capsys: Printed, monkeypatch: pyt
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "other")
     monkeypatch.setitem(handler.METRICS, Lane.LOW, handler._metrics_of(Lane.LOW))
 
-    relayed(started(Lane.LOW, 1))
+    relayed(attempted(Lane.LOW, 1))
 
     assert figures(capsys) == {("low", "Drift", "Milliseconds"): [1]}
 
@@ -116,7 +117,8 @@ def test_every_end_is_counted_under_its_name(capsys: Printed):
     relayed(*records)
 
     ends = ("Succeeded", "Dead", "Cancelled", "Expired")
-    assert figures(capsys) == {("medium", end, "Count"): [1] for end in ends}
+    ran = {("medium", "Drift", "Milliseconds"): [0, 0, 0]}
+    assert figures(capsys) == {("medium", end, "Count"): [1] for end in ends} | ran
 
 
 def test_a_retry_is_an_attempt_that_failed_no_snooze_and_no_revival(capsys: Printed):
@@ -128,7 +130,21 @@ def test_a_retry_is_an_attempt_that_failed_no_snooze_and_no_revival(capsys: Prin
 
     relayed(a_record(task, retrying), a_record(task, snoozed), a_record(dead, revived))
 
-    assert figures(capsys) == {("high", "Retries", "Count"): [1]}
+    assert figures(capsys) == {
+        ("high", "Retries", "Count"): [1],
+        ("high", "Drift", "Milliseconds"): [0, 0],
+    }
+
+
+def test_drift_is_measured_when_an_attempt_ends_not_when_it_is_leased(capsys: Printed):
+    """Only its outcome says when the target was called."""
+    leased = running(Lane.HIGH, drift_ms=3)
+    called = started(leased, after=40)
+
+    relayed(a_record(replace(leased, status=Status.ENQUEUED), leased))
+    relayed(a_record(leased, failed(called, Outcome.SNOOZED)))
+
+    assert figures(capsys) == {("high", "Drift", "Milliseconds"): [43]}
 
 
 @pytest.mark.filterwarnings("error")
@@ -140,7 +156,7 @@ def test_what_says_nothing_new_prints_nothing(capsys: Printed):
 
 @pytest.mark.parametrize("starts", [99, 100, 101, 250])
 def test_no_value_is_lost_however_many_there_are(capsys: Printed, starts: int):
-    relayed(*(started(Lane.HIGH, drift_ms) for drift_ms in range(starts)), started(Lane.LOW, 1))
+    relayed(*(attempted(Lane.HIGH, drift_ms) for drift_ms in range(starts)), attempted(Lane.LOW, 1))
 
     bodies = list(objects(capsys))
     drifts = [drift for body in bodies if body["lane"] == "high" for drift in body["Drift"]]
@@ -149,10 +165,10 @@ def test_no_value_is_lost_however_many_there_are(capsys: Printed, starts: int):
 
 
 def test_an_unreadable_record_leaves_the_figures_of_those_before_it(capsys: Printed):
-    broken = started(Lane.HIGH, 2)
+    broken = attempted(Lane.HIGH, 2)
     broken["dynamodb"]["NewImage"]["sc"] = {"S": "{"}
 
-    named = relayed(started(Lane.HIGH, 1), broken, started(Lane.HIGH, 3))
+    named = relayed(attempted(Lane.HIGH, 1), broken, attempted(Lane.HIGH, 3))
 
     assert named == [broken["dynamodb"]["SequenceNumber"]]
     assert figures(capsys) == {("high", "Drift", "Milliseconds"): [1]}
@@ -160,15 +176,15 @@ def test_an_unreadable_record_leaves_the_figures_of_those_before_it(capsys: Prin
 
 def test_an_invocation_that_fails_publishes_what_it_has_measured(capsys: Printed):
     with pytest.raises(KeyError):
-        relayed(started(Lane.HIGH, 1), {"eventName": "MODIFY"})
+        relayed(attempted(Lane.HIGH, 1), {"eventName": "MODIFY"})
 
     assert figures(capsys) == {("high", "Drift", "Milliseconds"): [1]}
 
 
 def test_an_invocation_publishes_nothing_of_the_one_before(capsys: Printed):
-    relayed(started(Lane.HIGH, 1))
+    relayed(attempted(Lane.HIGH, 1))
     capsys.readouterr()
 
-    relayed(started(Lane.HIGH, 2))
+    relayed(attempted(Lane.HIGH, 2))
 
     assert figures(capsys) == {("high", "Drift", "Milliseconds"): [2]}

@@ -13,11 +13,12 @@ import pytest
 from infra import bundle
 from infra.bundle import HANDLER_NAMES, ROOT, Bundles, Machine, make_bundles
 from infra.stage import BadStage, Handlers
-from lambdas.aws import endpoints
+from lambdas.aws import endpoints, roots
 from tests.infra.conftest import a_stage
 
 AARCH64 = 183  # e_machine of an ELF file
 ENDPOINTS = endpoints.FILE.relative_to(ROOT)
+ROOTS = roots.FILE.relative_to(ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,11 @@ def test_only_the_api_has_pydantic_and_nobody_brings_boto3(arm: Bundles):
 def test_clients_find_the_endpoints_of_our_services_and_no_others(arm: Bundles, name: str):
     aws, *_ = json.loads((getattr(arm, name) / ENDPOINTS).read_text())["partitions"]
     assert set(aws["services"]) == {"dynamodb", "streams.dynamodb", "lambda", "sqs"}
+
+
+@pytest.mark.parametrize("name", ["api", "executor", "roles"])
+def test_clients_find_the_certificate_authorities_of_aws(arm: Bundles, name: str):
+    assert (getattr(arm, name) / ROOTS).read_text() == roots.amazon_roots()
 
 
 def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):

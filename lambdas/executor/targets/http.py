@@ -22,6 +22,8 @@ from lambdas.executor.targets import TargetFailed
 from lambdas.executor.targets.address_rules import PUBLIC_ONLY, AddressRefused, AddressRules
 from lambdas.executor.targets.connections import Call, a_call, checked_pool
 
+Answer = tuple[urllib3.BaseHTTPResponse, bytes]
+
 BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
 WORTH_RETRYING = {408, 425, 429}
 
@@ -33,8 +35,7 @@ class HttpTarget:
 
     def __call__(self, task: Task, ctx: Context) -> Any:
         try:
-            with a_call() as call, ctx.brake.by(call.break_off):
-                response, body = self._ask(task, ctx, call)
+            response, body = self._ask(task, ctx)
         except (AddressRefused, urllib3.exceptions.HTTPError) as error:
             if ctx.brake.pulled:
                 raise Stopped from None
@@ -43,14 +44,29 @@ class HttpTarget:
             raise Stopped
         return self._judge(response, body)
 
-    def _ask(self, task: Task, ctx: Context, call: Call) -> tuple[urllib3.BaseHTTPResponse, bytes]:
-        payload, deadline = task.spec.payload, monotonic() + task.spec.timeout
+    def _ask(self, task: Task, ctx: Context) -> Answer:
+        """Over a connection of the pool; once more over a new one, if that one was dead. A server
+        closes idle connections, and a frozen sandbox does not see it. The request might have
+        been handled all the same: its Idempotency-Key tells, and with one Go's net/http and
+        others repeat it likewise."""
+        deadline = monotonic() + task.spec.timeout
+        with a_call() as call, ctx.brake.by(call.break_off):
+            try:
+                return self._request(task, ctx, call, deadline)
+            except (urllib3.exceptions.ProtocolError, urllib3.exceptions.SSLError):
+                if not call.found_dead_connection:
+                    raise
+            call.wants_new = True
+            return self._request(task, ctx, call, deadline)
+
+    def _request(self, task: Task, ctx: Context, call: Call, deadline: float) -> Answer:
+        payload = task.spec.payload
         response = self._pool.request(
             task.spec.target.get("method", "POST"),
             task.spec.target["url"],
             body=None if payload is None else to_json(payload).encode(),
             headers=_headers(task, ctx),
-            timeout=urllib3.Timeout(total=task.spec.timeout),
+            timeout=urllib3.Timeout(total=max(deadline - monotonic(), 0.001)),
             redirect=False,
             retries=False,
             preload_content=False,
