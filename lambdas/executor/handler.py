@@ -62,7 +62,7 @@ def execute(
     ports: Ports, targets: Targets, messages: Sequence[Message], until: Millis
 ) -> list[str]:
     """Run a batch side by side; returns the ids of the messages that SQS is to keep."""
-    lanes = BatchLanes(ports.lanes)
+    lanes = BatchLanes(ports.lanes, {message.lane for message in messages})
     executor = Executor(ports.with_lanes(lanes), targets, LETTERS)
     crew = Crew(executor, ports.clock, len(messages), until=until)
     crew.offer(messages)
@@ -72,9 +72,10 @@ def execute(
 
 
 def _messages(records: Sequence[Mapping[str, Any]], failed: list[str]) -> Iterator[Message]:
+    queues = wiring.settings().queues
     for record in records:
         try:
-            yield message_of_record(record)
+            yield message_of_record(record, queues)
         except Corrupt as error:
             logger.error("not a delivery: %s", error, message_id=record["messageId"])
             failed.append(record["messageId"])
