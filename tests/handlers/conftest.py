@@ -105,7 +105,7 @@ class Deployment:
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
                 "attributes": message["Attributes"],
-                "eventSourceARN": _queue_arn(self.urls[lane]),
+                "eventSourceARN": queue_arn(self.urls[lane]),
             }
             for message in answer.get("Messages", [])
         ]
@@ -192,7 +192,7 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
             made_once.cache_clear()
 
 
-def _queue_arn(url: str) -> str:
+def queue_arn(url: str) -> str:
     return f"arn:aws:sqs:us-east-1:123456789012:{url.rpartition('/')[2]}"
 
 
