@@ -36,11 +36,7 @@ def unmasked(target: Any, stored: Mapping[str, Any]) -> Any:
     the same scheme and host: whoever may change a schedule, but not read its secrets, must not be
     able to have them sent elsewhere."""
     headers = target.get("headers") if isinstance(target, dict) else None
-    if (
-        not isinstance(headers, dict)
-        or _origin(target) is None
-        or _origin(target) != _origin(stored)
-    ):
+    if not isinstance(headers, dict) or not _same_origin(target, stored):
         return target
     known = {name.lower(): text for name, text in stored.get("headers", {}).items()}
     kept = {
