@@ -96,14 +96,12 @@ def one_retry(deployment: Deployment, body: Body, tasks: int) -> Counts:
 def dead(deployment: Deployment, body: Body, tasks: int) -> Counts:
     """Its first attempt is its last. SQS takes a message for dead when it has come so often, and
     the sandbox that buried it remembers it."""
-    _submit_broken(deployment, body, tasks)
-    return _end(deployment, MAX_RECEIVES * tasks)
+    return _dead(deployment, body, tasks)
 
 
 def dead_elsewhere(deployment: Deployment, body: Body, tasks: int) -> Counts:
     """Likewise, but each time its message comes to another sandbox, which has to ask the table."""
-    _submit_broken(deployment, body, tasks)
-    return _end(deployment, MAX_RECEIVES * tasks, new_sandboxes=True)
+    return _dead(deployment, body, tasks, new_sandboxes=True)
 
 
 FLOWS: Mapping[str, Flow] = {
@@ -147,9 +145,17 @@ def _calling(handler: str, body: Body) -> Body:
     return {**body, "target": {"type": "python", "handler": handler}}
 
 
-def _submit_broken(deployment: Deployment, body: Body, tasks: int) -> None:
+def _dead(deployment: Deployment, body: Body, tasks: int, *, new_sandboxes: bool = False) -> Counts:
+    """A dead letter comes back at growing intervals, within two minutes in all."""
     once = _calling("bench.broken", {**body, "retry": {"max_attempts": 1}})
     deployment.submit(once, tasks)
+    received = 0
+    for _ in range(120):
+        received += deployment.deliver(new_sandboxes=new_sandboxes)
+        deployment.clock.advance(SECOND)
+    if received != MAX_RECEIVES * tasks:
+        raise RuntimeError(f"{received} messages came")
+    return _end(deployment, 0)
 
 
 def _claim(deployment: Deployment, expected: int) -> None:
@@ -165,8 +171,8 @@ def _end_of_delay(deployment: Deployment, tasks: int, idle: Counts) -> Counts:
     return counts
 
 
-def _end(deployment: Deployment, expected: int, *, new_sandboxes: bool = False) -> Counts:
-    delivered = deployment.deliver(new_sandboxes=new_sandboxes)
+def _end(deployment: Deployment, expected: int) -> Counts:
+    delivered = deployment.deliver()
     if delivered != expected:
         raise RuntimeError(f"{delivered} messages came, not {expected}")
     deployment.relay()

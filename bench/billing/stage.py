@@ -29,7 +29,10 @@ from tests.factories import NOW, SteppedClock
 from tests.world import stepped_sqs
 
 SINCE: Millis = NOW - 2 * DAY  # it has been there for a while: no minute is too old to be swept
-ONCE_PER_COLD_START = (api.api, scanner.scanner, executor.targets, wiring.rows_beside)
+ONCE_PER_COLD_START = (
+    *(api.api, scanner.scanner, executor.targets),
+    *(wiring.dynamodb, wiring.sqs, wiring.rows_beside),
+)
 
 
 @contextmanager

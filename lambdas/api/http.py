@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from pydantic_core import from_json
 
 from lambdas.api.encoding import encode
+from lambdas.api.sizes import ESCAPED_LIMIT, escaped_size
 from lambdas.core.values import value
 
 BODY_LIMIT = 5 * 1024 * 1024
@@ -90,6 +91,10 @@ def unavailable(reason: str, *, read_only: bool = False) -> Problem:
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 
+def _too_large(detail: str) -> Problem:
+    return Problem(413, "too-large", "The body is too large", detail)
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Request:
     method: str
@@ -100,7 +105,10 @@ class Request:
 
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:
-            raise Problem(413, "too-large", "The body is too large", "The limit is 5 MiB.")
+            raise _too_large("The limit is 5 MiB.")
+        if (size := escaped_size(self.body)) > ESCAPED_LIMIT:
+            limit = f"The limit is 5 MiB, and {ESCAPED_LIMIT:,} bytes as a JSON string, in which"
+            raise _too_large(f"{limit} a quote, a backslash or a line break takes two: {size:,}.")
         media_type = self.headers.get("content-type", "").partition(";")[0].strip()
         if media_type.lower() != "application/json":
             # Without one too: a browser sends that for any page, and asks nobody first.

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lambdas.api.encoding import NOT_SHOWN
+from lambdas.api.masking import masked
 from lambdas.core.lifecycle import Status
 from lambdas.core.results import decode_result
 from lambdas.core.retry import RetryPolicy
@@ -20,7 +21,7 @@ def task_json(task: Task) -> dict[str, Any]:
         "status": task.status.value,
         "name": spec.name,
         "namespace": spec.namespace,
-        "target": spec.target,
+        "target": masked(spec.target),
         "payload": spec.payload,
         "run_at": rfc3339(spec.run_at),
         "due_at": rfc3339(task.due_at),

@@ -8,11 +8,13 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from lambdas.api.http import shown
+from lambdas.api.masking import MASK, is_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _OURS = {"idempotency-key", "duetime-attempt"}
+_KEPT = "only stands for it in a change of a schedule that keeps the scheme and the host"
 _TRANSPORT = {
     "connection",
     "content-length",
@@ -69,6 +71,8 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
             raise ValueError(f"must have names that HTTP allows, unlike {shown(name, 60)!r}")
         if not _HEADER_VALUE.fullmatch(text):
             raise ValueError(f"must have values that HTTP allows, unlike that of {shown(name, 60)}")
+        if text == MASK and is_secret(name):
+            raise ValueError(f"must have the value of {shown(name, 60)} itself: {MASK} {_KEPT}")
         if name.lower() in _OURS:
             raise ValueError(f"must leave {name} to Duetime")
         if name.lower() in _TRANSPORT:

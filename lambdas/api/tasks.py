@@ -1,6 +1,6 @@
 """/v1/tasks: submit, read, list, cancel, retry."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -21,6 +21,7 @@ from lambdas.api.pages import list_page, task_page
 from lambdas.api.query import Query
 from lambdas.api.render import attempt_json, task_json
 from lambdas.api.revival import not_revivable, revive_all
+from lambdas.api.short_answers import fitting, without
 from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
 from lambdas.core.change import Applied, Refused, Unknown
 from lambdas.core.ids import is_id
@@ -80,8 +81,8 @@ class Tasks:
         if "idempotency-key" in request.headers:
             error = FieldError("Idempotency-Key", "a batch takes keys per task, in the body")
             raise invalid([error])
-        results = self._submit_each(read_batch(request.json()))
-        return Response(status=200, body={"results": results})
+        outcomes = self._submit_each(read_batch(request.json()))
+        return fitting(lambda fields: {"results": [_result(o, fields) for o in outcomes]})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -150,11 +151,10 @@ class Tasks:
         more = str(left[limit - 1].number) if len(left) > limit else None
         return list_page([attempt_json(attempt) for attempt in left[:limit]], more)
 
-    def _submit_each(self, bodies: list[Any]) -> list[dict[str, Any]]:
+    def _submit_each(self, bodies: list[Any]) -> list[Submitted | Problem]:
         read = [self._try_wanted(body) for body in bodies]
         submitted = iter(self.submission.submit([w for w in read if isinstance(w, Wanted)]))
-        outcomes = (item if isinstance(item, Problem) else next(submitted) for item in read)
-        return [_result(outcome) for outcome in outcomes]
+        return [item if isinstance(item, Problem) else next(submitted) for item in read]
 
     def _try_wanted(self, body: Any) -> Wanted | Problem:
         try:
@@ -220,11 +220,11 @@ def submitted_response(submitted: Submitted) -> Response:
     return Response(status=status, body=task_json(submitted.task), headers=location)
 
 
-def _result(outcome: Submitted | Problem) -> dict[str, Any]:
+def _result(outcome: Submitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
     if isinstance(outcome, Problem):
         return {"status": outcome.status, "error": outcome.body}
     status = 200 if outcome.replayed else 201
-    return {"status": status, "task": task_json(outcome.task)}
+    return {"status": status, "task": without(task_json(outcome.task), left_out)}
 
 
 def _finished(task: Task) -> Problem:

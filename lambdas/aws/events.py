@@ -8,15 +8,25 @@ from lambdas.aws.items import decode_task, is_task, task_references
 from lambdas.aws.messages import read_message
 from lambdas.core.delivery import Message
 from lambdas.core.events import StatusChange, status_change
+from lambdas.core.lanes import Lane
 
+Queues = Mapping[Lane, str]
+
+UNKNOWN: Queues = {}
 _BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
-def message_of_record(record: Mapping[str, Any]) -> Message:
+def message_of_record(record: Mapping[str, Any], queues: Queues = UNKNOWN) -> Message:
     """A record of SQS. Corrupt if it is none of ours: reported as failed, it comes to the
-    dead-letter queue."""
+    dead-letter queue. `queues` are the URLs of the lanes' queues: the record names its own."""
     receipt, attributes = record["receiptHandle"], record["attributes"]
-    return read_message(record["messageId"], receipt, record["body"], attributes)
+    source = _lane_of_queue(record.get("eventSourceARN", ""), queues)
+    return read_message(record["messageId"], receipt, record["body"], attributes, source)
+
+
+def _lane_of_queue(arn: str, queues: Queues) -> Lane | None:
+    name = arn.rpartition(":")[2]
+    return next((lane for lane, url in queues.items() if url.rpartition("/")[2] == name), None)
 
 
 def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:

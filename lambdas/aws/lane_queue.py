@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from lambdas.aws.clients import code_of, reached
 from lambdas.aws.fan_out import FanOut
 from lambdas.aws.messages import ATTRIBUTES, body_of, read_message
-from lambdas.core.delivery import Delivery, Message
+from lambdas.core.delivery import Delivery, Message, dead_letter_delays
 from lambdas.core.errors import Corrupt, Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth
@@ -64,7 +64,7 @@ class SqsLanes:
                 MessageSystemAttributeNames=ATTRIBUTES,
                 WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
             )
-        return list(_readable(answer.get("Messages", [])))
+        return list(_readable(answer.get("Messages", []), lane))
 
     def delete(self, messages: Sequence[Message]) -> None:
         for lane, batch in _batches(messages, _lane):
@@ -74,14 +74,12 @@ class SqsLanes:
         self._hide(message, _visibility(delay))
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        seconds = _visibility(span)
-        batches = list(_batches(messages, _lane))
-        self._fan_out.each(lambda batch: self._hold(*batch, seconds), batches)
+        self._hold_each(messages, lambda batch: [span] * len(batch))
 
     def bury(self, messages: Sequence[Message]) -> None:
-        """Back at once, every time: the redrive policy moves them to the dead-letter queue, where
-        they know the queue that they came from."""
-        self.hold(messages, 0)
+        """Back to the queue, a little later each time, until the redrive policy moves them to the
+        dead-letter queue, where they know the queue that they came from."""
+        self._hold_each(messages, dead_letter_delays)
 
     def depth(self, lane: Lane) -> Depth:
         with reached():
@@ -126,11 +124,22 @@ class SqsLanes:
         for failed in answer.get("Failed", []):
             log.warning("message not deleted", extra={"lane": lane, "reason": failed["Code"]})
 
-    def _hold(self, lane: Lane, messages: Sequence[Message], seconds: int) -> None:
+    def _hold_each(
+        self, messages: Sequence[Message], spans: Callable[[Sequence[Message]], list[Millis]]
+    ) -> None:
+        self._fan_out.each(
+            lambda batch: self._hold(*batch, spans(batch[1])), list(_batches(messages, _lane))
+        )
+
+    def _hold(self, lane: Lane, messages: Sequence[Message], spans: Sequence[Millis]) -> None:
         """One that got away comes again, and finds its token spent or its lease held."""
         entries: Any = [
-            {"Id": str(number), "ReceiptHandle": message.receipt, "VisibilityTimeout": seconds}
-            for number, message in enumerate(messages)
+            {
+                "Id": str(number),
+                "ReceiptHandle": message.receipt,
+                "VisibilityTimeout": _visibility(span),
+            }
+            for number, (message, span) in enumerate(zip(messages, spans, strict=True))
         ]
         with reached():
             answer = self._client.change_message_visibility_batch(
@@ -143,7 +152,7 @@ class SqsLanes:
         try:
             with reached():
                 self._client.change_message_visibility(
-                    QueueUrl=self._urls[message.delivery.lane],
+                    QueueUrl=self._urls[message.lane],
                     ReceiptHandle=message.receipt,
                     VisibilityTimeout=seconds,
                 )
@@ -169,13 +178,13 @@ def _batches(values: Iterable[T], lane_of: Callable[[T], Lane]) -> Iterator[tupl
             yield lane, of_lane[start : start + PER_CALL]
 
 
-def _readable(received: Sequence[Any]) -> Iterator[Message]:
+def _readable(received: Sequence[Any], lane: Lane) -> Iterator[Message]:
     """One that cannot be read is left alone: received often enough, it goes to the dead-letter
     queue, where somebody can look at it."""
     for raw in received:
         try:
             receipt, attributes = raw["ReceiptHandle"], raw["Attributes"]
-            yield read_message(raw["MessageId"], receipt, raw["Body"], attributes)
+            yield read_message(raw["MessageId"], receipt, raw["Body"], attributes, lane)
         except Corrupt:
             log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
 
@@ -196,4 +205,4 @@ def _is_gone(code: str, text: str) -> bool:
 
 
 def _lane(message: Message) -> Lane:
-    return message.delivery.lane
+    return message.lane

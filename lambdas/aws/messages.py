@@ -34,8 +34,13 @@ ATTRIBUTES: "tuple[MessageSystemAttributeNameType, ...]" = (
 
 
 def read_message(
-    message_id: str, receipt: str, body: str, attributes: Mapping[str, str]
+    message_id: str,
+    receipt: str,
+    body: str,
+    attributes: Mapping[str, str],
+    source: Lane | None = None,
 ) -> Message:
+    """`source` is the lane whose queue handed the message out."""
     try:
         delivery = _read(codec.from_json(body))
         delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
@@ -48,6 +53,7 @@ def read_message(
         message_id=message_id,
         sent_at=sent_at,
         receives=receives,
+        source=source,
     )
 
 

@@ -1,14 +1,19 @@
 """A delivery: one message for one due time in one lane, named by its token."""
 
-from lambdas.core.lanes import Lane
+from collections.abc import Sequence
+from zlib import crc32
+
+from lambdas.core.lanes import MAX_RECEIVES, Lane
 from lambdas.core.lease import GRACE
 from lambdas.core.occurrence import Occurrence
 from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.core.values import value
 from lambdas.core.wakes import Wake
 
 REDRIVEN_AFTER: Millis = MINUTE
+DEAD_LETTER_DELAY: Millis = SECOND  # after the first receive; it doubles with each
+LONGEST_DEAD_LETTER_DELAY: Millis = 10 * SECOND
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -41,6 +46,14 @@ class Message:
     message_id: str
     sent_at: Millis  # when the queue took it in
     receives: int = 1  # how often it was handed out, this time included
+    source: Lane | None = None  # the queue it came from, where the queue says so
+
+    @property
+    def lane(self) -> Lane:
+        """The lane whose queue holds this message. The SQS console can redrive a message into
+        another lane's queue than that of its task, and only the queue that holds a message can
+        delete or hide it."""
+        return self.source or self.delivery.lane
 
     def redriven(self, died_at: Millis) -> bool:
         """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, after
@@ -48,6 +61,21 @@ class Message:
         alone.) A send that was slow to arrive may come after a quick death too, so it must also
         be far from the time when it was written."""
         return self.sent_at > max(died_at + GRACE, self.delivery.written_at + REDRIVEN_AFTER)
+
+
+def dead_letter_delays(letters: Sequence[Message]) -> list[Millis]:
+    """How long each dead letter stays hidden before its queue hands it out again: longer each
+    time, so that the receives of many letters leave room for the other messages of their lane.
+    Letters that are handed back together return together, in one batch; other batches return at
+    another time. A letter that was received often enough goes to the dead-letter queue at once."""
+    jitter = crc32("".join(letter.message_id for letter in letters[:1]).encode()) / 2**32
+    return [round(_dead_letter_delay(letter.receives) * (0.5 + jitter)) for letter in letters]
+
+
+def _dead_letter_delay(receives: int) -> Millis:
+    if receives >= MAX_RECEIVES:
+        return 0
+    return min(DEAD_LETTER_DELAY << (receives - 1), LONGEST_DEAD_LETTER_DELAY)
 
 
 def new_token(due_at: Millis, nonce: str) -> str:

@@ -1,24 +1,39 @@
 """The lanes, as an executor sees them inside a Lambda.
 
 There the event source deletes every message that the function does not name as failed, so a
-message is kept by naming it and deleted by saying nothing.
+message is kept by naming it and deleted by saying nothing. And the function may use the queue of
+its own lane only.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Sequence
 
 from lambdas.core.delivery import Delivery, Message
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth, LaneQueue
 from lambdas.core.times import Millis
 
+log = logging.getLogger(__name__)
+
 
 class BatchLanes:
-    def __init__(self, lanes: LaneQueue) -> None:
+    """`own` are the lanes that the messages of this invocation came from."""
+
+    def __init__(self, lanes: LaneQueue, own: Collection[Lane]) -> None:
         self._lanes = lanes
+        self._own = own
         self.kept: list[str] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        return self._lanes.send(deliveries, now)
+        """Refuses what belongs to another lane, which happens when a message was redriven into
+        the wrong queue. The sender then releases it, and the scanner sends it where it belongs."""
+        own = [delivery for delivery in deliveries if delivery.lane in self._own]
+        if len(own) < len(deliveries):
+            ids = [d.task_id for d in deliveries if d.lane not in self._own]
+            fields = {"step": "enqueue", "task_ids": ids}
+            log.info("delivery left to the scanner: another lane", extra=fields)
+        sent = iter(self._lanes.send(own, now) if own else ())
+        return [delivery.lane in self._own and next(sent) for delivery in deliveries]
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
         return self._lanes.receive(lane, limit, wait)

@@ -13,6 +13,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from lambdas.core.delivery import Message
@@ -78,6 +79,14 @@ class Crew:
     @property
     def running(self) -> int:
         return self._books.running
+
+    def abandoned(self) -> int:
+        """How many handlers still run although the crew is done: they could not be stopped."""
+        ended: list[Ended] = []
+        with suppress(Empty):
+            while True:
+                self._sort(self._inbox.get_nowait(), ended)
+        return self._executing - len(self._work)
 
     def start(self) -> None:
         """Start the threads without which no attempt may begin. RuntimeError if there can be

@@ -69,7 +69,7 @@ FULL: dict[str, Any] = {
         "type": "http",
         "url": "https://example.org/hook?x=1#y",
         "method": "PUT",
-        "headers": {"X-Team": "growth", "Authorization": "Bearer t"},
+        "headers": {"X-Team": "growth", "Accept": "text/plain"},
     },
     "payload": {"deep": [1, 2.5, None, True, "é\u0000🎈"], "": {}},
     "run_at": "2026-11-16T12:00:00.250Z",

@@ -1,5 +1,6 @@
 import logging
-import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +18,8 @@ from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth
 from lambdas.core.times import HOUR, MINUTE, SECOND
 from tests.aws.stored import asked_of
-from tests.factories import NOW, a_sent_task, an_id
+from tests.factories import NOW, SteppedClock, a_sent_task, an_id
+from tests.world import stepped_sqs
 
 
 @pytest.fixture
@@ -108,19 +110,42 @@ def test_an_unreadable_message_is_left_to_the_redrive_policy(
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=2)
 
 
+def buried(lanes: SqsLanes, clock: SteppedClock) -> dict[int, list[Message]]:
+    """What a lane hands out in two minutes, by the second, if all of it is buried."""
+    received: dict[int, list[Message]] = {}
+    for second in range(120):
+        while messages := lanes.receive(Lane.MEDIUM, 10, 0):
+            received.setdefault(second, []).extend(messages)
+            lanes.bury(messages)
+        clock.advance(SECOND)
+    return received
+
+
 def test_a_buried_message_lands_in_the_dead_letter_queue(
     sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
 ):
-    delivery = a_delivery()
-    lanes.send([delivery], NOW)
-    receives = 0
-    while messages := lanes.receive(Lane.MEDIUM, 1, 0):
-        receives += 1
-        lanes.bury(messages[:1])
+    delivery, clock = a_delivery(), SteppedClock()
+    with stepped_sqs(clock):
+        lanes.send([delivery], NOW)
+        received = [m for messages in buried(lanes, clock).values() for m in messages]
+        letters = sqs.receive_message(QueueUrl=f"{urls[Lane.MEDIUM]}-dlq")["Messages"]
 
-    letters = sqs.receive_message(QueueUrl=f"{urls[Lane.MEDIUM]}-dlq")["Messages"]
-    assert receives == 10
+    assert [message.receives for message in received] == list(range(1, 11))
     assert [letter["Body"] for letter in letters] == [body_of(delivery)]
+
+
+def test_buried_messages_leave_their_lane_to_the_others_for_most_of_the_time(lanes: SqsLanes):
+    letters, clock = 50, SteppedClock()
+    with stepped_sqs(clock):
+        lanes.send([a_delivery() for _ in range(letters)], NOW)
+        received = buried(lanes, clock)
+
+    by_second = [len(received.get(second, ())) for second in range(120)]
+    assert sum(by_second) == 10 * letters
+    assert by_second[0] == letters, "none comes again in the second in which it was buried"
+    assert sum(by_second[:5]) <= 3 * letters
+    assert max(by_second[5:]) <= letters
+    assert sum(by_second[30:]) >= 3 * letters, "they take a minute or so"
 
 
 def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
@@ -128,29 +153,20 @@ def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
 ):
     """But whoever moves a letter by hand sends it anew: so a redrive can be told."""
     lane, dead_letters = urls[Lane.MEDIUM], f"{urls[Lane.MEDIUM]}-dlq"
-    lanes.send([a_delivery()], NOW)
-    while messages := lanes.receive(Lane.MEDIUM, 1, 0):
-        first = messages[0]
-        lanes.bury([first])
-    [letter] = sqs.receive_message(
-        QueueUrl=dead_letters, MessageSystemAttributeNames=["SentTimestamp"]
-    )["Messages"]
+    clock = SteppedClock()
+    with stepped_sqs(clock):
+        lanes.send([a_delivery()], NOW)
+        [first] = buried(lanes, clock)[0]
+        [letter] = sqs.receive_message(
+            QueueUrl=dead_letters, MessageSystemAttributeNames=["SentTimestamp"]
+        )["Messages"]
+        sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=letter["ReceiptHandle"])
+        sqs.send_message(QueueUrl=lane, MessageBody=letter["Body"])
+        [moved] = lanes.receive(Lane.MEDIUM, 1, 0)
 
     assert int(letter["Attributes"]["SentTimestamp"]) == first.sent_at
-
-    wait_past(first.sent_at)
-    sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=letter["ReceiptHandle"])
-    sqs.send_message(QueueUrl=lane, MessageBody=letter["Body"])
-    [moved] = lanes.receive(Lane.MEDIUM, 1, 0)
-
     assert moved.delivery == first.delivery
     assert moved.sent_at > first.sent_at
-
-
-def wait_past(moment: int) -> None:
-    """Until the clock shows the next millisecond."""
-    while time.time_ns() // 1_000_000 <= moment:
-        pass
 
 
 def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
@@ -211,6 +227,27 @@ def test_a_message_is_handed_back_for_as_long_as_sqs_allows(
     assert lanes.depth(Lane.MEDIUM).in_flight == 1
 
 
+@pytest.mark.parametrize("settle", ["delete", "hand_back", "hold", "bury"])
+def test_a_message_in_another_lanes_queue_is_settled_there(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes, settle: str
+):
+    delivery = replace(a_delivery(), lane=Lane.LOW)
+    settled: dict[str, Callable[[], None]] = {
+        "delete": lambda: lanes.delete([message]),
+        "hand_back": lambda: lanes.hand_back(message, 0),
+        "hold": lambda: lanes.hold([message], 0),
+        "bury": lambda: lanes.bury([replace(message, receives=10)]),
+    }
+
+    with stepped_sqs(SteppedClock()):
+        sqs.send_message(QueueUrl=urls[Lane.HIGH], MessageBody=body_of(delivery))
+        [message] = lanes.receive(Lane.HIGH, 1, 0)
+        settled[settle]()
+        left = lanes.depth(Lane.HIGH)
+
+    assert (left.ready, left.in_flight) == (0 if settle == "delete" else 1, 0)
+
+
 def test_a_record_of_an_event_is_the_same_message():
     delivery = delivery_of(a_sent_task(), NOW)
     record = {
@@ -225,14 +262,21 @@ def test_a_record_of_an_event_is_the_same_message():
         "awsRegion": "us-east-2",
     }
 
-    message = message_of_record(record)
+    url = "https://sqs.us-east-2.amazonaws.com/123456789012/duetime"
+    queues = {lane: f"{url}-{lane}" for lane in Lane}
+    message = message_of_record(record, queues)
 
     assert message == Message(
         delivery=message.delivery,
         receipt="AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a",
         message_id="19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
         sent_at=1_545_082_649_183,
+        source=Lane.MEDIUM,
     )
+    moved = record | {"eventSourceARN": "arn:aws:sqs:us-east-2:123456789012:duetime-low"}
+    assert message_of_record(moved, queues).lane is Lane.LOW
+    unknown = record | {"eventSourceARN": "arn:aws:sqs:us-east-2:123456789012:another"}
+    assert message_of_record(unknown, queues).lane is message.delivery.lane
     assert body_of(message.delivery) == body_of(delivery)
     with pytest.raises(Corrupt, match="19dd0b57"):
         message_of_record(record | {"body": "?"})

@@ -24,6 +24,7 @@ from lambdas.relay import handler as relay
 from lambdas.scanner import handler as scanner
 from tests.backends import a_table
 from tests.factories import SteppedClock
+from tests.world import stepped_sqs
 
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
@@ -104,6 +105,7 @@ class Deployment:
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
                 "attributes": message["Attributes"],
+                "eventSourceARN": queue_arn(self.urls[lane]),
             }
             for message in answer.get("Messages", [])
         ]
@@ -111,6 +113,13 @@ class Deployment:
     def dead_letters(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
         answer = self._sqs.receive_message(QueueUrl=f"{self.urls[lane]}-dlq")
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
+
+    def move(self, source: Lane, to: Lane) -> None:
+        """As a redrive of the SQS console to a queue of one's choice does."""
+        for record in self.sqs_records(source):
+            self._sqs.send_message(QueueUrl=self.urls[to], MessageBody=record["body"])
+            handle = record["receiptHandle"]
+            self._sqs.delete_message(QueueUrl=self.urls[source], ReceiptHandle=handle)
 
     def redrive(self, after: Millis, lane: Lane = Lane.MEDIUM, copies: int = 1) -> list[Any]:
         """What the function gets once the console has moved the dead letters back: the same
@@ -166,7 +175,7 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
     monkeypatch.setattr(clients, "dynamodb", lambda endpoint_url: aws.dynamodb)
     monkeypatch.setattr(clients, "sqs", lambda endpoint_url: aws.sqs)
     clock = SteppedClock(wiring.SystemClock().now())
-    with a_table(aws.dynamodb) as table:
+    with a_table(aws.dynamodb) as table, stepped_sqs(clock):
         prefix = f"duetime-{uuid4().hex[:8]}"
         urls = ensure_resources(aws.dynamodb, aws.sqs, table=table, prefix=prefix)
         monkeypatch.setenv("DUETIME_TABLE", table)
@@ -181,6 +190,10 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
         wiring.adapters().close()
         for made_once in ONCE_PER_COLD_START:
             made_once.cache_clear()
+
+
+def queue_arn(url: str) -> str:
+    return f"arn:aws:sqs:us-east-1:123456789012:{url.rpartition('/')[2]}"
 
 
 def echo(payload: Any, ctx: Context) -> Any:

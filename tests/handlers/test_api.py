@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from lambdas.api import handler as api
+from lambdas.api.http import BODY_LIMIT
 from lambdas.aws.cursor_store import DynamoCursorStore
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.times import MINUTE
 from tests.factories import a_task
-from tests.handlers.conftest import Aws, Deployment, recorded
+from tests.handlers.conftest import Aws, Deployment, LambdaContext, recorded
 
 
 def test_a_body_may_come_in_base64(deployment: Deployment):
@@ -134,3 +136,64 @@ def test_health_of_a_deployment_is_that_of_its_table_and_its_scanner(deployment:
     status, problem = deployment.ask(event)
     assert (status, problem["detail"]) == (503, "scanner: no tick for 240 s")
     assert problem["checks"] == {"store": "ok", "scanner": "no tick for 240 s"}
+
+
+LAMBDA_LIMIT = 6 * 1024 * 1024  # bytes of an event, and of an answer
+
+
+def size(document: Any) -> int:
+    """As Lambda's runtime for Python 3.13 writes it."""
+    return len(json.dumps(document, ensure_ascii=False).encode())
+
+
+def handled(path: str, body: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An event with such a body, and the answer to it."""
+    event = recorded("http_api_post") | {"rawPath": path, "body": body}
+    return event, api.handle(event, LambdaContext())
+
+
+def test_api_refuses_a_body_of_quotes_before_lambda_does(deployment: Deployment):
+    task = {"target": {"type": "python", "handler": "handlers.echo"}, "delay": 600}
+    batch = {"tasks": [{**task, "payload": '"' * 100_000}] * 14}
+    event, answer = handled("/v1/tasks/batch", json.dumps(batch))
+    assert (answer["statusCode"], size(event) < LAMBDA_LIMIT) == (200, True)
+
+    batch["tasks"] += batch["tasks"][:2]
+    event, answer = handled("/v1/tasks/batch", json.dumps(batch))
+    assert (answer["statusCode"], size(event) > LAMBDA_LIMIT) == (413, True)
+    assert len(event["body"]) < BODY_LIMIT
+    assert json.loads(answer["body"])["type"] == "urn:duetime:problem:too-large"
+
+
+def test_answer_to_a_batch_leaves_payloads_out_when_it_would_be_too_large(deployment: Deployment):
+    """Each number of these payloads is four times as long in an answer as in the request."""
+    payload = "[" + ",".join(["1e15"] * 13_000) + "]"
+    target = '{"type": "python", "handler": "handlers.echo"}'
+    task = f'{{"target": {target}, "delay": 600, "payload": {payload}}}'
+    count = BODY_LIMIT // (len(task) + 3)
+
+    event, answer = handled("/v1/tasks/batch", f'{{"tasks": [{", ".join([task] * count)}]}}')
+
+    assert size(event) < LAMBDA_LIMIT < count * 18 * 13_000
+    assert size(answer) < LAMBDA_LIMIT
+    results = json.loads(answer["body"])["results"]
+    assert [result["status"] for result in results] == [201] * count
+    assert {str(result["task"]["payload"]) for result in results} == {"None"}
+    note = "left out: the answer would be too large; read it by its id"
+    assert results[0]["task"]["not_shown"] == {"payload": note}
+    read = deployment.read(results[0]["task"]["id"])
+    assert (read["payload"], read["not_shown"]) == ([1e15] * 13_000, None)
+
+
+def test_list_of_tasks_full_of_quotes_fits_into_an_answer(deployment: Deployment):
+    target = {"type": "python", "handler": "handlers.echo"}
+    task = {"target": target, "delay": 600, "payload": '"' * 130_000}  # twice that, as it is stored
+    for _ in range(3):
+        _, answer = handled("/v1/tasks/batch", json.dumps({"tasks": [task] * 10}))
+        assert answer["statusCode"] == 200, answer["body"]
+
+    event = recorded("http_api_get") | {"rawPath": "/v1/tasks", "rawQueryString": "limit=100"}
+    answer = api.handle(event, LambdaContext())
+
+    assert size(answer) < LAMBDA_LIMIT
+    assert len(json.loads(answer["body"])["items"]) == 8

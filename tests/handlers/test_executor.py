@@ -86,6 +86,35 @@ def test_each_lane_has_its_queue(deployment: Deployment):
     assert deployment.read(task_id)["status"] == "SUCCEEDED"
 
 
+def test_a_message_in_another_lanes_queue_is_hidden_there(deployment: Deployment):
+    task_id = submitted(deployment, priority="low")
+    deployment.move(Lane.LOW, Lane.HIGH)
+    records = deployment.sqs_records(Lane.HIGH)
+    deployment.clock.advance(-3 * SECOND)
+
+    assert deployment.execute(records) == [records[0]["messageId"]], "it is early"
+
+    deployment.clock.advance(3 * SECOND)
+    again = deployment.sqs_records(Lane.HIGH)
+    assert [record["messageId"] for record in again] == [records[0]["messageId"]]
+    assert deployment.execute(again) == []
+    assert deployment.read(task_id)["status"] == "SUCCEEDED"
+
+
+def test_a_retry_of_another_lane_is_left_to_the_scanner(deployment: Deployment):
+    retry = {"base_delay": 0, "jitter": 0}
+    task_id = submitted(deployment, priority="low", payload="break", retry=retry)
+    deployment.move(Lane.LOW, Lane.HIGH)
+
+    assert deployment.execute(deployment.sqs_records(Lane.HIGH)) == []
+
+    assert deployment.read(task_id)["status"] == "RETRYING"
+    assert [deployment.sqs_records(lane) for lane in Lane] == [[], [], []], "it may not send there"
+    assert deployment.scan(recorded("eventbridge_scheduled"))["sent"] == 1
+    [record] = deployment.sqs_records(Lane.LOW)
+    assert json.loads(record["body"])["attempt"] == 2
+
+
 def test_a_deployed_executor_calls_no_private_address(deployment: Deployment):
     with a_sink() as sink:
         task_id = submitted(deployment, target={"type": "http", "url": sink.url})

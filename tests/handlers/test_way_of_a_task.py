@@ -8,6 +8,8 @@ import pytest
 from lambdas.core.times import MINUTE, SECOND
 from tests.handlers.conftest import Deployment, recorded
 
+DYING = 2 * MINUTE  # the time that `dies` takes, by the clock of the deployment
+
 
 def metrics(printed: str) -> dict[str, Any]:
     """All figures that the functions published, by name."""
@@ -54,9 +56,11 @@ def dies(deployment: Deployment) -> str:
     }
     _, task = deployment.ask(event | {"body": json.dumps(body)})
     receives = 0
-    while records := deployment.sqs_records():
-        assert deployment.execute(records) == [records[0]["messageId"]]
-        receives += 1
+    for _ in range(DYING // SECOND):
+        while records := deployment.sqs_records():
+            assert deployment.execute(records) == [records[0]["messageId"]]
+            receives += 1
+        deployment.clock.advance(SECOND)
     assert receives == 10
     return task["id"]
 
@@ -92,7 +96,7 @@ def test_a_dead_letter_that_is_moved_back_too_soon_goes_to_the_dead_letters_agai
     deployment: Deployment,
 ):
     task_id = dies(deployment)
-    [letter] = deployment.redrive(after=30 * SECOND)
+    [letter] = deployment.redrive(after=30 * SECOND - DYING)
 
     assert deployment.execute([letter]) == [letter["messageId"]]
     assert deployment.read(task_id)["status"] == "DEAD"

@@ -39,6 +39,7 @@ class Deployed:
         self.stack = file.name.partition(".")[0]
         self.now: Millis = _real_now()  # by the functions' clocks; only a test moves it on
         self._moments: list[tuple[Millis, Millis]] = []  # by moto's clock, and by the functions'
+        self._kept: list[tuple[str, str]] = []  # URL and receipt of messages not deleted
         self._assembly = assembly
         self._endpoint = endpoint
         self._scratch = scratch
@@ -114,22 +115,32 @@ class Deployed:
         ).get("Messages", [])
         if not received:
             return 0
-        records = [self._record(message) for message in received]
+        records = [self._record(message, queue) for message in received]
         answer = self._invoke(mapping["FunctionName"]["Ref"], {"Records": records}).answer
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
         kept = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
         for message in received:
-            if message["MessageId"] not in kept:
+            if message["MessageId"] in kept:
+                self._kept.append((url, message["ReceiptHandle"]))
+            else:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return len(received)
 
-    def redrive(self, queue: str) -> int:
-        """The console's redrive: the same bodies, under new ids, at a new time."""
+    def show_kept(self) -> None:
+        """The time for which the functions have hidden the messages that they kept passes."""
+        sqs = self.client("sqs")
+        while self._kept:
+            url, receipt = self._kept.pop()
+            sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=0)
+
+    def redrive(self, queue: str, to: str | None = None) -> int:
+        """The console's redrive: the same bodies, under new ids, at a new time; back to their own
+        queue, or to another."""
         sqs = self.client("sqs")
         self._moments.append((_real_now(), self.now))
         letters = sqs.receive_message(QueueUrl=self.url(f"{queue}-dlq"), MaxNumberOfMessages=10)
         for letter in letters.get("Messages", []):
-            sqs.send_message(QueueUrl=self.url(queue), MessageBody=letter["Body"])
+            sqs.send_message(QueueUrl=self.url(to or queue), MessageBody=letter["Body"])
             handle = letter["ReceiptHandle"]
             sqs.delete_message(QueueUrl=self.url(f"{queue}-dlq"), ReceiptHandle=handle)
         return len(letters.get("Messages", []))
@@ -173,7 +184,7 @@ class Deployed:
         self._moments.append((_real_now(), self.now))
         return self.functions[logical].invoke(event, self.now, milliseconds)
 
-    def _record(self, message: Any) -> dict[str, Any]:
+    def _record(self, message: Any, queue: str) -> dict[str, Any]:
         attributes = message["Attributes"]
         sent_at = self._by_the_functions_clocks(int(attributes["SentTimestamp"]))
         return {
@@ -182,6 +193,7 @@ class Deployed:
             "body": message["Body"],
             "attributes": attributes | {"SentTimestamp": str(sent_at)},
             "eventSource": "aws:sqs",
+            "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}",
         }
 
     def _by_the_functions_clocks(self, moment: Millis) -> Millis:

@@ -152,14 +152,19 @@ def removed(deployed: Deployed, task_id: str) -> None:
     assert left["Items"] == []
 
 
+def receives_until_dead(deployed: Deployed, queue: str) -> int:
+    receives = 0
+    while deployed.deliver(queue):
+        receives += 1
+        deployed.show_kept()
+    return receives
+
+
 def to_the_dead_and_back(deployed: Deployed) -> None:
     """SQS moves the last message to the dead letters; the console moves it back."""
     payload, retry = {"failures": 1}, {"max_attempts": 1}
     task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry)
-    receives = 0
-    while deployed.deliver(MEDIUM):
-        receives += 1
-    assert receives == MAX_RECEIVES
+    assert receives_until_dead(deployed, MEDIUM) == MAX_RECEIVES
     assert read(deployed, task_id)["status"] == "DEAD"
     assert (deployed.waiting(MEDIUM), deployed.waiting(f"{MEDIUM}-dlq")) == (0, 1)
     _, dead = deployed.call("GET", "/v1/dead-letters")
@@ -174,6 +179,22 @@ def to_the_dead_and_back(deployed: Deployed) -> None:
     task = read(deployed, task_id)
     assert (task["status"], task["attempt"]) == ("SUCCEEDED", 2)
     assert (deployed.waiting(MEDIUM), deployed.waiting(f"{MEDIUM}-dlq")) == (0, 0)
+
+
+def back_into_another_lane(deployed: Deployed) -> None:
+    """The console moves a dead letter of the lane low to the queue of the lane high, whose executor
+    revives the task and may not send to its lane. The scanner does."""
+    payload, retry = {"failures": 1}, {"max_attempts": 1}
+    task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry, priority="low")
+    assert receives_until_dead(deployed, LOW) == MAX_RECEIVES
+    deployed.now += 2 * MINUTE
+    assert deployed.redrive(LOW, to=HIGH) == 1
+    assert deployed.deliver(HIGH) == 1
+    assert read(deployed, task_id)["status"] == "RETRYING"
+    assert [deployed.waiting(queue) for queue in (HIGH, LOW)] == [0, 0]
+    assert sum(tick.answer["sent"] for tick in deployed.tick()) == 1
+    assert deployed.deliver(LOW) == 1
+    assert read(deployed, task_id)["status"] == "SUCCEEDED"
 
 
 def from_a_lost_message(deployed: Deployed) -> None:
@@ -279,6 +300,7 @@ FLOWS: list[Flow] = [
     in_a_child_process,
     twice,
     to_the_dead_and_back,
+    back_into_another_lane,
     from_a_lost_message,
     to_its_cancellation,
     by_the_clock,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lambdas.core.delivery import Delivery, Message
+from lambdas.core.delivery import Delivery, Message, dead_letter_delays
 from lambdas.core.lanes import Lane
 from lambdas.core.ports import Depth
 from lambdas.core.times import MINUTE, SECOND, Millis
@@ -175,7 +175,8 @@ class SimulatedLanes:
     def bury(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("buries", message.delivery.task_id, message.receipt)
-        self._call(lambda: [self._sqs.hide(message, 0) for message in messages])
+        spans = dead_letter_delays(messages)
+        self._call(lambda: [self._sqs.hide(m, s) for m, s in zip(messages, spans, strict=True)])
 
     def depth(self, lane: Lane) -> Depth:
         return self._call(lambda: self._sqs.depth(lane))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from lambdas.api.http import FieldError, Problem, invalid
+from lambdas.api.masking import unmasked
 from lambdas.api.models import LATEST, read_body
 from lambdas.api.schedules.bodies import ScheduleIn
 from lambdas.api.schedules.task import read_template
@@ -25,7 +26,8 @@ def read_plan(body: Any, accepted: Accepted, now: Millis, standing: Schedule | N
     given = read_body(ScheduleIn, body)
     _check_bounds(given, now)
     recurrence = given.recurrence(standing.created_at if standing else now, now)
-    plan = _plan(given, recurrence, read_template(given.task, given.name, accepted, now))
+    task = _with_secrets(given.task, standing) if standing else given.task
+    plan = _plan(given, recurrence, read_template(task, given.name, accepted, now))
     if standing is not None:
         _check_change(plan, standing, now)
     with given.refusing():
@@ -36,6 +38,12 @@ def read_plan(body: Any, accepted: Accepted, now: Millis, standing: Schedule | N
         detail = "All of it together must be at most 350 KiB."
         raise Problem(413, "too-large", "The schedule is too large", detail)
     return plan
+
+
+def _with_secrets(task: dict[str, Any], standing: Schedule) -> dict[str, Any]:
+    if "target" not in task:
+        return task
+    return {**task, "target": unmasked(task["target"], standing.plan.task.target)}
 
 
 def _check_bounds(given: ScheduleIn, now: Millis) -> None:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from lambdas.api.masking import masked
 from lambdas.api.render import moment_json, retry_json
 from lambdas.core.recurrence.rules import (
     CronRule,
@@ -119,7 +120,7 @@ def _cron(rule: CronRule) -> dict[str, Any]:
 
 def _task(spec: Spec) -> dict[str, Any]:
     return {
-        "target": spec.target,
+        "target": masked(spec.target),
         "payload": spec.payload,
         "priority": spec.priority.value,
         "timeout": spec.timeout,

@@ -1,0 +1,62 @@
+"""Secrets of targets: stored as submitted and sent to the target, but shown to nobody.
+
+An answer shows `***` in place of the value of a header that looks like a secret. Sent back with a
+change of the same schedule, `***` stands for the stored value.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+MASK = "***"
+_SECRET = re.compile(
+    r"authorization|cookie|token|secret|passw|credential|api[-_]?key|x-auth\b", re.I
+)
+_CREDENTIALS = re.compile(r"(?<=//)[^/?#]*@")
+
+
+def is_secret(header: str) -> bool:
+    """Whether the name of a header says that its value is a secret."""
+    return _SECRET.search(header) is not None
+
+
+def masked(target: Mapping[str, Any]) -> dict[str, Any]:
+    """A target as an answer shows it."""
+    shown = dict(target)
+    if isinstance(url := shown.get("url"), str) and "@" in url:
+        shown["url"] = _CREDENTIALS.sub(f"{MASK}@", url, count=1)
+    if isinstance(headers := shown.get("headers"), dict):
+        shown["headers"] = {n: MASK if is_secret(n) else text for n, text in headers.items()}
+    return shown
+
+
+def unmasked(target: Any, stored: Mapping[str, Any]) -> Any:
+    """A target as submitted, with the stored value for each header that came as the mask. Only for
+    the same scheme and host: whoever may change a schedule, but not read its secrets, must not be
+    able to have them sent elsewhere."""
+    headers = target.get("headers") if isinstance(target, dict) else None
+    if not isinstance(headers, dict) or not _same_origin(target, stored):
+        return target
+    known = {name.lower(): text for name, text in stored.get("headers", {}).items()}
+    kept = {
+        name: known.get(name.lower(), text) if text == MASK and is_secret(name) else text
+        for name, text in headers.items()
+    }
+    return {**target, "headers": kept}
+
+
+def _same_origin(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    origin = _origin(one)
+    return origin is not None and origin == _origin(other)
+
+
+def _origin(target: Mapping[str, Any]) -> tuple[str, str] | None:
+    """None if it is open: a template may put anything there."""
+    try:
+        parts = urlsplit(str(target.get("url", "")))
+    except ValueError:
+        return None
+    if not parts.netloc or "{{" in parts.scheme + parts.netloc:
+        return None
+    return parts.scheme, parts.netloc.lower()
