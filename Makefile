@@ -73,6 +73,7 @@ diff: setup-infra has-node has-credentials ## What a deployment would change
 	@$(CDK) diff -c stage=$(STAGE) $(ARGS)
 
 deploy: setup-infra has-node has-credentials ## Put Duetime into your AWS account (STAGE=dev, or prod)
+	@$(BIN)/python scripts/check-quota $(STAGE)
 	@$(CDK) deploy -c stage=$(STAGE) $(ARGS)
 
 destroy: setup-infra has-node has-credentials ## Take it out again; a stage that keeps its data keeps the table

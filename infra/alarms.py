@@ -1,11 +1,16 @@
-"""The alarms: each names what is wrong, and docs/operations.md what to do."""
+"""The alarms: each names what is wrong, and docs/operations.md what to do.
+
+The essential ones are in every stage that has alarms at all: without ticks or without sandboxes
+nothing works, and nothing else says so.
+"""
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
@@ -13,10 +18,12 @@ from constructs import Construct
 from infra.measures import MINUTE, Measures, throttled_writes
 from infra.parts import Parts
 from infra.stage import Stage
+from infra.table import TaskTable
 from lambdas.aws import schema
 from lambdas.core.lanes import Lane
 
 LATE_MS = 10_000
+LAG = Duration.minutes(2)  # of a cursor; a tick that is a minute late is none
 WAITING = Duration.minutes(20)  # more than the longest run, whose message is in its queue as well
 BEHIND = Duration.minutes(5)
 
@@ -27,14 +34,20 @@ class Alarms(Construct):
         self._stage = stage
         self._topic = sns.Topic(self, "Topic", enforce_ssl=True)
         # A policy of its own replaces the one that lets CloudWatch publish.
-        self._topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
+        ours = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        self._topic.grant_publish(
+            iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=ours)
+        )
         if stage.alarm_email:
             self._topic.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
-        self._on_time(Measures(stage))
-        self._nothing_stuck(parts)
-        self._nothing_fails(parts)
+        measures, functions = Measures(stage), {p.name: p.function for p in parts.functions()}
+        self._essential(measures, functions)
+        if stage.alarms == "all":
+            self._on_time(measures)
+            self._nothing_stuck(parts)
+            self._nothing_fails(measures, functions, parts.table)
 
-    def _on_time(self, measures: Measures) -> None:
+    def _essential(self, measures: Measures, functions: Mapping[str, lambda_.Function]) -> None:
         self._alarm(
             "no tick for 3 minutes",
             measures.of_role("scanner", "Ticks", "Sum"),
@@ -42,6 +55,14 @@ class Alarms(Construct):
             minutes=3,
             without_data=cloudwatch.TreatMissingData.BREACHING,
         )
+        refused = {n: f.metric_throttles(period=MINUTE) for n, f in functions.items()}
+        self._alarm("functions are throttled", _sum(refused), above=0, late=True)
+
+    def _on_time(self, measures: Measures) -> None:
+        lag = measures.of_role("scanner", "Lag", "Maximum")
+        self._alarm("the scanner is behind", lag, above=LAG.to_seconds(), minutes=5)
+        held_back = measures.of_role("scanner", "HeldBack", "Maximum")
+        self._alarm("overdue tasks are held back", held_back, above=0, minutes=15)
         for lane in Lane:
             drift = measures.of_lane("relay", "Drift", lane, "p99")
             self._alarm(f"tasks start late, {lane}", drift, above=LATE_MS, minutes=5)
@@ -60,19 +81,20 @@ class Alarms(Construct):
         )
         self._alarm("the relay is behind", iterator_age, above=BEHIND.to_milliseconds(), minutes=5)
 
-    def _nothing_fails(self, parts: Parts) -> None:
-        functions = {part.name: part.function for part in parts.functions()}
+    def _nothing_fails(
+        self, measures: Measures, functions: Mapping[str, lambda_.Function], table: TaskTable
+    ) -> None:
+        for lane in Lane:  # rings for every death, however many letters lie there already
+            died = measures.of_lane("relay", "Dead", lane, "Sum")
+            self._alarm(f"tasks died, {lane}", died, above=0)
         for name, function in functions.items():
             errors = function.metric_errors(period=MINUTE, statistic="Sum")
             self._alarm(f"errors, {name}", errors, above=0)
-        refused = {n: f.metric_throttles(period=MINUTE) for n, f in functions.items()}
-        self._alarm("functions are throttled", _sum(refused), above=0, late=True)
-        table = parts.table.name
         indexes = [
             index["IndexName"] for index in schema.create_table("")["GlobalSecondaryIndexes"]
         ]
-        throttled = {"table": throttled_writes(table)}
-        throttled |= {index: throttled_writes(table, index) for index in indexes}
+        throttled = {"table": throttled_writes(table.name)}
+        throttled |= {index: throttled_writes(table.name, index) for index in indexes}
         self._alarm("the table is throttled", _sum(throttled), above=0, late=True)
 
     def _alarm(

@@ -14,7 +14,8 @@ from infra.function import Given, RoleFunction, log_group
 from infra.stage import Stage
 from lambdas.aws import schema
 
-METHODS = [http.HttpMethod(name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")]
+READS = [http.HttpMethod.GET]
+CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
 
 SIGNED_WITH = ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"]
 
@@ -63,11 +64,14 @@ class Api(Construct):
             create_default_stage=False,
             disable_execute_api_endpoint=self.domain is not None,
         )
-        self.api.add_routes(
-            path="/v1/{proxy+}",
-            methods=METHODS,
-            integration=integrations.HttpLambdaIntegration("Api", self.role_function.function),
-        )
+        function = integrations.HttpLambdaIntegration("Api", self.role_function.function)
+        for methods, scopes in _scopes(stage):
+            self.api.add_routes(
+                path="/v1/{proxy+}",
+                methods=methods,
+                integration=function,
+                authorization_scopes=scopes,
+            )
         self._stage(stage)
 
     @property
@@ -88,9 +92,12 @@ class Api(Construct):
                 http.DomainMappingOptions(domain_name=self.domain) if self.domain else None
             ),
         )
+        # API Gateway adds each log group to a policy of the account with room for some ten names;
+        # for this prefix one entry does for all.
+        access_log = f"/aws/vendedlogs/duetime/{stage.name}/access"
         made = cast(http.CfnStage, default.node.default_child)
         made.access_log_settings = http.CfnStage.AccessLogSettingsProperty(
-            destination_arn=log_group(self, "AccessLog", stage).log_group_arn,
+            destination_arn=log_group(self, "AccessLog", stage, name=access_log).log_group_arn,
             format=json.dumps(LOGGED),
         )
 
@@ -111,12 +118,20 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
     return authorizers.HttpJwtAuthorizer("Jwt", stage.jwt.issuer, jwt_audience=stage.jwt.audience)
 
 
+def _scopes(stage: Stage) -> list[tuple[list[http.HttpMethod], list[str] | None]]:
+    """A token needs one of the scopes of its route, so who may operate may also read."""
+    if stage.jwt is None or stage.jwt.scopes is None:
+        return [([*READS, *CHANGES], None)]
+    read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate
+    return [(READS, [read, operate]), (CHANGES, [operate])]
+
+
 def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
     if not stage.cors_origins:
         return None
     return http.CorsPreflightOptions(
         allow_origins=stage.cors_origins,
-        allow_methods=[http.CorsHttpMethod(method.value) for method in METHODS],
+        allow_methods=[http.CorsHttpMethod(method.value) for method in (*READS, *CHANGES)],
         allow_headers=["content-type", "idempotency-key", *SIGNED_WITH],
         max_age=Duration.hours(1),
     )

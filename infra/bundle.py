@@ -7,6 +7,7 @@ something that goes into it changes.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from lambdas.registry import BadHandlers, HandlersNotFound
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "bundles"
+PYTHONS = ROOT / ".cache" / "python"  # what uv has fetched
 VERSIONS = ROOT / "requirements.lock"
 
 # boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
@@ -84,11 +86,9 @@ class _Contents:
 
 
 def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
-    if interpreter(machine.python) is None:
-        note = (
-            f"Python {machine.python} is not here to compile the bundles: cold starts take longer."
-        )
-        print(note, file=sys.stderr)
+    if interpreter(machine.python) is None and (reason := fetch_interpreter(machine.python)):
+        note = f"Python {machine.python} is not here to compile the bundles, and uv cannot fetch it"
+        print(f"{note} ({reason}): cold starts take longer.", file=sys.stderr)
     names = _names(handlers)
     api = _Contents(
         name="api",
@@ -217,7 +217,25 @@ def interpreter(version: str) -> str | None:
     for candidate in (sys.executable, shutil.which(f"python{version}")):
         if candidate and _version_of(candidate) == version:
             return candidate
-    return None
+    return _uv_python("find", "--managed-python", "--no-project", version).stdout.strip() or None
+
+
+@cache
+def fetch_interpreter(version: str) -> str | None:
+    """Lets uv fetch one, for `interpreter` to find; why it cannot, or None. Asks the network once
+    in a process."""
+    fetched = _uv_python("install", "--no-bin", version)
+    interpreter.cache_clear()
+    if fetched.returncode == 0:
+        return None
+    causes = [line.strip() for line in fetched.stderr.splitlines() if line.strip()]
+    return causes[-1].removeprefix("cause: ") if causes else f"exit code {fetched.returncode}"
+
+
+def _uv_python(*command: str) -> subprocess.CompletedProcess[str]:
+    here = os.environ | {"UV_PYTHON_INSTALL_DIR": str(PYTHONS), "UV_HTTP_RETRIES": "1"}
+    uv = [sys.executable, "-m", "uv", "python", *command]
+    return subprocess.run(uv, env=here, capture_output=True, text=True, check=False)
 
 
 def _version_of(python: str) -> str:

@@ -1,4 +1,5 @@
-"""The executors: a function for each lane, called by its queue with up to ten messages."""
+"""The executors: a function for each lane, called by its queue with up to ten messages,
+which run side by side."""
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -8,9 +9,6 @@ from infra.function import Given, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
 from infra.stage import Handlers
 from lambdas.core.lanes import Lane
-
-BATCH = 10  # messages in one invocation; they run side by side
-
 
 class Executors(Construct):
     def __init__(self, scope: Construct, name: str, given: Given) -> None:
@@ -49,7 +47,7 @@ class Executors(Construct):
                 "Lane",
                 target=executor.function,
                 event_source_arn=lanes.queues[lane].queue_arn,
-                batch_size=BATCH,
+                batch_size=getattr(stage.batch_size, lane),
                 # Not reserved concurrency: a poller that is refused counts as a receive, and
                 # healthy messages end among the dead letters.
                 max_concurrency=stage.at_once(lane),

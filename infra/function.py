@@ -87,10 +87,13 @@ class RoleFunction(Construct):
         return [log, traces] if stage.tracing else [log]
 
 
-def log_group(scope: Construct, name: str, stage: Stage) -> logs.LogGroup:
+def log_group(
+    scope: Construct, id_: str, stage: Stage, *, name: str | None = None
+) -> logs.LogGroup:
     return logs.LogGroup(
         scope,
-        name,
+        id_,
+        log_group_name=name,
         retention=RETENTION[stage.log_retention_days],
         removal_policy=RemovalPolicy.DESTROY,
     )

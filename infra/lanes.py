@@ -53,12 +53,14 @@ class LaneQueues(Construct):
         )
 
 
-def queue(scope: Construct, name: str, **options: Any) -> sqs.Queue:
-    """Encrypted, over TLS only, and kept for as long as SQS keeps anything."""
+def queue(
+    scope: Construct, name: str, *, kept: Duration | None = None, **options: Any
+) -> sqs.Queue:
+    """Encrypted, over TLS only; messages are kept for as long as SQS keeps any, unless `kept`."""
     return sqs.Queue(
         scope,
         name,
-        retention_period=Duration.seconds(KEPT_FOR),
+        retention_period=kept or Duration.seconds(KEPT_FOR),
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         **options,

@@ -14,6 +14,7 @@ from lambdas.aws import schema
 BATCH = 100
 WINDOW = Duration.seconds(1)
 TRIES = 5
+STREAM_KEEPS = Duration.days(1)  # a failed record is named by its place in the stream
 TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
 
 
@@ -21,7 +22,7 @@ class Relay(Construct):
     def __init__(self, scope: Construct, name: str, given: Given) -> None:
         super().__init__(scope, name)
         table = given.table
-        self.failed_records = queue(self, "FailedRecords")
+        self.failed_records = queue(self, "FailedRecords", kept=STREAM_KEEPS)
         acknowledge(self.failed_records, "SQS3", "It is where the stream's failures end.")
         self.role_function = RoleFunction(
             self,
@@ -35,17 +36,19 @@ class Relay(Construct):
                     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
                     table.stream_arn,
                 ),
-                allow(["dynamodb:ListStreams"], f"{table.table.table_arn}/stream/*"),
+                allow(["dynamodb:ListStreams"], f"{table.arn}/stream/*"),
                 allow(["sqs:SendMessage"], self.failed_records.queue_arn),
                 # For what a removed task leaves behind, and for what must follow from an end.
                 table.allow("Query", "BatchWriteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 given.lanes.allow("SendMessage"),
             ],
+            # A fixed-delay schedule goes round for ever: the end of a run puts the next one.
+            recursive_loop=lambda_.RecursiveLoop.ALLOW,
         )
         acknowledge(
             self.role_function.role,
-            f"IAM5[Resource::<{table.logical_id}.Arn>/stream/*]",
+            f"IAM5[Resource::{table.arn_in_findings}/stream/*]",
             "Lambda asks for ListStreams, and a stream is named by the moment of its making.",
         )
         lambda_.EventSourceMapping(

@@ -17,12 +17,14 @@ from lambdas.aws import schema
 TARGETS_PER_RULE = 5  # a quota of EventBridge
 WORTH_RETRYING = Duration.minutes(2)  # by then the next tick has done what this one would have
 
+REMEMBERED = Duration.hours(1)  # failed ticks: the alarm that looks at them ends by itself
+
 
 class Scanner(Construct):
     def __init__(self, scope: Construct, name: str, given: Given) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
-        self.failed_ticks = queue(self, "FailedTicks")
+        self.failed_ticks = queue(self, "FailedTicks", kept=REMEMBERED)
         acknowledge(self.failed_ticks, "SQS3", "It is where ticks end that could not be made.")
         self.role_function = RoleFunction(
             self,

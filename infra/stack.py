@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import Stack, Tags
+from aws_cdk import Annotations, Stack, Tags
 from constructs import Construct
 
 from infra.alarms import Alarms
@@ -55,8 +55,11 @@ class DuetimeStack(Stack):
             relay=Relay(self, "Relay", given),
         )
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
-        if stage.alarms:
+        if stage.alarms != "none":
             Alarms(self, "Alarms", stage=stage, parts=self.parts)
+        if stage.alarms == "all" and stage.alarm_email is None:
+            told = f"Nobody is told when an alarm of {stage.name} rings: set alarm_email in cdk.json"
+            Annotations.of(self).add_warning_v2("duetime:alarmEmail", told)
         Outputs(self, "Outputs", stage=stage, parts=self.parts, dashboard=dashboard.name)
         Tags.of(self).add("duetime:stage", stage.name)
 

@@ -26,6 +26,9 @@ from lambdas.settings import LONGEST_RETENTION
 
 LONGEST_ALLOW_HOSTS = 1_000  # characters: a function's environment has room for 4 KB in all
 FEWEST_AT_ONCE, MOST_AT_ONCE = 2, 1_000  # what an event source takes as its maximum concurrency
+FEWEST = FEWEST_AT_ONCE * len(Lane)
+FEWEST_WARM_WRITES = 4_000  # units a second of a new table, at no cost
+MOST_WARM_WRITES = 40_000  # the default quota of a table
 # fmt: off
 LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
             1096, 1827, 2192, 2557, 2922, 3288, 3653)
@@ -52,6 +55,14 @@ Host = Annotated[str, _matching(r"([a-z0-9-]+\.)+[a-z]{2,}", "a domain name")]
 Certificate = Annotated[
     str, _matching(r"arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate/\S+", "the ARN of a certificate")
 ]
+StreamArn = Annotated[
+    str,
+    _matching(
+        r"arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table/[\w.-]+/stream/\S+",
+        "the ARN of a table's stream",
+    ),
+]
+Scope = Annotated[str, _matching(r"[\x21\x23-\x5b\x5d-\x7e]+", "an OAuth scope")]
 
 
 def _allowed(text: str) -> str:
@@ -68,11 +79,19 @@ class _Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class Scopes(_Knobs):
+    """What a token must be good for: `read` for GET, `operate` for everything."""
+
+    read: Scope
+    operate: Scope
+
+
 class Jwt(_Knobs):
     """Whose tokens the API takes: Cognito or any OIDC issuer."""
 
     issuer: Https
     audience: list[str] = Field(min_length=1)
+    scopes: Scopes | None = None  # none: any token of the issuer may do everything
 
 
 class Domain(_Knobs):
@@ -155,6 +174,14 @@ class Weights(_Knobs):
         return self
 
 
+class BatchSize(_Knobs):
+    """How many messages one invocation of an executor takes; it ends when its longest task does."""
+
+    high: int = Field(default=10, ge=1, le=10)
+    medium: int = Field(default=10, ge=1, le=10)
+    low: int = Field(default=10, ge=1, le=10)
+
+
 class Stage(_Knobs):
     """One deployment. docs/deploy.md tells what each knob is for."""
 
@@ -162,18 +189,21 @@ class Stage(_Knobs):
     shards: int = Field(default=16, ge=1, le=256)
     slices: int = Field(default=1, ge=1, le=50)
     catch_up: int = Field(default=100, ge=1, le=10_000)
-    concurrency: int = Field(default=100, ge=20, le=3 * MOST_AT_ONCE)
+    concurrency: int = Field(default=100, ge=FEWEST, le=3 * MOST_AT_ONCE)
     weights: Weights = Field(default_factory=Weights)
+    batch_size: BatchSize = Field(default_factory=BatchSize)
     retention_days: int = Field(default=30, ge=1, le=LONGEST_RETENTION)
     log_retention_days: int = 14
     keep_data: bool = True
-    alarms: bool = True
-    tracing: bool = True
+    table_stream_arn: StreamArn | None = None  # of a table that is there already
+    warm_writes: int | None = Field(default=None, ge=FEWEST_WARM_WRITES, le=MOST_WARM_WRITES)
+    alarms: Literal["all", "essential", "none"] = "all"
+    tracing: bool = False
     alarm_email: Email | None = None
     jwt: Jwt | None = None
     cors_origins: list[Origin] = []
-    requests_per_second: int = Field(default=500, ge=1, le=10_000)
-    burst: int = Field(default=1_000, ge=1, le=5_000)
+    requests_per_second: int = Field(default=2_000, ge=1, le=10_000)
+    burst: int = Field(default=2_000, ge=1, le=5_000)
     domain: Domain | None = None
     api_memory: int = Field(default=512, ge=128, le=10_240)
     scanner_memory: int = Field(default=1_024, ge=128, le=10_240)
@@ -208,6 +238,15 @@ class Stage(_Knobs):
     def _private_hosts_are_reached_through_a_vpc(self) -> Self:
         if self.allow_hosts and (self.handlers is None or self.handlers.vpc is None):
             raise ValueError("allow_hosts: needs handlers.vpc, or no private host is within reach")
+        return self
+
+    @model_validator(mode="after")
+    def _an_adopted_table_is_warmed_by_its_owner(self) -> Self:
+        if self.warm_writes and self.table_stream_arn:
+            raise ValueError(
+                "warm_writes: the stack does not change the table of table_stream_arn;"
+                " use aws dynamodb update-table"
+            )
         return self
 
     def at_once(self, lane: Lane) -> int:
@@ -272,7 +311,9 @@ def _known(where: tuple[int | str, ...]) -> list[str]:
 _WORDS = re.compile("(Input|String|List) should")
 _PARTS: Mapping[str, type[BaseModel]] = {
     "weights": Weights,
+    "batch_size": BatchSize,
     "jwt": Jwt,
+    "scopes": Scopes,
     "domain": Domain,
     "handlers": Handlers,
     "vpc": Vpc,

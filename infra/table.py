@@ -14,10 +14,29 @@ from lambdas.aws import schema
 
 
 class TaskTable(Construct):
+    """Made here, or one that is there already and that the stack uses without changing it."""
+
     def __init__(self, scope: Construct, name: str, stage: Stage) -> None:
         super().__init__(scope, name)
+        self.table = (
+            dynamodb.Table.from_table_attributes(
+                self,
+                "Tasks",
+                table_arn=stage.table_stream_arn.partition("/stream/")[0],
+                table_stream_arn=stage.table_stream_arn,
+            )
+            if stage.table_stream_arn
+            else self._made(stage)
+        )
+
+    def _made(self, stage: Stage) -> dynamodb.Table:
         shape = schema.create_table("")
-        self.table = dynamodb.Table(
+        warm = (
+            dynamodb.WarmThroughput(write_units_per_second=stage.warm_writes)
+            if stage.warm_writes
+            else None
+        )
+        table = dynamodb.Table(
             self,
             "Tasks",
             partition_key=_key(shape["KeySchema"][0]),
@@ -31,23 +50,35 @@ class TaskTable(Construct):
             ),
             deletion_protection=stage.keep_data,
             removal_policy=RemovalPolicy.RETAIN if stage.keep_data else RemovalPolicy.DESTROY,
+            warm_throughput=warm,
         )
         for index in shape["GlobalSecondaryIndexes"]:
-            self.table.add_global_secondary_index(
+            # The other indexes are written once for each task, or once for each death.
+            often = index["IndexName"] == schema.WAKE_INDEX
+            table.add_global_secondary_index(
                 index_name=index["IndexName"],
                 partition_key=_key(index["KeySchema"][0]),
                 sort_key=_key(index["KeySchema"][1]),
                 projection_type=dynamodb.ProjectionType(index["Projection"]["ProjectionType"]),
+                warm_throughput=warm if often else None,
             )
+        return table
 
     @property
     def name(self) -> str:
         return self.table.table_name
 
     @property
-    def logical_id(self) -> str:
+    def arn(self) -> str:
+        return self.table.table_arn
+
+    @property
+    def arn_in_findings(self) -> str:
+        """As cdk-nag writes it."""
         table = self.table.node.default_child
-        return str(Stack.of(self).get_logical_id(cast(CfnElement, table)))
+        if table is None:
+            return self.arn
+        return f"<{Stack.of(self).get_logical_id(cast(CfnElement, table))}.Arn>"
 
     @property
     def stream_arn(self) -> str:
@@ -58,10 +89,10 @@ class TaskTable(Construct):
 
     def allow(self, *actions: str) -> iam.PolicyStatement:
         """On the table itself."""
-        return allow(_of_dynamodb(actions), self.table.table_arn)
+        return allow(_of_dynamodb(actions), self.arn)
 
     def allow_on(self, index: str, *actions: str) -> iam.PolicyStatement:
-        return allow(_of_dynamodb(actions), f"{self.table.table_arn}/index/{index}")
+        return allow(_of_dynamodb(actions), f"{self.arn}/index/{index}")
 
 
 def _of_dynamodb(actions: Sequence[str]) -> list[str]:

@@ -1,7 +1,11 @@
 """What is in the bundles, and what they are made for."""
 
 import json
+import platform
 import re
+import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -132,6 +136,55 @@ def test_a_file_that_the_executors_could_not_import(tmp_path: Path):
     (shop / "shop.py").rename(shop / "json.py")
     with pytest.raises(BadStage, match="'json' is the name of another module; rename the file"):
         make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+
+
+@pytest.fixture
+def pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """No interpreter but what uv has put here."""
+    monkeypatch.setattr(bundle, "PYTHONS", tmp_path / "python")
+    monkeypatch.setattr(sys, "executable", _uv_alone(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for asked in (bundle.interpreter, bundle.fetch_interpreter):
+        asked.cache_clear()
+    yield tmp_path / "python"
+    monkeypatch.undo()
+    for asked in (bundle.interpreter, bundle.fetch_interpreter):
+        asked.cache_clear()
+
+
+def _uv_alone(folder: Path) -> str:
+    """Runs `-m uv`, and is no Python of any version otherwise."""
+    script = folder / "python"
+    script.write_text(f'#!/bin/sh\n[ "$1" = -m ] && exec {sys.executable} "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+def test_an_interpreter_that_uv_has_fetched_compiles_the_bundles(pythons: Path):
+    version = "3.{}".format(sys.version_info.minor)
+    assert bundle.interpreter("3.99") is None
+    full = platform.python_version()
+    kept = pythons / f"cpython-{full}-linux-{platform.machine()}-gnu"
+    (kept / "bin").mkdir(parents=True)
+    base = Path(sys.base_prefix, "bin", f"python{version}")
+    (kept / "bin" / f"python{version}").symlink_to(base)
+    bundle.interpreter.cache_clear()
+    assert bundle.interpreter(version) == str(kept / "bin" / f"python{version}")
+
+
+@pytest.mark.usefixtures("elsewhere", "pythons")
+def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    monkeypatch.setenv("UV_PYTHON_INSTALL_MIRROR", f"http://127.0.0.1:{port}")
+    bundles = make_bundles(None, Machine.function("arm64"))
+    said = capfd.readouterr().err
+    assert said.startswith("Python 3.13 is not here to compile the bundles, and uv cannot fetch it")
+    assert "refused" in said
+    assert len(said.splitlines()) == 1
+    assert not list(bundles.roles.rglob("*.pyc"))
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -13,17 +13,20 @@ from cfnlint.api import lint
 from infra.bundle import Bundles
 from infra.stack import DuetimeStack
 from tests.infra.conftest import CONTEXT, Synthesize, a_stage
+from tests.infra.test_stage import JWT, STREAM
 
 NETWORK = {"vpc": {"id": "vpc-0a1b2c3d", "subnets": ["subnet-0a1b2c3d"]}}
 CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/abc"
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("dev", {}),
     ("prod", {"alarm_email": "ops@example.com"}),
-    ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK}),
+    ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK, "tracing": True}),
+    ("prod", {"table_stream_arn": STREAM, "batch_size": {"low": 1}}),
     (
         "prod",
         {
-            "jwt": {"issuer": "https://login.example.com/", "audience": ["duetime"]},
+            "jwt": JWT | {"scopes": {"read": "duetime/read", "operate": "duetime/operate"}},
+            "warm_writes": 12_000,
             "cors_origins": ["https://app.example.com"],
             "domain": {"name": "tasks.example.com", "certificate": CERTIFICATE},
         },

@@ -31,7 +31,7 @@ played: set[Flow] = set()
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     assembly, scratch = (tmp_path_factory.mktemp(name) for name in ("assembly", "scratch"))
-    stage = a_stage("dev", slices=2)
+    stage = a_stage("dev", slices=2, catch_up=1)  # a second, so that a small crowd has to wait
     app = cdk.App(context=CONTEXT, outdir=str(assembly))
     DuetimeStack(app, stage=stage, bundles=make_bundles(stage.handlers, Machine.this()))
     app.synth()
@@ -194,6 +194,13 @@ def out_of_a_crowd(deployed: Deployed) -> None:
     assert read(deployed, task_id)["status"] == "SUCCEEDED"
 
 
+def after_an_outage(deployed: Deployed) -> None:
+    """The crowd is overdue, and is let into its lane at a pace."""
+    deployed.now += 2 * HOUR
+    told = [figures(tick) for tick in deployed.tick()]
+    assert sum(of_slice["HeldBack"][0] for of_slice in told if "HeldBack" in of_slice) > 0
+
+
 def scheduled(deployed: Deployed, rule: dict[str, Any], **fields: Any) -> str:
     task = {
         "target": {"type": "python", "handler": "demo.hello"},
@@ -261,7 +268,8 @@ FLOWS: list[Flow] = [
     to_its_cancellation,
     by_the_clock,
     after_its_end,
-    out_of_a_crowd,  # the last: its crowd is due an hour later
+    out_of_a_crowd,  # which is due an hour later
+    after_an_outage,  # the last: nobody sees the crowd off
 ]
 
 

@@ -10,7 +10,7 @@ from tests.infra.conftest import of_type
 
 Template = dict[str, Any]
 
-# Beside these, every role writes to its own log and to X-Ray.
+# Beside these, every role writes to its own log.
 ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
@@ -52,8 +52,6 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
 ALWAYS = {
     ("logs:CreateLogStream", "its log"),
     ("logs:PutLogEvents", "its log"),
-    ("xray:PutTraceSegments", "*"),
-    ("xray:PutTelemetryRecords", "*"),
 }
 
 
@@ -65,13 +63,13 @@ def granted(template: Template) -> dict[str, set[tuple[str, str]]]:
         allowed = found.setdefault(_role(template, role["Ref"]), set())
         for statement in policy["PolicyDocument"]["Statement"]:
             assert statement["Effect"] == "Allow"
-            for action in _list(statement["Action"]):
-                for resource in _list(statement["Resource"]):
+            for action in as_list(statement["Action"]):
+                for resource in as_list(statement["Resource"]):
                     allowed.add((action, _resource(template, resource)))
     return found
 
 
-def _list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 

@@ -10,6 +10,10 @@ from lambdas.core.lanes import Lane
 from tests.infra.conftest import CONTEXT, ROOT, a_stage
 
 ALLOWED = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::shop/*"}
+JWT = {"issuer": "https://login.example.com/", "audience": ["duetime"]}
+STREAM = (
+    "arn:aws:dynamodb:eu-central-1:123456789012:table/duetime-prod-x/stream/2026-11-16T08:00:00.000"
+)
 
 
 def refusal(context: dict[str, Any]) -> str:
@@ -25,7 +29,9 @@ def refused(**knobs: Any) -> str:
 def test_the_stages_that_come_with_the_project():
     dev, prod = a_stage("dev"), a_stage("prod")
     assert (dev.keep_data, dev.shards, dev.slices, dev.jwt) == (False, 16, 1, None)
-    assert (prod.keep_data, prod.alarms, prod.cors_origins) == (True, True, [])
+    assert (prod.keep_data, prod.alarms, prod.cors_origins) == (True, "all", [])
+    assert dev.alarms == "essential"
+    assert not (dev.tracing or prod.tracing)
     assert dev.handlers is not None
     assert dev.handlers.folder == Path("examples/handlers")
 
@@ -33,6 +39,13 @@ def test_the_stages_that_come_with_the_project():
 def test_concurrency_is_shared_out_by_weight():
     stage = a_stage(concurrency=200, weights={"high": 50, "medium": 30, "low": 20})
     assert [stage.at_once(lane) for lane in Lane] == [100, 60, 40]
+
+
+def test_the_api_takes_a_thousand_single_submissions_a_second():
+    """A thousand tasks a second, each in a request of its own, and as many that ask for one."""
+    stage = a_stage("prod")
+    assert stage.requests_per_second >= 2 * 1_000
+    assert stage.burst >= 1_000
 
 
 def test_no_lane_gets_less_or_more_than_an_event_source_takes():
@@ -80,7 +93,26 @@ def test_a_stage_that_does_not_exist():
             {"weights": {"high": 60, "medium": 30, "low": 20}},
             "weights: high, medium and low must add up to 100, not 60 + 30 + 20 = 110",
         ),
-        ({"concurrency": 10}, "concurrency: must be greater than or equal to 20, not 10"),
+        ({"concurrency": 5}, "concurrency: must be greater than or equal to 6, not 5"),
+        ({"batch_size": {"low": 11}}, "batch_size.low: must be less than or equal to 10, not 11"),
+        ({"batch_size": {"slow": 1}}, "batch_size.slow: is not a knob; there are high, medium,"),
+        ({"alarms": False}, "alarms: must be 'all', 'essential' or 'none', not False"),
+        ({"warm_writes": 3_999}, "warm_writes: must be greater than or equal to 4000, not 3999"),
+        ({"warm_writes": 50_000}, "warm_writes: must be less than or equal to 40000, not 50000"),
+        (
+            {"warm_writes": 8_000, "table_stream_arn": STREAM},
+            "warm_writes: the stack does not change the table of table_stream_arn",
+        ),
+        ({"table_stream_arn": STREAM.partition("/stream")[0]}, "table_stream_arn: 'arn:aws:dyn"),
+        ({"jwt": JWT | {"scopes": {"read": "r"}}}, "jwt.scopes.operate: Field required"),
+        (
+            {"jwt": JWT | {"scopes": {"read": "r", "operate": "a b"}}},
+            "jwt.scopes.operate: 'a b' is not an OAuth scope",
+        ),
+        (
+            {"jwt": JWT | {"scopes": {"write": "w"}}},
+            "jwt.scopes.write: is not a knob; there are read, operate",
+        ),
         ({"alarm_email": "ops"}, "alarm_email: 'ops' is not an e-mail address"),
         ({"jwt": {"issuer": "http://x", "audience": ["a"]}}, "jwt.issuer: 'http://x' is not"),
         ({"jwt": {"issuer": "https://x.example"}}, "jwt.audience: Field required"),

@@ -3,16 +3,19 @@
 import json
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
 
 from bench.billing.prices import read_prices
-from infra.bundle import HANDLER_NAMES, HANDLERS
+from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
+from infra.stack import DuetimeStack
 from lambdas.aws import schema
 from lambdas.core.lanes import Lane
 from lambdas.core.times import SECOND
 from lambdas.executor.executor import RESERVE
 from lambdas.settings import Settings
-from tests.infra.conftest import Synthesize, of_type, one
+from tests.infra.conftest import CONTEXT, Synthesize, a_stage, of_type, one
+from tests.infra.test_permissions import as_list
 
 Template = dict[str, Any]
 
@@ -49,6 +52,43 @@ def test_the_table_is_the_one_that_the_roles_know(dev: Template):
         "Enabled": True,
     }
     assert made["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_a_table_takes_as_many_writes_as_it_is_warmed_for(dev: Template, synthesize: Synthesize):
+    made = one(synthesize("dev", warm_writes=20_000), "AWS::DynamoDB::Table")
+    warm = {"WriteUnitsPerSecond": 20_000}
+    assert made["WarmThroughput"] == warm
+    by_index = {i["IndexName"]: i.get("WarmThroughput") for i in made["GlobalSecondaryIndexes"]}
+    assert by_index == {
+        schema.WAKE_INDEX: warm,
+        schema.LISTING_INDEX: None,
+        schema.DEAD_INDEX: None,
+    }
+    assert "WarmThroughput" not in json.dumps(dev)
+
+
+def test_a_table_that_is_there_already_is_used_and_left_as_it_is(synthesize: Synthesize):
+    arn = "arn:aws:dynamodb:eu-central-1:123456789012:table/duetime-prod-x"
+    stream = f"{arn}/stream/2026-11-16T08:00:00.000"
+    template = synthesize("prod", table_stream_arn=stream)
+    assert of_type(template, "AWS::DynamoDB::Table") == {}
+    functions = of_type(template, FUNCTION).values()
+    assert {f["Environment"]["Variables"]["DUETIME_TABLE"] for f in functions} == {"duetime-prod-x"}
+    assert stream in [m["EventSourceArn"] for m in of_type(template, MAPPING).values()]
+    on_the_table = {
+        resource
+        for policy in of_type(template, "AWS::IAM::Policy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        for resource in as_list(statement["Resource"])
+        if "dynamodb" in str(statement["Action"])
+    }
+    assert on_the_table == {
+        arn,
+        stream,
+        f"{arn}/stream/*",
+        *(f"{arn}/index/{i}" for i in ("wake", "listing", "dead")),
+    }
+    assert template["Outputs"]["Table"]["Value"] == "duetime-prod-x"
 
 
 @pytest.mark.parametrize(("stage", "kept"), [("dev", False), ("prod", True)])
@@ -88,28 +128,42 @@ def test_every_queue_is_encrypted_and_speaks_tls_only(dev: Template):
     }
     for name, queue in of_type(dev, QUEUE).items():
         assert queue["SqsManagedSseEnabled"], name
-        assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
         assert json.dumps({"Ref": name}) in refused
+
+
+def test_what_failed_is_kept_for_as_long_as_it_is_of_use(dev: Template):
+    """So the alarms on ticks and records end by themselves, and ring again."""
+    hour, day = 3_600, 24 * 3_600
+    kept = {
+        name: queue["MessageRetentionPeriod"]
+        for name, queue in queues(dev).items()
+        if "Failed" in name
+    }
+    assert sorted(kept.values()) == [hour, day]
+    assert next(seconds for name, seconds in kept.items() if "FailedTicks" in name) == hour
+    others = [q for name, q in queues(dev).items() if name not in kept]
+    assert {q["MessageRetentionPeriod"] for q in others} == {14 * day}
 
 
 # The functions
 
 
-def test_every_function_is_small_traced_and_on_arm(dev: Template):
+def test_every_function_is_small_untraced_and_on_arm(dev: Template):
     functions = of_type(dev, FUNCTION).values()
     assert len(functions) == 6
     for function in functions:
         assert function["Runtime"] == "python3.13"
         assert function["Architectures"] == ["arm64"]
-        assert function["TracingConfig"] == {"Mode": "Active"}
+        assert "TracingConfig" not in function
         assert "LogGroup" in function["LoggingConfig"]
         assert "ReservedConcurrentExecutions" not in function
 
 
-def test_tracing_can_be_turned_off(synthesize: Synthesize):
-    template = synthesize("dev", tracing=False)
-    assert not any("TracingConfig" in f for f in of_type(template, FUNCTION).values())
-    assert "xray" not in json.dumps(of_type(template, "AWS::IAM::Policy"))
+def test_functions_are_traced_on_request(dev: Template, synthesize: Synthesize):
+    template = synthesize("dev", tracing=True)
+    assert {f["TracingConfig"]["Mode"] for f in of_type(template, FUNCTION).values()} == {"Active"}
+    assert "xray" in json.dumps(of_type(template, "AWS::IAM::Policy"))
+    assert "xray" not in json.dumps(of_type(dev, "AWS::IAM::Policy"))
 
 
 def test_every_log_is_kept_for_as_long_as_the_stage_says(synthesize: Synthesize):
@@ -159,7 +213,7 @@ def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template
         for f in of_type(dev, FUNCTION).values()
         if f.get("RecursiveLoop") == "Allow"
     }
-    assert allowed == {"scanner", *(f"executor-{lane}" for lane in Lane)}
+    assert allowed == {"scanner", "relay", *(f"executor-{lane}" for lane in Lane)}
 
 
 # The event sources
@@ -186,20 +240,20 @@ def test_a_tick_that_fails_is_not_repeated_but_kept(dev: Template):
 
 
 def test_each_lane_calls_its_own_executor(synthesize: Synthesize):
-    template = synthesize("dev", concurrency=50)
+    template = synthesize("dev", concurrency=50, batch_size={"low": 1})
     by_queue = {
         m["EventSourceArn"]["Fn::GetAtt"][0]: m
         for m in of_type(template, MAPPING).values()
         if m["EventSourceArn"]["Fn::GetAtt"][1] == "Arn"
     }
-    for lane, most in zip(Lane, (30, 15, 5), strict=True):
+    for lane, most, batch in zip(Lane, (30, 15, 5), (10, 10, 1), strict=True):
         [queue] = [
             id_
             for id_, q in of_type(template, QUEUE).items()
             if q.get("QueueName") == f"duetime-dev-{lane}"
         ]
         mapping = by_queue[queue]
-        assert mapping["BatchSize"] == 10
+        assert mapping["BatchSize"] == batch
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
         assert mapping["ScalingConfig"] == {"MaximumConcurrency": most}
         function = template["Resources"][mapping["FunctionName"]["Ref"]]["Properties"]
@@ -231,8 +285,10 @@ def test_the_api_is_signed_throttled_logged_and_closed_to_other_sites(dev: Templ
     assert {r["AuthorizationType"] for r in routes} == {"AWS_IAM"}
     stage = one(dev, "AWS::ApiGatewayV2::Stage")
     limits = stage["DefaultRouteSettings"]
-    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (500, 1_000)
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (2_000, 2_000)
     assert "$context.requestId" in stage["AccessLogSettings"]["Format"]
+    [log] = stage["AccessLogSettings"]["DestinationArn"]["Fn::GetAtt"][:1]
+    assert of_type(dev, "AWS::Logs::LogGroup")[log]["LogGroupName"].startswith("/aws/vendedlogs/")
     assert "CorsConfiguration" not in one(dev, "AWS::ApiGatewayV2::Api")
 
 
@@ -249,6 +305,23 @@ def test_tokens_of_an_issuer_instead_of_signatures(synthesize: Synthesize):
     assert cors["AllowOrigins"] == ["https://app.example.com"]
     assert "authorization" in cors["AllowHeaders"]
     assert "--token" in json.dumps(template["Outputs"]["TryIt"])
+
+
+def test_a_token_needs_the_scope_of_its_route(synthesize: Synthesize):
+    jwt = {"issuer": "https://login.example.com/", "audience": ["duetime"]}
+
+    def needed(**scopes: Any) -> dict[str, list[str] | None]:
+        template = synthesize("dev", jwt=jwt | scopes)
+        return {
+            route["RouteKey"].partition(" ")[0]: route.get("AuthorizationScopes")
+            for route in of_type(template, "AWS::ApiGatewayV2::Route").values()
+        }
+
+    changes = ("POST", "PUT", "PATCH", "DELETE")
+    assert needed() == dict.fromkeys(("GET", *changes))
+    scoped = needed(scopes={"read": "duetime/read", "operate": "duetime/operate"})
+    operate = ["duetime/operate"]
+    assert scoped == {"GET": ["duetime/read", *operate], **dict.fromkeys(changes, operate)}
 
 
 def test_a_domain_of_your_own(synthesize: Synthesize):
@@ -283,6 +356,16 @@ def test_executors_reach_a_vpc_and_what_their_statements_allow(synthesize: Synth
 
 # Alarms, dashboard, outputs
 
+ESSENTIAL = {"no tick for 3 minutes", "functions are throttled"}
+
+
+def alarmed(template: Template) -> dict[str, dict[str, Any]]:
+    """The alarms, by what they say."""
+    return {
+        alarm["AlarmName"].partition(": ")[2]: alarm
+        for alarm in of_type(template, "AWS::CloudWatch::Alarm").values()
+    }
+
 
 def test_the_alarms(prod: Template):
     alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
@@ -290,12 +373,14 @@ def test_the_alarms(prod: Template):
     lanes = [str(lane) for lane in Lane]
     functions = ["api", "scanner", "relay", *(f"executor-{lane}" for lane in lanes)]
     assert names == {
-        "no tick for 3 minutes",
+        *ESSENTIAL,
+        "the scanner is behind",
+        "overdue tasks are held back",
         "failed ticks",
         "failed records",
         "the relay is behind",
-        "functions are throttled",
         "the table is throttled",
+        *(f"tasks died, {lane}" for lane in lanes),
         *(f"dead letters, {lane}" for lane in lanes),
         *(f"tasks start late, {lane}" for lane in lanes),
         *(f"messages wait, {lane}" for lane in lanes),
@@ -306,8 +391,9 @@ def test_the_alarms(prod: Template):
         for s in one(prod, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
         if s["Effect"] == "Allow"
     ]
-    assert [(s["Action"], s["Principal"]) for s in allowed] == [
-        ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"})
+    ours = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    assert [(s["Action"], s["Principal"], s["Condition"]) for s in allowed] == [
+        ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"}, ours)
     ]
     topic = {"Ref": next(iter(of_type(prod, "AWS::SNS::Topic")))}
     assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
@@ -329,9 +415,13 @@ def test_a_missing_tick_is_an_alarm_and_other_silence_is_none(prod: Template):
 
 
 def test_the_bill_knows_how_many_metrics_the_alarms_look_at(prod: Template):
-    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
-    looked_at = [m for a in alarms for m in a.get("Metrics", [a]) if "Expression" not in m]
-    assert len(looked_at) == read_prices().assumed["alarms"]
+    assert len(looked_at(prod)) == read_prices().assumed["alarms"]
+
+
+def looked_at(template: Template) -> list[Any]:
+    """The metrics that are paid for: all but what is computed of others."""
+    alarms = alarmed(template).values()
+    return [m for a in alarms for m in a.get("Metrics", [a]) if "Expression" not in m]
 
 
 def test_one_slice_that_stops_is_an_alarm_too(synthesize: Synthesize):
@@ -340,8 +430,52 @@ def test_one_slice_that_stops_is_an_alarm_too(synthesize: Synthesize):
     assert threshold == 4
 
 
+def test_dev_misses_its_ticks_and_its_sandboxes_for_seventy_cents(dev: Template):
+    assert set(alarmed(dev)) == ESSENTIAL
+    assert len(looked_at(dev)) == 7
+
+
+def test_an_alarm_looks_at_the_scanners_lag_and_at_what_it_holds_back(prod: Template):
+    lag, held_back = (
+        alarmed(prod)[name] for name in ("the scanner is behind", "overdue tasks are held back")
+    )
+    for alarm, metric, above, minutes in ((lag, "Lag", 120, 5), (held_back, "HeldBack", 0, 15)):
+        [measure] = alarm["Metrics"]
+        assert measure["MetricStat"]["Metric"]["MetricName"] == metric
+        assert measure["MetricStat"]["Stat"] == "Maximum"  # of all slices
+        assert (alarm["Threshold"], alarm["DatapointsToAlarm"]) == (above, minutes)
+        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
+
+
+@pytest.mark.parametrize("lane", Lane)
+def test_an_alarm_rings_for_every_death_whatever_lies_in_the_queue(prod: Template, lane: Lane):
+    alarm = alarmed(prod)[f"tasks died, {lane}"]
+    [died] = alarm["Metrics"]
+    assert died["MetricStat"]["Metric"]["MetricName"] == "Dead"
+    assert (died["MetricStat"]["Stat"], died["MetricStat"]["Period"]) == ("Sum", 60)
+    assert (alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (1, "notBreaching")
+
+
+@pytest.mark.parametrize(
+    ("name", "knobs", "warned"),
+    [
+        ("prod", {}, True),
+        ("prod", {"alarm_email": "ops@example.com"}, False),
+        ("prod", {"alarms": "none"}, False),
+        ("dev", {}, False),
+    ],
+)
+def test_alarms_that_nobody_hears_are_a_warning(
+    no_bundles: Bundles, name: str, knobs: dict[str, Any], warned: bool
+):
+    app = cdk.App(context=CONTEXT)
+    stack = DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
+    said = [str(m.entry.data) for m in app.synth().get_stack_by_name(stack.stack_name).messages]
+    assert any("set alarm_email in cdk.json" in text for text in said) is warned
+
+
 def test_alarms_can_be_left_out(synthesize: Synthesize):
-    template = synthesize("dev", alarms=False)
+    template = synthesize("dev", alarms="none")
     assert of_type(template, "AWS::CloudWatch::Alarm") == {}
     assert of_type(template, "AWS::SNS::Topic") == {}
 
