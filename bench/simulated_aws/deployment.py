@@ -39,16 +39,17 @@ class Due:
 
 
 class Deployment:
-    def __init__(self, stage: Stage, model: Model, *, warm_writes: int = 0, seed: int = 1) -> None:
+    def __init__(self, stage: Stage, model: Model, *, seed: int = 1) -> None:
         self.stage = stage
         self.engine = Engine(seed)
         self.tally = Tally()
         self.start = self.engine.now
         self._model = model
+        self._submitting_until = self.start
         self._dice = Dice(self.engine.random)
         self._rules = Rules(shards=stage.shards)
         shards = Shards(count=stage.shards, since=self.start - DAY)
-        self.table = Table(model, self.tally, shards, warm_writes)
+        self.table = Table(model, self.tally, shards, stage.warm_writes or 0)
         self.lanes = {lane: self._lane(lane) for lane in Lane}
         self.scanner = ScannerFunction(
             self.engine,
@@ -77,38 +78,28 @@ class Deployment:
             self.table.put(self._submit(due, min(due.at, self.start) - LEAD))
 
     def submit_each_second(self, until: Millis, due_in: Callable[[Millis], Sequence[Due]]) -> None:
-        """From now on, tasks that are due in the second that begins LEAD from now."""
-        self._submit_a_second(until, due_in)
+        """From now on, the tasks that `due_in` names for the second that begins LEAD from now."""
+        now = self.engine.now
+        self._submitting_until = until - LEAD
+        if now >= self._submitting_until:
+            return
+        for due in due_in(now + LEAD):
+            self.table.submit(self._submit(due, now), now)
+        self.engine.after(SECOND, partial(self.submit_each_second, until, due_in))
 
-    def run(self, until: Millis) -> None:
-        """Until everything submitted has ended, at most until then."""
+    def run(self, at_most: Millis) -> None:
+        """Until everything submitted has ended."""
         with self.scanner.deployed():
-            self.engine.run(until, self._is_done)
-
-    @property
-    def executors(self) -> int:
-        return sum(lane.busy for lane in self.lanes.values())
+            self.engine.run(self.start + at_most, self._is_done)
 
     def _is_done(self) -> bool:
-        return not self.table.tasks and self.engine.now > self._submitting_until
-
-    _submitting_until: Millis = 0
-
-    def _submit_a_second(self, until: Millis, due_in: Callable[[Millis], Sequence[Due]]) -> None:
-        now = self.engine.now
-        self._submitting_until = max(until - LEAD, self._submitting_until)
-        if now + LEAD >= until:
-            return
-        tasks = due_in(now + LEAD)
-        for due in tasks:
-            self.table.submit(self._submit(due, now), now)
-        self.engine.after(SECOND, partial(self._submit_a_second, until, due_in))
+        return not self.table.tasks and self.engine.now >= self._submitting_until
 
     def _submit(self, due: Due, now: Millis) -> Task:
         spec = Spec(
             target=TARGET, run_at=due.at, priority=due.lane, name=due.group, timeout=due.timeout
         )
-        self.tally.submitted[due.group] += 1
+        self.tally.asked_for(due.group, due.at)
         self.tally.counts["api"] += 1 / PER_REQUEST
         task_id = self._dice.new_id(now)
         return submit(self._rules, task_id, spec, now=now, draw=self._dice.draw())
@@ -128,6 +119,7 @@ class Deployment:
             self._model,
             self.tally,
             at_once=self.stage.at_once(name),
+            batch_size=getattr(self.stage.batch_size, name),
             invoke=executors.invoke,
             admits=self._admits,
         )
@@ -143,5 +135,9 @@ class Deployment:
         lane.put(Held(delivery), now + delay_seconds(delivery.visible_at, now) * SECOND)
 
     def _admits(self) -> bool:
-        self.tally.peak_executors = max(self.tally.peak_executors, self.executors)
-        return self.executors + self.scanner.running < self._model.limits.account
+        """Whether the account has room for one more executor. If so, there will be one."""
+        executors = sum(lane.busy for lane in self.lanes.values())
+        if executors + self.scanner.running >= self._model.limits.account:
+            return False
+        self.tally.peak_executors = max(self.tally.peak_executors, executors + 1)
+        return True

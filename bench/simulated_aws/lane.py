@@ -35,6 +35,7 @@ class Lane:
         tally: Tally,
         *,
         at_once: int,
+        batch_size: int,
         invoke: Invoke,
         admits: Callable[[], bool],
     ) -> None:
@@ -42,6 +43,7 @@ class Lane:
         self._model = model
         self._tally = tally
         self._at_once = at_once
+        self._batch_size = batch_size
         self._invoke = invoke
         self._admits = admits  # whether the account has room for one more
         self._ready: deque[Held] = deque()
@@ -77,7 +79,7 @@ class Lane:
 
     def pump(self) -> None:
         while self._ready and self.busy < self._batches and self._admits():
-            size = min(self._model.limits.batch, len(self._ready))
+            size = min(self._batch_size, len(self._ready))
             batch = [self._ready.popleft() for _ in range(size)]
             for held in batch:
                 held.receives += 1

@@ -22,7 +22,7 @@ class Limits:
     new_table_writes: int = 4_000  # units a second that a new table takes, and each index
     first_batches: int = 5  # that an event source starts with
     more_batches: int = 300  # a minute that it adds while messages wait
-    batch: int = 10  # messages in an invocation
+    messages: int = 10  # in a request of SQS
     account: int = 1_000  # concurrent executions; a new account may have as few as 10
     full_vcpu: int = 1_769  # MB at which a function has one vCPU
     count_lag: Millis = MINUTE  # of SQS's count of messages

@@ -1,7 +1,8 @@
 """The scanner's function: the real handler, over the simulated table and lanes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from inspect import unwrap
 from math import ceil
@@ -68,9 +69,7 @@ class TickStore:
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         """A write that is throttled is tried again as the SDK does it, and then Unknown."""
         rounds = ceil(len(changes) / self._assumed.fan_out)
-        self._sandbox.spend(
-            len(changes) * self._assumed.write_cpu, rounds * self._assumed.table_ms
-        )
+        self._sandbox.spend(len(changes) * self._assumed.write_cpu, rounds * self._assumed.table_ms)
         answers: dict[int, Answer] = {}
         left = list(range(len(changes)))
         for number in range(self._assumed.tries):
@@ -130,7 +129,7 @@ class TickLanes:
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         assumed = self._sandbox.model.assumed
-        requests = ceil(len(deliveries) / self._sandbox.model.limits.batch)
+        requests = ceil(len(deliveries) / self._sandbox.model.limits.messages)
         self._sandbox.spend(len(deliveries) * assumed.send_cpu, assumed.queue_ms)
         self._tally.counts["sqs"] += requests
         for delivery in deliveries:
@@ -181,14 +180,15 @@ class ScannerFunction:
     @contextmanager
     def deployed(self) -> Iterator[None]:
         """The handler's wiring leads here. Its own code decides all the rest."""
-        settings = Settings(
-            table="t",
-            queue_high="high",
-            queue_medium="medium",
-            queue_low="low",
-            shards=self._stage.shards,
-            catch_up=self._stage.catch_up,
-        )
+        given: dict[str, Any] = {
+            "table": "tasks",
+            "shards": self._stage.shards,
+            "catch_up": self._stage.catch_up,
+            **{f"queue_{lane}": lane.value for lane in Lane},
+            **{f"at_once_{lane}": self._stage.at_once(lane) for lane in Lane},
+        }
+        known = {each.name for each in fields(Settings)}
+        settings = Settings(**{name: value for name, value in given.items() if name in known})
         scanner = handler.scanner.__wrapped__  # without its cache: each sandbox has its own
         with (
             patch.object(wiring, "settings", lambda: settings),
@@ -265,6 +265,3 @@ class Context:
 
     def get_remaining_time_in_millis(self) -> Millis:
         return self._until - self._process.engine.now
-
-
-__all__ = ["Callable", "ScannerFunction"]

@@ -17,10 +17,15 @@ class Tally:
     submitted: Counter[str] = field(default_factory=Counter)
     succeeded: Counter[str] = field(default_factory=Counter)
     dead: Counter[str] = field(default_factory=Counter)
+    last_due: dict[str, Millis] = field(default_factory=dict)
     last_start: dict[str, Millis] = field(default_factory=dict)
     peak_executors: int = 0
     lag: Millis = 0
     held_back: int = 0
+
+    def asked_for(self, group: str, due_at: Millis) -> None:
+        self.submitted[group] += 1
+        self.last_due[group] = max(due_at, self.last_due.get(group, 0))
 
     def started(self, group: str, at: Millis, drift: Millis) -> None:
         self.drifts[group].append(drift)
@@ -29,11 +34,6 @@ class Tally:
     def ran(self, memory: int, span: float) -> None:
         self.counts["invocations"] += 1
         self.counts["mb_ms"] += memory * max(span, 1)
-
-    def percentile(self, group: str, share: float) -> float:
-        """In seconds."""
-        drifts = sorted(self.drifts[group])
-        return drifts[min(int(share * len(drifts)), len(drifts) - 1)] / SECOND if drifts else 0.0
 
     def dollars(self, prices: Prices) -> float:
         """At list price. Without the relay, logs beyond Lambda's own lines, and storage."""
