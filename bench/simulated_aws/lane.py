@@ -56,15 +56,12 @@ class Lane:
         engine.after(SECOND, self._every_second)
 
     def put(self, held: Held, visible_at: Millis) -> None:
-        now = self._engine.now
-        if visible_at <= now:
-            self._ready.append(held)
-            self.pump()
-            return
-        if visible_at not in self._delayed:
-            self._delayed[visible_at] = []
-            self._engine.at(visible_at, lambda: self._show(visible_at))
-        self._delayed[visible_at].append(held)
+        """Messages that become visible together may be received together."""
+        at = max(visible_at, self._engine.now)
+        if at not in self._delayed:
+            self._delayed[at] = []
+            self._engine.at(at, lambda: self._show(at))
+        self._delayed[at].append(held)
 
     def depth(self) -> Depth:
         """As SQS tells it: as it was a minute ago."""
@@ -89,10 +86,6 @@ class Lane:
             after = self._model.assumed.poll_ms
             self._engine.after(after, lambda batch=batch: self._invoke(batch))
 
-    @property
-    def waiting(self) -> int:
-        return len(self._ready)
-
     def _show(self, at: Millis) -> None:
         self._ready.extend(self._delayed.pop(at))
         self.pump()
@@ -100,11 +93,11 @@ class Lane:
     def _every_second(self) -> None:
         now, limits = self._engine.now, self._model.limits
         self._counted.append((now, len(self._ready)))
-        if self._ready and self.busy >= self._batches:
-            more = limits.more_batches * SECOND // MINUTE
-            self._batches = min(self._batches + more, self._at_once)
         if now - self._looked_at >= self._model.assumed.idle_batches_after:
             self._batches = max(self._peak, min(limits.first_batches, self._at_once))
             self._peak, self._looked_at = self.busy, now
+        if self._ready and self.busy >= self._batches:
+            more = limits.more_batches * SECOND // MINUTE
+            self._batches = min(self._batches + more, self._at_once)
         self.pump()
         self._engine.after(SECOND, self._every_second)
