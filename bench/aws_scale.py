@@ -57,6 +57,8 @@ DRAINED_WITHIN = 60.0  # seconds after the minute of the burst
 STEADY_P99 = 1.0  # seconds
 AT_MOST = 4 * HOUR  # of virtual time
 
+MEMORIES = (512, 1_024, 1_769, 3_008)  # of a scanner, MB
+
 TASKS = "tasks"
 FRESH, OVERDUE = "fresh", "overdue"
 HEALTHY = "healthy"
@@ -191,6 +193,17 @@ def result_of(deployment: Deployment, scenario: str, group: str) -> Result:
     )
 
 
+def claims_a_minute(memory: int, model: Model, tasks: int = 120_000) -> dict[str, Any]:
+    """What one slice claims, tick after tick, while there is more than it can do."""
+    deployment = Deployment(Stage(name="one slice", scanner_memory=memory), model)
+    first = deployment.start + 3 * MINUTE
+    deployment.hold(Due(at=first + n, group=TASKS) for n in range(tasks))
+    deployment.run(2 * MINUTE)
+    last = max(at for at, _, _ in deployment.scanner.reports)
+    claims = deployment.tally.counts["claims"] * MINUTE // (last - deployment.start)
+    return {"what": f"{memory:,} MB", "claims a minute": claims, "claims a second": claims // 60}
+
+
 def failures(results: Sequence[Result]) -> list[str]:
     """What is not as docs/deploy.md says."""
     failed = [f"{r.stage}, {r.scenario}: {r.lost} tasks lost" for r in results if r.lost]
@@ -233,7 +246,9 @@ def main() -> int:
             processes.submit(play, stage, scenario, size, model)
             for scenario, stage in product(given.scenario or SCENARIOS, stages)
         ]
+        capacity = [processes.submit(claims_a_minute, memory, model) for memory in MEMORIES]
         results = [result for played in plays for result in played.result()]
+        report("aws-capacity", "One slice of the scanner", [row.result() for row in capacity])
     for stage in stages:
         rows = [r.row() for r in results if r.stage == stage.name]
         title = f"{stage.name}: drift, with {given.minutes} minutes of steady load"

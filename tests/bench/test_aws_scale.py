@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from bench.aws_scale import RECIPE, SCENARIOS, TASKS, Result, Size, failures, play
+from bench.aws_scale import RECIPE, SCENARIOS, TASKS, Result, Size, claims_a_minute, failures, play
 from bench.simulated_aws.deployment import Deployment, Due
 from bench.simulated_aws.lane import Held, Lane
 from bench.simulated_aws.limits import Assumed, Limits, Model, Partition
@@ -121,6 +121,12 @@ def test_memory_beyond_one_vcpu_makes_no_claim_faster() -> None:
     one, two = (played(1_000, scanner_memory=memory) for memory in (1_769, 3_538))
 
     assert claimed_after(one) == claimed_after(two)
+
+
+def test_slice_of_the_default_stage_claims_what_the_docs_say() -> None:
+    claims = claims_a_minute(1_024, Model(), tasks=30_000)["claims a minute"]
+
+    assert 28_000 < claims < 54_000
 
 
 def test_tasks_of_a_connection_with_a_dear_handshake_start_later() -> None:
