@@ -23,6 +23,9 @@ class Settings:
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
+    at_once_high: int = 0  # executors of a lane that run at once; 0 if it is not known
+    at_once_medium: int = 0
+    at_once_low: int = 0
     retention_days: int = RETENTION // DAY
     longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes, all in all
     handlers: str = ""  # the module or folder of Python handlers; for the API a file of names
@@ -72,6 +75,14 @@ class Settings:
             Lane.HIGH: self.queue_high,
             Lane.MEDIUM: self.queue_medium,
             Lane.LOW: self.queue_low,
+        }
+
+    @property
+    def at_once(self) -> dict[Lane, int]:
+        return {
+            Lane.HIGH: self.at_once_high,
+            Lane.MEDIUM: self.at_once_medium,
+            Lane.LOW: self.at_once_low,
         }
 
     @property

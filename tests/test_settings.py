@@ -1,6 +1,7 @@
 import pytest
 
 from lambdas.api.submission import KEY_LIFE
+from lambdas.core.lanes import Lane
 from lambdas.core.times import DAY
 from lambdas.settings import Settings
 
@@ -22,6 +23,11 @@ def test_what_is_not_given_has_a_default():
 def test_numbers_are_read():
     settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SHARDS": "4"})
     assert (settings.catch_up, settings.shards) == (7, 4)
+
+
+def test_the_executors_of_a_lane_are_not_known_unless_they_are_given():
+    settings = Settings.read(REQUIRED | {"DUETIME_AT_ONCE_HIGH": "60"})
+    assert settings.at_once == {Lane.HIGH: 60, Lane.MEDIUM: 0, Lane.LOW: 0}
 
 
 def test_the_hosts_that_executors_call_come_between_commas():

@@ -230,9 +230,13 @@ class World:
         self.clock.advance(max(at - self.clock.now(), 0))
 
     def tick(
-        self, until: Millis | None = None, slice_number: int = 0, slices: int = 1
+        self,
+        until: Millis | None = None,
+        slice_number: int = 0,
+        slices: int = 1,
+        continues: str | None = None,
     ) -> TickReport:
-        return self.scanner.tick(slice_number, slices, until)
+        return self.scanner.tick(slice_number, slices, until, continues=continues)
 
     def live(self, span: Millis, step: Millis = MINUTE) -> None:
         """Let time pass, with a tick and a delivery at every step."""

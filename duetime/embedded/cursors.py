@@ -5,7 +5,7 @@ from sqlite3 import Connection
 
 from duetime.embedded.database import Database
 from lambdas.core.codec import from_json, to_json
-from lambdas.core.ports import Shards, SliceState
+from lambdas.core.ports import Chain, Shards, SliceState
 from lambdas.core.times import Millis
 
 SHARDS = 1  # one file, one writer: nothing to spread
@@ -51,7 +51,8 @@ def _state(text: str | None) -> SliceState:
         return SliceState()
     state = from_json(text)
     cursors = {int(shard): minute for shard, minute in state.pop("cursors").items()}
-    return SliceState(cursors=cursors, **state)
+    chain = state.pop("chain", None)  # rows of earlier versions have none
+    return SliceState(cursors=cursors, chain=Chain(**chain) if chain else None, **state)
 
 
 def _setting(connection: Connection, name: str) -> str | None:

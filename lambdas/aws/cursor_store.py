@@ -1,12 +1,13 @@
 """How far the scanner has come: the AWS backend's CursorStore."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from lambdas.aws import schema
 from lambdas.aws.items import Item
 from lambdas.aws.table import IS_FREE, Table
 from lambdas.core import codec
-from lambdas.core.ports import Shards, SliceState
+from lambdas.core.ports import Chain, Shards, SliceState
 from lambdas.core.times import Millis
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _row(slice_number: int, state: SliceState) -> Item:
         "swept": state.swept,
         "paced": state.paced,
         "ticked_at": state.ticked_at,
+        "backed_up": state.backed_up,
+        "chain": state.chain and asdict(state.chain),
     }
     return {
         schema.PK: {"S": schema.slice_pk(slice_number)},
@@ -92,4 +95,6 @@ def _read(row: Item) -> SliceState:
         swept=body["swept"],
         paced=body.get("paced", {}),  # rows of earlier versions have none, nor what follows
         ticked_at=body.get("ticked_at"),
+        backed_up=body.get("backed_up", {}),
+        chain=Chain(**chain) if (chain := body.get("chain")) else None,
     )

@@ -173,6 +173,15 @@ class Shards:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Chain:
+    """Ticks that follow each other at once; see lambdas.scanner.chain."""
+
+    id: str  # drawn at random for each tick that is to follow
+    until: Millis  # by then it has saved its state
+    slices: int  # into how many it cuts the shards
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class SliceState:
     """How far the scanner of one slice of shards has come."""
 
@@ -181,6 +190,8 @@ class SliceState:
     swept: int = 0  # the older minute that was read last
     paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → where its slots end
     ticked_at: Millis | None = None  # when the tick that saved it began
+    backed_up: Mapping[str, int] = field(default_factory=dict)  # lane → ticks in a row it was
+    chain: Chain | None = None  # that goes on where the tick that saved it ran out of time
 
 
 class CursorStore(Protocol):

@@ -2,8 +2,9 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from math import ceil
 
 from lambdas.core.change import Applied, Change, Unknown, Unreadable
 from lambdas.core.lanes import Lane
@@ -21,7 +22,11 @@ from lambdas.scanner.pace import Pacer, due_at
 
 log = logging.getLogger(__name__)
 
-BACKED_UP = 1_000  # ready messages from which a lane counts as backed up
+BACKED_UP = 1_000  # ready messages from which a lane counts as backed up, at the least
+TAKEN_A_MINUTE = 10 * 60  # messages, by one executor: batches of ten that take about a second
+PATIENCE = 5  # ticks in a row that add nothing overdue to a lane that is backed up
+TRICKLE = 0.1  # of the pace: what they let through after that
+NO_LIMITS: Mapping[Lane, int] = {}
 AT_ONCE: Millis = 0
 
 
@@ -40,20 +45,34 @@ class Dispatched:
 
 @value()
 class Dispatcher:
-    """For one tick: the depth of a lane is read once, and only if somebody asks."""
+    """For one tick: the depth of a lane is read once, and only if somebody asks.
+
+    `at_once`: how many executors of each lane run at once, where that is known.
+    `was_backed_up`: for how many ticks in a row each lane was backed up before this one."""
 
     ports: Ports
     pacer: Pacer
+    at_once: Mapping[Lane, int] = field(default_factory=dict)
+    was_backed_up: Mapping[str, int] = field(default_factory=dict)
     _ready: dict[Lane, int] = field(default_factory=dict)
+    _refused: Counter[Lane] = field(default_factory=Counter)
 
     def admits(self, found: Wake) -> bool:
         """Whether the tick may take this wake. Overdue work waits for a slot, and none is
-        added to a lane that cannot keep up with what it has."""
+        added to a lane that cannot keep up with what it has, but for a trickle after some ticks:
+        the count of SQS lags, and a count that is wrong must not hold work back for ever."""
         if not self.pacer.overdue(due_at(found, self.ports.rules.horizon)):
             return True
         if self.pacer.used_up(found.lane):
             return False
-        return found.kind is WakeKind.WATCH or not self._backed_up(found.lane)
+        if found.kind is WakeKind.WATCH or not self._backed_up(found.lane):
+            return True
+        self._refused[found.lane] += 1
+        return self._refused[found.lane] <= self._trickle(found.lane)
+
+    def backed_up(self) -> dict[str, int]:
+        """For the next tick, its `was_backed_up`: lanes that had overdue work and no room."""
+        return {lane.value: self.was_backed_up.get(lane, 0) + 1 for lane in self._refused}
 
     def claim(self, wakes: Sequence[Wake]) -> Dispatched:
         """Claim tasks whose time is near, and send them. The slot of a claim that is lost goes
@@ -190,7 +209,12 @@ class Dispatcher:
     def _backed_up(self, lane: Lane) -> bool:
         if lane not in self._ready:
             self._ready[lane] = self.ports.lanes.depth(lane).ready
-        return self._ready[lane] > BACKED_UP
+        return self._ready[lane] > max(BACKED_UP, self.at_once.get(lane, 0) * TAKEN_A_MINUTE)
+
+    def _trickle(self, lane: Lane) -> int:
+        """How many overdue tasks this tick adds to a lane although it is backed up."""
+        patient = self.was_backed_up.get(lane, 0) < PATIENCE
+        return 0 if patient else ceil(self.pacer.slots_a_tick * TRICKLE)
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
         """An executor that died right after its lease may not have kept the attempt before."""

@@ -27,8 +27,8 @@ copy_config_to_registered_loggers(logger, include={"lambdas"})
 @cache
 def scanner() -> Scanner:
     adapters = wiring.adapters()
-    catch_up = wiring.settings().catch_up
-    return Scanner(adapters.ports, adapters.cursors, catch_up=catch_up)
+    given = wiring.settings()
+    return Scanner(adapters.ports, adapters.cursors, catch_up=given.catch_up, at_once=given.at_once)
 
 
 @logger.inject_lambda_context
@@ -38,10 +38,10 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     now = wiring.adapters().ports.clock.monotonic()
     left = context.get_remaining_time_in_millis()
     until = now + max(left - RESERVE, left // 2)
-    report = scanner().tick(slice_number, slices, until)
+    report = scanner().tick(slice_number, slices, until, continues=event.get("continues"))
     _publish(slice_number, report)
     if report.unfinished and report.saved:  # else another tick of this slice is at it
-        again = {"slice": slice_number, "slices": slices}
+        again = {"slice": slice_number, "slices": slices, "continues": report.chain}
         wiring.invoke_again(context.invoked_function_arn, again)
     return report.told()
 
@@ -59,12 +59,15 @@ def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
 
 def _publish(slice_number: int, report: TickReport) -> None:
     """A metric costs money in every hour in which it is sent: what is zero is left out, so that
-    an idle deployment pays for three."""
+    an idle deployment pays for three. A tick that yielded did not scan: it counts for no tick,
+    or the alarm for missing ticks would not ring when the chain is dead."""
     logger.info("tick", step="scan", slice=slice_number, **report.told())
-    metrics.add_metric("Ticks", MetricUnit.Count, 1)
-    metrics.add_metric("Lag", MetricUnit.Seconds, report.lag / SECOND)
     if report.age is not None:
         metrics.add_metric("TickAge", MetricUnit.Seconds, report.age / SECOND)
+    if report.yielded:
+        return
+    metrics.add_metric("Ticks", MetricUnit.Count, 1)
+    metrics.add_metric("Lag", MetricUnit.Seconds, report.lag / SECOND)
     _count(metrics, {"HeldBack": report.held_back, "SetAside": report.set_aside})
     for lane in Lane:
         _publish_lane(lane, report.claims[lane], report.lost_claims[lane])

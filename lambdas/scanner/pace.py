@@ -36,6 +36,10 @@ class Pacer:
         self._starts = {lane: min(max(ends.get(lane, 0), now), self._until) for lane in Lane}
         self._slots: dict[Lane, dict[str, Millis]] = {lane: {} for lane in Lane}
 
+    @property
+    def slots_a_tick(self) -> float:
+        return self._rate * PACED_AHEAD / SECOND
+
     def overdue(self, at: Millis) -> bool:
         return at < self._now - OVERDUE_AFTER
 

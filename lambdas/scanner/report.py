@@ -21,6 +21,8 @@ class TickReport:
     held_back: int = 0  # overdue work that waits for a slot, or for room in its lane
     unfinished: bool = False  # time ran out, or there was too much: tick again at once
     saved: bool = False
+    chain: str | None = None  # what the tick that follows at once continues
+    yielded: bool = False  # to a chain of ticks that is at work on this slice: it did nothing
     age: Millis | None = None  # of the last tick of this slice that was saved
     lag: Millis = 0  # of the oldest cursor, behind where it would stand if all were well
 

@@ -5,70 +5,98 @@ should long have moved. Any number of ticks may overlap or be cut off: the condi
 a claim is the only arbiter, and what a tick leaves behind the next one finds.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lambdas.core.errors import Unavailable
-from lambdas.core.ports import CursorStore, Ports, Shards, SliceState
+from lambdas.core.lanes import Lane
+from lambdas.core.ports import Chain, CursorStore, Ports, Shards, SliceState
 from lambdas.core.times import Millis
 from lambdas.core.wakes import Wake, WakeKind
-from lambdas.scanner.dispatch import Dispatched, Dispatcher
+from lambdas.scanner.backlog import Backlog
+from lambdas.scanner.chain import expected_within, must_yield
+from lambdas.scanner.dispatch import NO_LIMITS, Dispatched, Dispatcher
 from lambdas.scanner.index import WakeIndex, read_index
-from lambdas.scanner.near import read_near
+from lambdas.scanner.near import Near, read_near
 from lambdas.scanner.pace import CATCH_UP, Pacer
 from lambdas.scanner.report import TickReport
 from lambdas.scanner.start import starting_points
-from lambdas.scanner.window import Window, lag, sweep, window
+from lambdas.scanner.window import lag, sweep, window
 
 BATCH = 100  # wakes that are taken together
 TRIES = 3  # before a row that fails is set aside
+FRESH_SHARE = 0.6  # of a tick's time, while other work waits
 
 Take = Callable[[Sequence[Wake]], Dispatched]
 
 
 class Scanner:
-    """`catch_up`: overdue tasks that are let into each lane a second, over all slices."""
+    """`catch_up`: overdue tasks that are let into each lane a second, over all slices.
+    `at_once`: how many executors of each lane run at once, where that is known."""
 
-    def __init__(self, ports: Ports, cursors: CursorStore, *, catch_up: float = CATCH_UP) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        cursors: CursorStore,
+        *,
+        catch_up: float = CATCH_UP,
+        at_once: Mapping[Lane, int] = NO_LIMITS,
+    ) -> None:
         self._ports = ports
         self._cursors = cursors
         self._catch_up = catch_up
+        self._at_once = at_once
 
     def tick(
-        self, slice_number: int = 0, slices: int = 1, until: Millis | None = None
+        self,
+        slice_number: int = 0,
+        slices: int = 1,
+        until: Millis | None = None,
+        *,
+        continues: str | None = None,
     ) -> TickReport:
-        """Scan one slice of the shards; stop, and say so, when `until` has come, a time of the
-        monotonic clock."""
-        now = self._ports.clock.now()
+        """Scan one slice of the shards.
+
+        `until`, a time of the monotonic clock: the tick stops then. A caller that sets it must
+        tick again at once when the report says `unfinished` and `saved`, and pass the report's
+        `chain` as `continues`; other ticks of the slice yield meanwhile (see chain)."""
+        clock = self._ports.clock
+        now = clock.now()
+        within = 0 if until is None else expected_within(until - clock.monotonic())
         horizon = self._ports.rules.horizon
         shards = self._cursors.shards(now)
         state = self._cursors.load(slice_number)
+        age = None if state.ticked_at is None else max(now - state.ticked_at, 0)
+        if must_yield(state.chain, slices=slices, continues=continues, within=within, now=now):
+            return TickReport(yielded=True, age=age)
         mine = range(slice_number, shards.count, slices)
         start = starting_points(self._cursors, state.cursors, mine, shards, now)
         windows = [window(shard, start[shard], now=now, horizon=horizon) for shard in mine]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
+        dispatcher = Dispatcher(self._ports, pacer, self._at_once, state.backed_up)
         index = read_index(self._ports.store)
-        tick = _Tick(Dispatcher(self._ports, pacer), index, now=now, until=until)
-        tick.report.age = None if state.ticked_at is None else max(now - state.ticked_at, 0)
+        tick = _Tick(dispatcher, index, now=now, until=until)
         near = read_near(index, windows, pacer, now=now, horizon=horizon)
-        tick.take(near.fresh)
-        tick.take(near.schedules)
-        tick.take(near.watches)
-        tick.report.unfinished |= near.more
-        cursors = tick.catch_up(windows)
-        tick.report.lag = lag(windows, cursors)
-        tick.take(near.overdue)
-        tick.report.held_back += near.left
-        swept = tick.sweep(state.swept, windows, shards)
-        tick.report.unfinished |= tick.more_behind or tick.more_to_put
+        behind = Backlog(windows)
+        tick.take_shares(near, behind)
+        swept = tick.sweep(state.swept, behind, shards)
+        tick.take_rest(near, behind)
+        report, cursors = tick.report, behind.cursors()
+        report.age, report.lag = age, lag(windows, cursors)
+        chain = None
+        if report.unfinished and until is not None:
+            report.chain = self._ports.chance.nonce()
+            chain = Chain(id=report.chain, until=clock.now() + within, slices=slices)
         after = SliceState(
             fence=state.fence + 1,
             cursors={**state.cursors, **cursors},  # of others' shards what they may not know yet
             swept=swept,
             paced=pacer.ends(),
             ticked_at=now,
+            backed_up=dispatcher.backed_up(),
+            chain=chain,
         )
-        tick.report.saved = self._cursors.save(slice_number, after)
-        return tick.report
+        report.saved = self._cursors.save(slice_number, after)
+        return report
 
 
 class _Tick:
@@ -79,54 +107,74 @@ class _Tick:
         self._index = index
         self._now = now
         self._until = until
-        self.more_behind = False  # and it may be taken at once
-        self.more_to_put = False  # of a schedule, likewise
+        self._deadline = until  # of the work at hand
+        self._more_to_put = False  # of a schedule, and at once
         self.report = TickReport()
 
-    def take(self, wakes: Iterable[Wake]) -> None:
+    def take_shares(self, near: Near, behind: Backlog) -> None:
+        """Take each sort of work for its share of the time, so that none waits for the end of
+        another. Fresh work comes first; a share that is not used up goes to the next sort. What
+        there was no time for stays in `near` and `behind`."""
+        self._begin_share(FRESH_SHARE)
+        near.fresh = self.take(near.fresh)
+        self._begin_share(1 / 4)
+        near.schedules = self.take(near.schedules)
+        self._begin_share(1 / 3)
+        near.watches = self.take(near.watches)
+        self._begin_share(1 / 2)  # after a day's outage even reading takes longer than a tick may
+        self.catch_up(behind)
+        self._begin_share(1 / 2)
+        near.overdue = self.take(near.overdue)
+        self._begin_share(1 / 2)  # the sweep's
+
+    def take_rest(self, near: Near, behind: Backlog) -> None:
+        """Spend the time that is left on what the shares left over. The next tick comes at once
+        if there is still more, but not for what waits for a slot: that waits for the next
+        minute."""
+        self._deadline = self._until
+        near.fresh = self.take(near.fresh)
+        near.schedules = self.take(near.schedules)
+        near.watches = self.take(near.watches)
+        if not self.report.held_back:
+            self.catch_up(behind)
+        near.overdue = self.take(near.overdue)
+        left = near.fresh or near.schedules or near.watches or near.overdue
+        got_on = behind.moved or behind.taken or self.out_of_time()
+        more_behind = not behind.done and got_on and not self.report.held_back
+        self.report.held_back += near.left
+        self.report.unfinished = bool(left) or near.more or more_behind or self._more_to_put
+
+    def take(self, wakes: Iterable[Wake]) -> list[Wake]:
         """Claim what is to be dispatched, put what schedules call for, look at what is to be
-        watched, the higher lanes first and the oldest of a lane before the rest."""
+        watched, the higher lanes first and the oldest of a lane before the rest. Returns what
+        there was no time for."""
         ordered = sorted(wakes, key=lambda found: (found.lane.rank, found.at))
-        self._in_batches(
+        due = [w for w in ordered if w.at <= self._now]
+        left = self._in_batches(
             [w for w in ordered if w.kind is WakeKind.DISPATCH], self._dispatcher.claim
         )
-        due = [w for w in ordered if w.at <= self._now]
-        near = [w for w in due if w.kind is WakeKind.SCHEDULE]
-        self._in_batches(near, self._dispatcher.materialise)
-        self._in_batches([w for w in due if w.kind is WakeKind.WATCH], self._dispatcher.watch)
+        left += self._in_batches(
+            [w for w in due if w.kind is WakeKind.SCHEDULE], self._dispatcher.materialise
+        )
+        left += self._in_batches(
+            [w for w in due if w.kind is WakeKind.WATCH], self._dispatcher.watch
+        )
+        return left
 
-    def catch_up(self, windows: Sequence[Window]) -> dict[int, int]:
-        """Work off what lies behind, the oldest minute of all shards first. Returns the new
-        cursors: of each shard the oldest minute not yet seen empty. After a day's outage even
-        reading can take longer than a tick may, so it gets half of the time; the next tick
-        begins where this one stopped. It comes at once only if this one got something done:
-        what waits for a slot waits for the next minute."""
-        enough, done = self._halfway(), self.report.taken
-        found_in: dict[int, int] = {}
-        reached = min((w.behind.start for w in windows), default=0)
-        end = max((w.behind.stop for w in windows), default=0)
-        while reached < end and not self.out_of_time():
-            wakes = []
-            for w in windows:
-                if reached in w.behind and (some := list(self._index.wakes(reached, w.shard))):
-                    found_in.setdefault(w.shard, reached)
-                    wakes += some
-            self.take(wakes)
-            reached += 1
-            if enough is not None and self._dispatcher.ports.clock.monotonic() >= enough:
-                break
-        cursors = {w.shard: w.cursor(found_in.get(w.shard, reached)) for w in windows}
-        moved = any(cursors[w.shard] > w.behind.start for w in windows)
-        got_on = (moved or self.report.taken > done) and not self.report.held_back
-        self.more_behind = reached < end and got_on
-        return cursors
+    def catch_up(self, behind: Backlog) -> None:
+        """Work off what lies behind, from where it was left."""
+        done = self.report.taken
+        behind.left = self.take(behind.left)
+        while not behind.left and not behind.done and not self.out_of_time():
+            behind.left = self.take(behind.read_on(self._index))
+        behind.taken += self.report.taken - done
 
-    def sweep(self, swept: int, windows: Sequence[Window], shards: Shards) -> int:
+    def sweep(self, swept: int, behind: Backlog, shards: Shards) -> int:
         """Returns the minute that was swept last. One in which something had to wait is read
         again by the next tick: no cursor comes back to it."""
         for minute in sweep(swept, shards, now=self._now):
             held_back = self.report.held_back
-            for w in windows:
+            for w in behind.windows:
                 if minute not in w.behind:
                     self.take(self._index.wakes(minute, w.shard))
             if self.out_of_time() or self.report.held_back > held_back:
@@ -134,24 +182,29 @@ class _Tick:
             swept = minute
         return swept
 
-    def _halfway(self) -> Millis | None:
-        now = self._dispatcher.ports.clock.monotonic()
-        return None if self._until is None else now + (self._until - now) // 2
-
     def out_of_time(self) -> bool:
-        if self._until is not None and self._dispatcher.ports.clock.monotonic() >= self._until:
-            self.report.unfinished = True
-        return self.report.unfinished
+        return self._deadline is not None and self._monotonic() >= self._deadline
 
-    def _in_batches(self, wakes: Sequence[Wake], take: Take) -> None:
+    def _begin_share(self, share: float) -> None:
+        """What follows gets this share of the time that the tick has left."""
+        if self._until is not None:
+            now = self._monotonic()
+            self._deadline = now + int((self._until - now) * share)
+
+    def _monotonic(self) -> Millis:
+        return self._dispatcher.ports.clock.monotonic()
+
+    def _in_batches(self, wakes: Sequence[Wake], take: Take) -> list[Wake]:
+        """Returns those that there was no time for."""
         for start in range(0, len(wakes), BATCH):
             if self.out_of_time():
-                return
+                return list(wakes[start:])
             batch = wakes[start : start + BATCH]
             admitted = [found for found in batch if self._dispatcher.admits(found)]
             self.report.held_back += len(batch) - len(admitted)
             if admitted:
                 self._take_batch(admitted, take)
+        return []
 
     def _take_batch(self, wakes: Sequence[Wake], take: Take) -> None:
         """One bad row must not spoil its batch: after a failure each goes alone."""
@@ -184,4 +237,4 @@ class _Tick:
         self.report.set_aside += done.set_aside
         self.report.held_back += done.held_back
         self.report.occurrences += done.occurrences
-        self.more_to_put |= done.more_to_put
+        self._more_to_put |= done.more_to_put

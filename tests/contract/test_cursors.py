@@ -3,7 +3,7 @@ from dataclasses import replace
 from duetime.embedded.cursors import _state as embedded_state
 from lambdas.aws import schema
 from lambdas.aws.cursor_store import _read as dynamo_state
-from lambdas.core.ports import CursorStore, SliceState
+from lambdas.core.ports import Chain, CursorStore, SliceState
 from lambdas.core.times import DAY
 from tests.factories import NOW
 
@@ -13,6 +13,8 @@ FIRST = SliceState(
     swept=29_912_000,
     paced={"high": NOW, "low": NOW + 10},
     ticked_at=NOW + 20,
+    backed_up={"low": 3},
+    chain=Chain(id="5f3a", until=NOW + 30, slices=4),
 )
 
 

@@ -9,7 +9,8 @@ from lambdas.core.steps.claim import SET_ASIDE_FOR
 from lambdas.core.steps.submit import submit
 from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.core.wakes import minute_of
-from lambdas.scanner.dispatch import BACKED_UP
+from lambdas.scanner.dispatch import BACKED_UP, PATIENCE
+from lambdas.scanner.scanner import Scanner
 from lambdas.scanner.window import SWEPT_A_TICK
 from tests.factories import a_spec
 from tests.world import RULES, World, embedded_world, late
@@ -136,10 +137,11 @@ def test_a_tick_that_runs_out_of_time_goes_on_where_it_stopped():
         world.store.few_wakes = lambda limit: None
         world.store.wakes = lambda *args: (world.advance(10), read(*args))[1]
 
-        ticks = 0
-        while world.tick(until).unfinished:
+        ticks, report = 0, world.tick(until)
+        while report.unfinished:
             ticks += 1
             until += SECOND
+            report = world.tick(until, continues=report.chain)
             assert ticks < 30
 
         assert ticks > 10, "a day has 1,440 minutes, and a tick reads a hundred"
@@ -183,6 +185,44 @@ def test_nothing_overdue_is_added_to_a_lane_that_is_backed_up(world: World):
     world.advance(SECOND)
     world.deliver()
     assert set(world.starts) == {*old, fresh, other_lane}
+
+
+def test_a_lane_bears_what_its_executors_take_in_a_minute(world: World):
+    world.scanner = Scanner(world.ports, world.cursors, at_once={Lane.MEDIUM: 10, Lane.LOW: 1})
+    world.tick()
+    for lane in (Lane.MEDIUM, Lane.LOW):
+        world.submit(due_in=10 * MINUTE, priority=lane)
+    world.advance(HOUR)
+
+    world.lanes.crowd = 10 * 600 + 1
+    assert world.tick().claimed == 0
+    world.lanes.crowd -= 1
+    assert [*world.tick().claims] == [Lane.MEDIUM]
+    world.lanes.crowd = BACKED_UP
+    assert [*world.tick().claims] == [Lane.LOW], "1,000 at the least"
+
+
+def test_a_lane_that_stays_backed_up_gets_a_tenth_of_the_pace_in_the_end(world: World):
+    """The count of a queue lags, and may be wrong: it must not hold work back for ever."""
+    world.scanner = Scanner(world.ports, world.cursors, catch_up=1)
+    world.tick()
+    for _ in range(20):
+        world.submit(due_in=10 * MINUTE)
+    world.advance(HOUR)
+    world.lanes.crowd = BACKED_UP + 1
+
+    claims = []
+    for _ in range(PATIENCE + 3):
+        claims.append(world.tick().claimed)
+        world.advance(MINUTE)
+    assert claims == [0] * PATIENCE + [6, 6, 6]
+
+    world.lanes.crowd = None
+    assert world.tick().claimed == 2
+    world.lanes.crowd = BACKED_UP + 1
+    world.submit(due_in=10 * MINUTE)
+    world.advance(HOUR)
+    assert world.tick().claimed == 0, "and the ticks are counted anew"
 
 
 @pytest.mark.parametrize("late_by", [0, 20 * MINUTE], ids=["near", "backlog"])

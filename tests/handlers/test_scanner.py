@@ -2,6 +2,8 @@ import pytest
 
 from lambdas import wiring
 from lambdas.aws.cursor_store import DynamoCursorStore
+from lambdas.aws.lane_queue import SqsLanes
+from lambdas.core.ports import Depth
 from lambdas.core.times import HOUR, MINUTE
 from lambdas.core.wakes import shard_of
 from lambdas.scanner.handler import slice_of
@@ -69,7 +71,44 @@ def test_a_tick_that_cannot_finish_starts_the_next_one(deployment: Deployment, i
 
     assert report["unfinished"]
     assert deployment.read(task["id"])["status"] == "PENDING"
-    assert invoked == [(LambdaContext.invoked_function_arn, {"slice": 1, "slices": 2})]
+    again = {"slice": 1, "slices": 2, "continues": report["chain"]}
+    assert invoked == [(LambdaContext.invoked_function_arn, again)]
+
+
+def test_a_tick_that_was_started_again_goes_on_and_one_of_the_rule_yields(
+    deployment: Deployment, invoked: list
+):
+    rule = recorded("eventbridge_scheduled")
+    _, task = deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(5 * MINUTE)
+    deployment.scan(rule, remaining=0)
+
+    assert deployment.scan(rule)["yielded"]
+    assert deployment.read(task["id"])["status"] == "PENDING"
+
+    [(_, again)] = invoked
+    report = deployment.scan(again)
+    assert (report["claimed"], report["yielded"]) == (1, False)
+    assert len(invoked) == 1
+    assert not deployment.scan(rule)["yielded"]
+
+
+def test_a_lane_is_backed_up_by_more_than_its_executors_take_in_a_minute(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    """Settings reach the scanner: with two executors a lane bears 1,200 messages."""
+    monkeypatch.setenv("DUETIME_AT_ONCE_MEDIUM", "2")
+    ready = [1_200]
+    monkeypatch.setattr(SqsLanes, "depth", lambda *_: Depth(ready=ready[0], delayed=0, in_flight=0))
+    deployment.scan(recorded("eventbridge_slice"))
+    for _ in range(8):
+        deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(HOUR)
+
+    ready[0] += 1
+    assert deployment.scan({"slice": 0, "slices": 1})["claimed"] == 0
+    ready[0] -= 1
+    assert deployment.scan({"slice": 0, "slices": 1})["claimed"] == 8
 
 
 def test_a_tick_that_was_overtaken_leaves_the_rest_to_the_other(

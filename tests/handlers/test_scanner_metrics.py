@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lambdas import wiring
 from lambdas.aws import schema
 from lambdas.aws.task_store import DynamoTaskStore
 from lambdas.core.times import HOUR, MINUTE, SECOND
@@ -48,6 +49,25 @@ def test_an_idle_tick_sends_three_metrics(
     deployment.clock.advance(61_500)
     deployment.scan(TICK)
     assert measured(capsys) == {"": {"Ticks": 1, "Lag": 0, "TickAge": 61.5}}
+
+
+def test_a_tick_that_yields_sends_its_age_and_counts_for_no_tick(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Else the alarm for missing ticks would not ring while a dead chain is waited for."""
+    monkeypatch.setattr(wiring, "invoke_again", lambda arn, event: None)
+    submit(deployment)
+    deployment.clock.advance(5 * MINUTE)
+    deployment.scan(TICK, remaining=0)
+    assert measured(capsys)[""]["Ticks"] == 1
+
+    deployment.clock.advance(10 * SECOND)
+    deployment.scan(TICK)
+    assert measured(capsys) == {"": {"TickAge": 10}}
+
+    deployment.clock.advance(10 * SECOND)
+    deployment.scan(TICK)
+    assert measured(capsys)[""]["Ticks"] == 1, "the chain is dead, and the rule has taken over"
 
 
 def test_the_age_is_that_of_the_same_slice(

@@ -200,6 +200,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.environment() == texts  # nothing that Settings does not know
         assert (settings.stage, settings.shards) == ("dev", 32)
         assert (settings.catch_up, settings.retention_days) == (7, 3)
+        assert settings.at_once == {Lane.HIGH: 60, Lane.MEDIUM: 30, Lane.LOW: 10}
         assert settings.longest_timeout == 840
         assert settings.hosts_allowed == ["10.0.0.0/8", "db"]
         expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}

@@ -15,6 +15,7 @@ from lambdas.core.times import MINUTE, SECOND, Millis
 from lambdas.executor.books import STOP_GRACE, Books
 from lambdas.executor.executor import Executor
 from lambdas.executor.runs import Ended, Run
+from lambdas.scanner.report import TickReport
 from lambdas.scanner.scanner import Scanner
 from tests.simulation import plans
 from tests.simulation.engine import Process
@@ -44,11 +45,26 @@ def call_api(
     return api.call(request)
 
 
-def scan(
-    ports: Ports, store: SimulatedStore, slice_number: int, slices: int, catch_up: int
-) -> None:
-    until = ports.clock.monotonic() + 50 * SECOND
-    Scanner(ports, store, catch_up=catch_up).tick(slice_number, slices, until)
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What the event of a tick names."""
+
+    number: int
+    slices: int
+    continues: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScannerSettings:
+    catch_up: int  # overdue tasks a second
+    time: Millis = 50 * SECOND  # of a tick
+    call_takes: Millis = 0
+
+
+def scan(ports: Ports, store: SimulatedStore, part: Slice, settings: ScannerSettings) -> TickReport:
+    until = ports.clock.monotonic() + settings.time
+    scanner = Scanner(ports, store, catch_up=settings.catch_up)
+    return scanner.tick(part.number, part.slices, until, continues=part.continues)
 
 
 @dataclass(slots=True)

@@ -16,6 +16,8 @@ R = TypeVar("R")
 def called(process: Process, faults: Faults, act: Callable[[], T]) -> T:
     """The process can be killed or frozen before it, and after: then it was made, and its
     caller never learns."""
+    if process.call_takes:
+        process.sleep_until(process.engine.now + process.call_takes)
     _on_the_way(process, faults)
     answer = act()
     _on_the_way(process, faults)

@@ -99,6 +99,7 @@ class Process:
         self.clock = SkewedClock(engine, 0)
         self.alive = True
         self.frozen = False
+        self.call_takes: Millis = 0  # each call to a backend
         self.disturbed_at: Millis = 0  # when it was last held up for long
         self.on_thaw: Action = lambda: None
         self.on_end: Callable[[bool], object] = lambda killed: None

@@ -7,6 +7,7 @@ a little finds less than worlds in which a few things fail a lot.
 from dataclasses import dataclass
 from random import Random
 
+from lambdas.core.lanes import Lane
 from lambdas.core.times import DAY, MINUTE, SECOND, Millis
 
 
@@ -30,15 +31,17 @@ class Faults:
     tick_missed: float = 0.0
     tick_doubled: float = 0.0
     relay_lost: float = 0.0
+    follower_lost: float = 0.0  # the tick that an unfinished one has started
     purges: int = 0  # in all
     outage: tuple[Millis, Millis] | None = None  # no ticks from … to
     idle: tuple[Millis, Millis] | None = None  # no executors from … to
+    stuck: Lane | None = None  # it says for ever that it is backed up
     skew: Millis = 0  # of any clock, at most
     over_at: Millis | None = None
 
     def stop(self, now: Millis) -> None:
-        """From now on the world is as it should be. Clocks stay as they are."""
-        calm = Faults(lasts=self.lasts, skew=self.skew, over_at=now)
+        """From now on the world is as it should be. Clocks and counts stay as they are."""
+        calm = Faults(lasts=self.lasts, skew=self.skew, stuck=self.stuck, over_at=now)
         for name in Faults.__slots__:
             setattr(self, name, getattr(calm, name))
 
@@ -59,6 +62,7 @@ STRENGTHS = {
     "tick_missed": 0.2,
     "tick_doubled": 0.3,
     "relay_lost": 0.3,
+    "follower_lost": 0.5,
 }
 
 
@@ -79,6 +83,9 @@ def drawn(random: Random) -> Faults:
     if random.random() < 0.03:
         faults.outage = faults.lasts // 2, faults.lasts // 2 + DAY
         faults.lasts += DAY
+    if random.random() < 0.1:
+        faults.stuck = random.choice(list(Lane))
+        faults.outage = faults.outage or _span(random, faults.lasts)
     return faults
 
 

@@ -256,6 +256,9 @@ class Monitor:
         self.asked.add(delivery.token)
         self.engine.trace.add(self.engine.now, "operator", "redrives", (delivery.task_id,))
 
+    def scanned_beside_a_chain(self, process: Process) -> None:
+        self._fail(f"{process.name} scanned a slice beside a chain of ticks")
+
     # the handlers
 
     def began(self, process: Process, task: Task) -> None:

@@ -23,6 +23,7 @@ from lambdas.executor.context import Context
 from lambdas.executor.executor import Executor
 from lambdas.executor.messages import Messages
 from lambdas.scanner import near, scanner
+from lambdas.scanner.dispatch import Dispatcher
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -60,8 +61,9 @@ def watches_claimed_ahead_of_time() -> Iterator[None]:
 
     def take_all(tick, wakes):
         tick._now += YEAR
-        take(tick, wakes)
+        left = take(tick, wakes)
         tick._now -= YEAR
+        return left
 
     with (
         patch.object(scanner, "read_near", eager),
@@ -272,6 +274,27 @@ def snooze_that_uses_up_an_attempt():
 @mutant
 def outcome_given_up_at_once():
     return patch.object(Books, "_keep", lambda books, end: books._executor.lose(end))
+
+
+# Ticks that run out of time, and lanes that are backed up.
+
+
+@mutant
+def dead_chain_holds_its_slice_for_ever():
+    def for_ever(chain, *, slices, continues, within, now):
+        return chain is not None and chain.slices == slices and chain.id != continues
+
+    return patch.object(scanner, "must_yield", for_ever)
+
+
+@mutant
+def rule_scans_beside_a_chain():
+    return patch.object(scanner, "must_yield", lambda chain, **options: False)
+
+
+@mutant
+def backed_up_lanes_refuse_for_ever():
+    return patch.object(Dispatcher, "_trickle", lambda dispatcher, lane: 0)
 
 
 # Schedules.

@@ -15,6 +15,7 @@ from tests.simulation.monitor import Monitor
 VISIBILITY: Millis = 15 * MINUTE
 MAX_RECEIVES = 5  # a deployment has 10; this is a little harsher, and quicker
 AHEAD: Millis = SECOND
+STUCK = 1_000_000  # messages that a count shows which is wrong
 
 
 @dataclass(slots=True)
@@ -96,6 +97,8 @@ class SimulatedSqs:
     def depth(self, lane: Lane) -> Depth:
         now = self._engine.now
         ready = sum(1 for m in self._lanes[lane].values() if m.visible_at <= now)
+        if lane is self._faults.stuck:
+            ready += STUCK
         return Depth(ready=ready, delayed=len(self._lanes[lane]) - ready, in_flight=0)
 
     @property

@@ -36,8 +36,9 @@ def simulate(seed: int, tasks: int = 50) -> Report:
     try:
         crowd = world.engine.random.choice([1_000, 3])
         few = world.engine.random.choice([500, 12, 0])
+        batch = world.engine.random.choice([100, 100, 1])
         told = patch("lambdas.api.sending.log", world.monitor)
-        with _quietly(), _crowded_at(crowd), _small_up_to(few), told:
+        with _quietly(), _crowded_at(crowd), _small_up_to(few), _taken_together(batch), told:
             Trial(world, tasks).run()
     except Violation as error:
         violation, about = str(error), error.task_id
@@ -149,6 +150,11 @@ def _quietly() -> Iterator[None]:
 def _crowded_at(ready: int):
     """A lane of few messages counts as backed up, so that few tasks make a backlog."""
     return patch("lambdas.scanner.dispatch.BACKED_UP", ready)
+
+
+def _taken_together(wakes: int):
+    """Few tasks make many batches, so that ticks run out of time between them."""
+    return patch("lambdas.scanner.scanner.BATCH", wakes)
 
 
 def _small_up_to(wakes: int):

@@ -1,6 +1,6 @@
 """The store as one process sees it: real rows, behind a network and an index that lags."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from duetime.embedded.store import EmbeddedStore
 from lambdas.core.change import Answer, Change
@@ -34,6 +34,7 @@ class SimulatedStore:
         self._faults = faults
         self._monitor = monitor
         self._shards = Shards(count=shards, since=SINCE)
+        self.on_load: Callable[[SliceState], object] = lambda state: None
 
     # writes: each of a batch has its own fate
 
@@ -82,7 +83,9 @@ class SimulatedStore:
         return self._call(lambda: self._shards)
 
     def load(self, slice_number: int) -> SliceState:
-        return self._call(lambda: self._rows.load(slice_number))
+        state = self._call(lambda: self._rows.load(slice_number))
+        self.on_load(state)
+        return state
 
     def _call(self, act):
         process, faults = self._process, self._faults

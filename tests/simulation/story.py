@@ -1,15 +1,17 @@
 """What happens in a world: clients submit and cancel, ticks come or do not, executors live and
 die, operators purge and redrive."""
 
+from dataclasses import replace
 from typing import Any
 
 from lambdas.api.http import Response
 from lambdas.core.errors import Unavailable
 from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
+from lambdas.core.ports import Chain
 from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
 from tests.simulation import plans
-from tests.simulation.actors import HANDLER, ExecutorLife, scan
+from tests.simulation.actors import HANDLER, ExecutorLife, ScannerSettings, Slice, scan
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.recurring import Recurring
@@ -26,9 +28,18 @@ class Story:
         self._monitor = world.monitor
         self._sqs = world.sqs
         self._sqs.on_sent = self._nudge
-        self._catch_up = self._engine.random.choice([100, 1])  # overdue tasks a second
+        catch_up = self._engine.random.choice([100, 1])
+        self._settings = self._engine.random.choice(
+            [
+                ScannerSettings(catch_up),
+                ScannerSettings(catch_up),
+                ScannerSettings(catch_up, time=20 * SECOND, call_takes=SECOND // 2),
+            ]
+        )
+        self._followers: list[tuple[Slice, Process]] = []
         self._executors: list[Process] = []
-        self.recurring = Recurring(world, self._engine.random.choice([0, 0, 1, 2]))
+        schedules = self._engine.random.choice([0, 0, 1, 2])
+        self.recurring = Recurring(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
         self.accepted: dict[str, str] = {}  # key → task id
@@ -123,18 +134,48 @@ class Story:
             )  # somebody changes it all the time
             for number in range(slices):
                 delay = engine.between(0, 20) if engine.chance(faults.slow) else 0
-                self._world.process(
-                    "scanner", lambda p, n=number, s=slices: self._scan(p, n, s), delay
-                )
+                self._start_tick(Slice(number, slices), delay)
 
-    def _scan(self, process: Process, number: int, slices: int) -> None:
+    def _start_tick(self, part: Slice, delay: Millis) -> Process:
+        process = self._world.process("scanner", lambda p: self._scan(p, part), delay)
+        process.call_takes = self._settings.call_takes
+        return process
+
+    def _scan(self, process: Process, part: Slice) -> None:
         ports, store = self._world.ports(process)
+        beside: list[bool] = []
+        store.on_load = lambda state: beside.append(self._at_work(state.chain, part))
         try:
-            scan(ports, store, number, slices, self._catch_up)
+            report = scan(ports, store, part, self._settings)
         except Unavailable as error:
             process.note("tick failed", str(error))
-        else:
-            self._monitor.settled(process)
+            return
+        self._monitor.settled(process)
+        if report.yielded:
+            process.note("tick yielded")
+        elif beside[0] and not process.disturbed_at:
+            self._monitor.scanned_beside_a_chain(process)
+        if report.unfinished and report.saved:
+            self._follow(process, replace(part, continues=report.chain))
+
+    def _follow(self, process: Process, part: Slice) -> None:
+        """As a function starts itself again: after a moment, twice, or not at all."""
+        engine, faults = self._engine, self._faults
+        process.note("tick unfinished", part.continues)
+        if engine.chance(faults.follower_lost):
+            return
+        for _ in range(2 if engine.chance(faults.tick_doubled) else 1):
+            follower = self._start_tick(part, engine.between(0, 2))
+            self._followers.append((part, follower))
+
+    def _at_work(self, chain: Chain | None, part: Slice) -> bool:
+        """Whether a tick that loads this state finds the next tick of a chain alive and well."""
+        if chain is None or chain.slices != part.slices or chain.id == part.continues:
+            return False
+        return any(
+            other.continues == chain.id and f.alive and not f.frozen and not f.disturbed_at
+            for other, f in self._followers
+        )
 
     # executors
 
