@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from inspect import unwrap
 from math import ceil
@@ -180,15 +179,15 @@ class ScannerFunction:
     @contextmanager
     def deployed(self) -> Iterator[None]:
         """The handler's wiring leads here. Its own code decides all the rest."""
-        given: dict[str, Any] = {
-            "table": "tasks",
-            "shards": self._stage.shards,
-            "catch_up": self._stage.catch_up,
-            **{f"queue_{lane}": lane.value for lane in Lane},
-            **{f"at_once_{lane}": self._stage.at_once(lane) for lane in Lane},
-        }
-        known = {each.name for each in fields(Settings)}
-        settings = Settings(**{name: value for name, value in given.items() if name in known})
+        queues = {f"queue_{lane}": lane.value for lane in Lane}
+        at_once = {f"at_once_{lane}": self._stage.at_once(lane) for lane in Lane}
+        settings = Settings(
+            table="tasks",
+            shards=self._stage.shards,
+            catch_up=self._stage.catch_up,
+            **queues,
+            **at_once,
+        )
         scanner = handler.scanner.__wrapped__  # without its cache: each sandbox has its own
         with (
             patch.object(wiring, "settings", lambda: settings),
