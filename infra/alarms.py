@@ -35,9 +35,7 @@ class Alarms(Construct):
         self._topic = sns.Topic(self, "Topic", enforce_ssl=True)
         # A policy of its own replaces the one that lets CloudWatch publish.
         ours = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
-        self._topic.grant_publish(
-            iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=ours)
-        )
+        self._topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=ours))
         if stage.alarm_email:
             self._topic.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
         measures, functions = Measures(stage), {p.name: p.function for p in parts.functions()}

@@ -217,7 +217,8 @@ def interpreter(version: str) -> str | None:
     for candidate in (sys.executable, shutil.which(f"python{version}")):
         if candidate and _version_of(candidate) == version:
             return candidate
-    return _uv_python("find", "--managed-python", "--no-project", version).stdout.strip() or None
+    fetched = _uv_python("find", "--managed-python", "--system", "--no-project", version)
+    return fetched.stdout.strip() or None
 
 
 @cache
@@ -234,7 +235,7 @@ def fetch_interpreter(version: str) -> str | None:
 
 def _uv_python(*command: str) -> subprocess.CompletedProcess[str]:
     here = os.environ | {"UV_PYTHON_INSTALL_DIR": str(PYTHONS), "UV_HTTP_RETRIES": "1"}
-    uv = [sys.executable, "-m", "uv", "python", *command]
+    uv = [sys.executable, "-m", "uv", "--color", "never", "python", *command]
     return subprocess.run(uv, env=here, capture_output=True, text=True, check=False)
 
 

@@ -10,6 +10,7 @@ from infra.lanes import EXECUTOR_TIMEOUT
 from infra.stage import Handlers
 from lambdas.core.lanes import Lane
 
+
 class Executors(Construct):
     def __init__(self, scope: Construct, name: str, given: Given) -> None:
         super().__init__(scope, name)

@@ -58,7 +58,7 @@ class DuetimeStack(Stack):
         if stage.alarms != "none":
             Alarms(self, "Alarms", stage=stage, parts=self.parts)
         if stage.alarms == "all" and stage.alarm_email is None:
-            told = f"Nobody is told when an alarm of {stage.name} rings: set alarm_email in cdk.json"
+            told = f"Alarms of stage {stage.name!r} reach nobody: set alarm_email in cdk.json."
             Annotations.of(self).add_warning_v2("duetime:alarmEmail", told)
         Outputs(self, "Outputs", stage=stage, parts=self.parts, dashboard=dashboard.name)
         Tags.of(self).add("duetime:stage", stage.name)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,8 +19,18 @@ from pydantic import (
     model_validator,
 )
 
+from infra.formats import (
+    Action,
+    AllowedHost,
+    Certificate,
+    Email,
+    Host,
+    Https,
+    Origin,
+    Scope,
+    StreamArn,
+)
 from lambdas.core.lanes import Lane
-from lambdas.executor.targets.address_rules import parse_allowed
 from lambdas.settings import LONGEST_RETENTION
 
 LONGEST_ALLOW_HOSTS = 1_000  # characters: a function's environment has room for 4 KB in all
@@ -37,42 +46,6 @@ LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 
 class BadStage(Exception):
     """Something in the context that cannot be deployed; its text is one sentence."""
-
-
-def _matching(pattern: str, what: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"{text!r} is not {what}")
-        return text
-
-    return AfterValidator(check)
-
-
-Email = Annotated[str, _matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address")]
-Https = Annotated[str, _matching(r"https://[^\s/]+\S*", "an https address")]
-Origin = Annotated[str, _matching(r"https?://[^\s/]+|\*", "an origin such as https://example.com")]
-Host = Annotated[str, _matching(r"([a-z0-9-]+\.)+[a-z]{2,}", "a domain name")]
-Certificate = Annotated[
-    str, _matching(r"arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate/\S+", "the ARN of a certificate")
-]
-StreamArn = Annotated[
-    str,
-    _matching(
-        r"arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table/[\w.-]+/stream/\S+",
-        "the ARN of a table's stream",
-    ),
-]
-Scope = Annotated[str, _matching(r"[\x21\x23-\x5b\x5d-\x7e]+", "an OAuth scope")]
-
-
-def _allowed(text: str) -> str:
-    parse_allowed(text)
-    return text
-
-
-AllowedHost = Annotated[str, AfterValidator(_allowed)]
-
-Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
 
 
 class _Knobs(BaseModel):

@@ -136,23 +136,28 @@ class Deployed:
 
     def relay(self, records: list[Any] | None = None) -> Reply:
         """Lambda's poller of the stream: all that was written so far, or what is given."""
-        [table] = [i for i, r in self.template["Resources"].items() if "TimeToLive" in str(r)]
-        mapping = self._mapping(table, "StreamArn")
+        mapping = self._one("AWS::Lambda::EventSourceMapping", lambda m: "StartingPosition" in m)
         records = self.stream_records() if records is None else records
         event = {"Records": [r for r in records if _passes(r, mapping["FilterCriteria"])]}
         reply = self._invoke(mapping["FunctionName"]["Ref"], event)
         assert reply.answer == {"batchItemFailures": []}
         return reply
 
-    def stream_records(self) -> list[Any]:
+    def stream_records(self, arn: str | None = None) -> list[Any]:
         streams = self.client("dynamodbstreams")
-        arn = streams.list_streams()["Streams"][0]["StreamArn"]
+        arn = (
+            arn or streams.list_streams(TableName=self.functions_table())["Streams"][0]["StreamArn"]
+        )
         [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
         iterator = streams.get_shard_iterator(
             StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
         )["ShardIterator"]
         records = streams.get_records(ShardIterator=iterator)["Records"]
         return json.loads(json.dumps(records, default=str))
+
+    def functions_table(self) -> str:
+        [table] = {f.environment["DUETIME_TABLE"] for f in self.functions.values()}
+        return table
 
     def url(self, queue: str) -> str:
         return self.client("sqs").get_queue_url(QueueName=queue)["QueueUrl"]

@@ -141,12 +141,12 @@ def test_a_file_that_the_executors_could_not_import(tmp_path: Path):
 @pytest.fixture
 def pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """No interpreter but what uv has put here."""
-    monkeypatch.setattr(bundle, "PYTHONS", tmp_path / "python")
+    monkeypatch.setattr(bundle, "PYTHONS", tmp_path / "pythons")
     monkeypatch.setattr(sys, "executable", _uv_alone(tmp_path))
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
     for asked in (bundle.interpreter, bundle.fetch_interpreter):
         asked.cache_clear()
-    yield tmp_path / "python"
+    yield tmp_path / "pythons"
     monkeypatch.undo()
     for asked in (bundle.interpreter, bundle.fetch_interpreter):
         asked.cache_clear()
@@ -161,7 +161,7 @@ def _uv_alone(folder: Path) -> str:
 
 
 def test_an_interpreter_that_uv_has_fetched_compiles_the_bundles(pythons: Path):
-    version = "3.{}".format(sys.version_info.minor)
+    version = bundle.THIS_PYTHON
     assert bundle.interpreter("3.99") is None
     full = platform.python_version()
     kept = pythons / f"cpython-{full}-linux-{platform.machine()}-gnu"
@@ -179,10 +179,12 @@ def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
     monkeypatch.setenv("UV_PYTHON_INSTALL_MIRROR", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as the CDK does
     bundles = make_bundles(None, Machine.function("arm64"))
     said = capfd.readouterr().err
     assert said.startswith("Python 3.13 is not here to compile the bundles, and uv cannot fetch it")
     assert "refused" in said
+    assert "\x1b" not in said
     assert len(said.splitlines()) == 1
     assert not list(bundles.roles.rglob("*.pyc"))
 

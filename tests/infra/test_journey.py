@@ -11,6 +11,7 @@ import pytest
 
 from infra.bundle import Machine, make_bundles
 from infra.stack import DuetimeStack
+from infra.stage import Stage
 from lambdas.aws import schema
 from lambdas.core.lanes import MAX_RECEIVES, Lane
 from lambdas.core.times import HOUR, MINUTE, SECOND
@@ -28,17 +29,31 @@ Flow = Callable[[Deployed], None]
 played: set[Flow] = set()
 
 
+Deploy = Callable[[Stage], Deployed]
+
+
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    assembly, scratch = (tmp_path_factory.mktemp(name) for name in ("assembly", "scratch"))
-    stage = a_stage("dev", slices=2, catch_up=1)  # a second, so that a small crowd has to wait
-    app = cdk.App(context=CONTEXT, outdir=str(assembly))
-    DuetimeStack(app, stage=stage, bundles=make_bundles(stage.handlers, Machine.this()))
-    app.synth()
-    with moto_server(scratch) as endpoint:
-        made = Deployed(assembly, endpoint, scratch)
-        yield made
-        made.close()
+def deploy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploy]:
+    """Puts stages into one account."""
+    made: list[Deployed] = []
+    with moto_server(tmp_path_factory.mktemp("moto")) as endpoint:
+
+        def deploying(stage: Stage) -> Deployed:
+            assembly, scratch = (tmp_path_factory.mktemp(n) for n in ("assembly", "scratch"))
+            app = cdk.App(context=CONTEXT, outdir=str(assembly))
+            DuetimeStack(app, stage=stage, bundles=make_bundles(stage.handlers, Machine.this()))
+            app.synth()
+            made.append(Deployed(assembly, endpoint, scratch))
+            return made[-1]
+
+        yield deploying
+        for deployed in made:
+            deployed.close()
+
+
+@pytest.fixture(scope="module")
+def deployed(deploy: Deploy) -> Deployed:
+    return deploy(a_stage("dev", slices=2, catch_up=1))  # a second: a small crowd has to wait
 
 
 def submit(deployed: Deployed, handler: str = "demo.hello", **fields: Any) -> str:
@@ -118,7 +133,7 @@ def twice(deployed: Deployed) -> None:
 def removed(deployed: Deployed, task_id: str) -> None:
     """Its time of retention is over: DynamoDB removes the task, the relay what stood beside it."""
     dynamodb, pk = deployed.client("dynamodb"), {"S": schema.task_pk(task_id)}
-    [table] = dynamodb.list_tables()["TableNames"]
+    table = deployed.functions_table()
     key = {schema.PK: pk, schema.SK: {"S": schema.TASK}}
     item = dynamodb.get_item(TableName=table, Key=key)["Item"]
     assert schema.REMOVE_AFTER in item
@@ -393,6 +408,23 @@ def _drawn(template: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
                 yield metric[0], _dimensions(named), metric[1]
 
 
+def test_a_new_stack_goes_on_with_the_table_of_another(deploy: Deploy):
+    """As after `make destroy`, which leaves the table, and after a restore from a backup."""
+    before = deploy(a_stage("old"))
+    task_id = submit(before, payload={"name": "Ada"}, delay=600, priority="low")
+    table = before.functions_table()
+    described = before.client("dynamodb").describe_table(TableName=table)["Table"]
+
+    after = deploy(a_stage("new", table_stream_arn=described["LatestStreamArn"]))
+    assert after.functions_table() == table
+    after.now = before.now + 599 * SECOND
+    assert sum(tick.answer["claimed"] for tick in after.tick()) == 1
+    after.now += SECOND
+    assert after.deliver("duetime-new-low") == 1
+    assert read(after, task_id)["status"] == "SUCCEEDED"
+    assert figures(after.relay())["Succeeded"] == [1]
+
+
 def test_what_is_left_out_of_the_template_is_known(prod: dict[str, Any]):
     before, after = prod["Resources"], transformed(prod)["Resources"]
     gone = {before[name]["Type"] for name in before.keys() - after.keys()}
@@ -416,7 +448,7 @@ def test_moto_made_what_the_template_says(deployed: Deployed):
         redrive = json.loads(attributes["RedrivePolicy"])
         assert redrive["deadLetterTargetArn"].endswith(f":duetime-dev-{lane}-dlq")
         assert attributes["VisibilityTimeout"] == "5400"
-    [table] = dynamodb.list_tables()["TableNames"]
+    table = deployed.functions_table()
     made = dynamodb.describe_table(TableName=table)["Table"]
     assert {index["IndexName"] for index in made["GlobalSecondaryIndexes"]} == {
         schema.WAKE_INDEX,

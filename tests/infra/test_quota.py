@@ -53,7 +53,9 @@ def check(endpoint: str, stage: str = "dev") -> subprocess.CompletedProcess[str]
 
 
 def limit(quota: int) -> dict[str, Any]:
-    return {"AccountLimit": {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": quota}}
+    return {
+        "AccountLimit": {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": quota}
+    }
 
 
 def test_a_new_account_is_warned_before_it_deploys():

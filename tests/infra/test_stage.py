@@ -31,7 +31,7 @@ def test_the_stages_that_come_with_the_project():
     assert (dev.keep_data, dev.shards, dev.slices, dev.jwt) == (False, 16, 1, None)
     assert (prod.keep_data, prod.alarms, prod.cors_origins) == (True, "all", [])
     assert dev.alarms == "essential"
-    assert not (dev.tracing or prod.tracing)
+    assert [stage.tracing for stage in (dev, prod)] == [False, False]
     assert dev.handlers is not None
     assert dev.handlers.folder == Path("examples/handlers")
 

@@ -1,0 +1,44 @@
+"""Texts in cdk.json that have a form, and what each is called when it is refused."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from lambdas.executor.targets.address_rules import parse_allowed
+
+
+def _matching(pattern: str, what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text!r} is not {what}")
+        return text
+
+    return AfterValidator(check)
+
+
+Email = Annotated[str, _matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address")]
+Https = Annotated[str, _matching(r"https://[^\s/]+\S*", "an https address")]
+Origin = Annotated[str, _matching(r"https?://[^\s/]+|\*", "an origin such as https://example.com")]
+Host = Annotated[str, _matching(r"([a-z0-9-]+\.)+[a-z]{2,}", "a domain name")]
+Certificate = Annotated[
+    str, _matching(r"arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate/\S+", "the ARN of a certificate")
+]
+StreamArn = Annotated[
+    str,
+    _matching(
+        r"arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table/[\w.-]+/stream/\S+",
+        "the ARN of a table's stream",
+    ),
+]
+Scope = Annotated[str, _matching(r"[\x21\x23-\x5b\x5d-\x7e]+", "an OAuth scope")]
+
+
+def _allowed(text: str) -> str:
+    parse_allowed(text)
+    return text
+
+
+AllowedHost = Annotated[str, AfterValidator(_allowed)]
+
+Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
