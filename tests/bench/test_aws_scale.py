@@ -1,19 +1,30 @@
 """The model of a deployed stage: its limits bind, its scanner is the real one, nothing is lost."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from bench.aws_scale import RECIPE, SCENARIOS, TASKS, Result, Size, claims_a_minute, failures, play
+from bench.aws_scale import (
+    DEFAULT,
+    RECIPE,
+    SCENARIOS,
+    TASKS,
+    Result,
+    Size,
+    claims_a_minute,
+    failures,
+    play,
+)
 from bench.simulated_aws.deployment import Deployment, Due
 from bench.simulated_aws.lane import Held, Lane
 from bench.simulated_aws.limits import Assumed, Limits, Model, Partition
 from bench.simulated_aws.tally import Tally
-from infra.stage import Stage, Weights
 from lambdas.core.delivery import Delivery
 from lambdas.core.lanes import Lane as LaneName
 from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
@@ -31,7 +42,6 @@ TINY = Size(
     dying_rate=1,
     dying_for=MINUTE,
 )
-ONE_LANE = Weights(high=1, medium=98, low=1)
 
 
 def a_model(**changes: Any) -> Model:
@@ -46,7 +56,7 @@ def played(
     tasks: int, *, model: Model | None = None, within: Millis = MINUTE, **knobs: Any
 ) -> Deployment:
     """So many tasks, due ten minutes from the start."""
-    deployment = Deployment(Stage(name="test", **knobs), model or Model())
+    deployment = Deployment(DEFAULT.model_copy(update=knobs), model or Model())
     first = deployment.start + 10 * MINUTE
     deployment.hold(Due(at=first + n * within // tasks, group=TASKS) for n in range(tasks))
     deployment.run(2 * HOUR)
@@ -209,7 +219,7 @@ def test_count_of_messages_is_a_minute_old() -> None:
 
 def test_account_with_few_executions_is_slow_and_loses_nothing() -> None:
     wide, narrow = (
-        played(1_000, within=SECOND, model=a_model(account=account), weights=ONE_LANE)
+        played(1_000, within=SECOND, model=a_model(account=account), concurrency=900)
         for account in (1_000, 3)
     )
 
@@ -275,3 +285,11 @@ def a_result(**changes: Any) -> Result:
 )
 def test_recipe_that_misses_what_the_docs_say_fails(result: Result, failed: bool) -> None:
     assert bool(failures([result])) is failed
+
+
+def test_recipe_is_the_one_in_the_docs() -> None:
+    page = Path("docs/deploy.md").read_text()
+    recipe = page.partition("### The recipe for 60,000 tasks a minute")[2]
+    knobs = json.loads("{" + recipe.partition("```json")[2].partition("```")[0] + "}")["prod"]
+
+    assert type(RECIPE).model_validate({**knobs, "name": RECIPE.name}) == RECIPE
