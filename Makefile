@@ -88,6 +88,7 @@ has-node:
 bench: setup-infra ## Make the README's figures again (some minutes)
 	@for script in drift throughput scale schedules coldstart tls cpu; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python -m bench.cost
+	@$(BIN)/python -m bench.aws_scale
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --extra dev --extra moto
 lock: setup ## Pin the newest versions that pyproject.toml allows, with their hashes
