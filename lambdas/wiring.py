@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lambdas.aws import clients
 from lambdas.aws.connections import Connections
@@ -24,9 +24,6 @@ from lambdas.settings import Settings
 from lambdas.system import SystemChance, SystemClock
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_sqs import SQSClient
-
     from lambdas.core.schedules.ports import ScheduleStore
 
 
@@ -47,8 +44,8 @@ def aws_adapters(
     shards: int,
     retention: Millis,
     endpoint_url: str | None = None,
-    dynamodb: "DynamoDBClient | None" = None,
-    sqs: "SQSClient | None" = None,
+    dynamodb: Any = None,
+    sqs: Any = None,
 ) -> Adapters:
     """With clients for `endpoint_url`, unless some are given."""
     clock = SystemClock()
@@ -89,12 +86,12 @@ def settings() -> Settings:
 
 
 @cache
-def dynamodb() -> "DynamoDBClient":
+def dynamodb() -> Any:
     return clients.dynamodb(settings().endpoint_url or None)
 
 
 @cache
-def sqs() -> "SQSClient":
+def sqs() -> Any:
     return clients.sqs(settings().endpoint_url or None)
 
 

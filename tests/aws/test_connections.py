@@ -56,6 +56,8 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)
+    monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 60.0)  # however busy the machine is
+    monkeypatch.setattr(clients, "TABLE_READ_TIMEOUT", 60.0)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")

@@ -116,6 +116,8 @@ def test_server_that_none_of_the_roots_has_signed_is_not_asked(
 ):
     url, made = stranger
     monkeypatch.setattr(clients, "ATTEMPTS", 1)
+    monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 60.0)  # a busy machine is no stranger
+    monkeypatch.setattr(clients, "TABLE_READ_TIMEOUT", 60.0)
     monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)
     client = clients.dynamodb()
     client.meta.events.register("before-send", lambda request, **_: _redirect(request, url))
