@@ -27,6 +27,8 @@ class Killed(BaseException):
 class Engine:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
+        # What the scanner's ticks are like: a seed's other draws stay what they were without it.
+        self.scanner_random = Random(f"scanner {seed}")
         self.now: Millis = NOW
         self.trace = Trace(NOW)
         self._events: list[tuple[Millis, int, Action]] = []

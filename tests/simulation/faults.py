@@ -62,11 +62,10 @@ STRENGTHS = {
     "tick_missed": 0.2,
     "tick_doubled": 0.3,
     "relay_lost": 0.3,
-    "follower_lost": 0.5,
 }
 
 
-def drawn(random: Random) -> Faults:
+def drawn(random: Random, scanner_random: Random) -> Faults:
     faults = Faults(lasts=random.randint(8, 18) * MINUTE)
     for name, most in STRENGTHS.items():
         if random.random() < 0.5:
@@ -83,9 +82,11 @@ def drawn(random: Random) -> Faults:
     if random.random() < 0.03:
         faults.outage = faults.lasts // 2, faults.lasts // 2 + DAY
         faults.lasts += DAY
-    if random.random() < 0.1:
-        faults.stuck = random.choice(list(Lane))
-        faults.outage = faults.outage or _span(random, faults.lasts)
+    if scanner_random.random() < 0.5:
+        faults.follower_lost = 0.5 * scanner_random.random()
+    if scanner_random.random() < 0.1:
+        faults.stuck = scanner_random.choice(list(Lane))
+        faults.outage = faults.outage or _span(scanner_random, faults.lasts)
     return faults
 
 

@@ -36,7 +36,7 @@ def simulate(seed: int, tasks: int = 50) -> Report:
     try:
         crowd = world.engine.random.choice([1_000, 3])
         few = world.engine.random.choice([500, 12, 0])
-        batch = world.engine.random.choice([100, 100, 1])
+        batch = world.engine.scanner_random.choice([100, 100, 1])
         told = patch("lambdas.api.sending.log", world.monitor)
         with _quietly(), _crowded_at(crowd), _small_up_to(few), _taken_together(batch), told:
             Trial(world, tasks).run()

@@ -29,7 +29,7 @@ class Story:
         self._sqs = world.sqs
         self._sqs.on_sent = self._nudge
         catch_up = self._engine.random.choice([100, 1])
-        self._settings = self._engine.random.choice(
+        self._settings = self._engine.scanner_random.choice(
             [
                 ScannerSettings(catch_up),
                 ScannerSettings(catch_up),

@@ -26,7 +26,7 @@ def test_nothing_is_lost_and_nothing_runs_twice(seed: int):
 
 
 def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(faults, "drawn", lambda random: faults.Faults(lasts=10 * MINUTE))
+    monkeypatch.setattr(faults, "drawn", lambda *random: faults.Faults(lasts=10 * MINUTE))
     drifts = []
     for seed in range(4):
         world = World(seed)

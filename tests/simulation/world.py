@@ -25,7 +25,7 @@ NO_HEADERS: Mapping[str, str] = {}
 class World:
     def __init__(self, seed: int) -> None:
         self.engine = engine = Engine(seed)
-        self.faults = faults.drawn(engine.random)
+        self.faults = faults.drawn(engine.random, engine.scanner_random)
         self.monitor = Monitor(engine, self.faults)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
