@@ -37,6 +37,7 @@ from bench.simulated_aws.deployment import LEAD, Deployment, Due
 from bench.simulated_aws.executor import DYING
 from bench.simulated_aws.limits import Model
 from infra.stage import Stage, Weights
+from lambdas.core import lease
 from lambdas.core.drift import percentile
 from lambdas.core.lanes import Lane
 from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
@@ -235,6 +236,8 @@ def main() -> int:
         "--account", type=int, default=Model().limits.account, help="concurrent executions"
     )
     given = arguments.parse_args()
+    if given.handler_ms >= lease.LENGTH:
+        arguments.error(f"--handler-ms: less than {lease.LENGTH}, since leases are not renewed")
     model = Model(
         limits=replace(Model().limits, account=given.account),
         assumed=replace(Model().assumed, handler_ms=given.handler_ms, tls_cpu=given.tls_ms),

@@ -24,7 +24,8 @@ TIMED_OUT = Failure(
 
 class Executors:
     """A batch is planned when it arrives: each message is leased when it is due and the CPU is
-    free, its target called, its outcome recorded. The batch ends with its last task.
+    free, its target called, its outcome recorded. The batch ends with its last task. Leases are
+    not renewed, so no target may take as long as a lease.
 
     `send` enqueues the retry of a task, `put_back` shows a message again."""
 
@@ -55,7 +56,7 @@ class Executors:
 
     def invoke(self, messages: Sequence[Held]) -> None:
         begun = self._engine.now
-        alive = [held for held in messages if not self._is_dead_letter(held)]
+        alive = [held for held in messages if not self._puts_letter_back(held)]
         ready = begun + self._start(len(alive))
         free, runs = ready, []
         for held in sorted(alive, key=lambda held: held.delivery.due_at):
@@ -113,12 +114,13 @@ class Executors:
             self._table.end(answer.task)
             self._tally.dead[group] += 1
             self._letters.add(held)
-            self._is_dead_letter(held)
+            self._puts_letter_back(held)
         elif leaves_delivery(change):
             self.send(answer.task)
 
-    def _is_dead_letter(self, held: Held) -> bool:
-        """Its task is DEAD: the queue shows the message until it has had enough of it."""
+    def _puts_letter_back(self, held: Held) -> bool:
+        """Whether the message is a dead letter. Then it goes back to the queue, which moves it to
+        the dead letters after so many receives."""
         if held not in self._letters:
             return False
         if held.receives < MAX_RECEIVES:
