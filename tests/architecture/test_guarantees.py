@@ -69,7 +69,7 @@ def missing_files(text: str) -> list[str]:
 def wrong_numbers(text: str) -> Iterator[tuple[str, str]]:
     for said, name in NUMBER.findall(text):
         count, _, unit = said.partition(" ")
-        meant = int(count.replace(",", "")) * (UNITS[unit] if unit else 1)
+        meant = float(count.replace(",", "")) * (UNITS[unit] if unit else 1)
         if constant(name) * NOT_IN_MILLISECONDS.get(name, 1) != meant:
             yield name, said
 

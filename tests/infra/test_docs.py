@@ -77,7 +77,7 @@ def test_the_examples_of_what_a_lane_carries_are_reckoned_right():
 
 
 def _reckoned(text: str) -> list[float]:
-    """60 × 10 ÷ (0.5 + 0.1) = 1,000"""
+    """60 × 10 ÷ (2 + 0.1) = 286"""
     found = re.match(r"(\d+) × (\d+) ÷ (?:\(([\d.]+) \+ )?([\d.]+)\)? = ([\d,.]+)", text)
     assert found, text
     return [float((part or "0").replace(",", "")) for part in found.groups()]
