@@ -124,7 +124,7 @@ class Deployment:
             admits=self._admits,
         )
         executors.ended = lane.ended
-        executors.put_back = lambda held: lane.put(held, self.engine.now)
+        executors.put_back = lane.put
         executors.send = lambda task: self._send(lane, task)
         return lane
 

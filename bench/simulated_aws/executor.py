@@ -7,6 +7,7 @@ from bench.simulated_aws.limits import Model
 from bench.simulated_aws.table import Table
 from bench.simulated_aws.tally import Tally
 from lambdas.core.change import Applied
+from lambdas.core.delivery import dead_letter_delay
 from lambdas.core.lanes import MAX_RECEIVES
 from lambdas.core.lifecycle import Outcome, Step
 from lambdas.core.rules import Rules
@@ -27,7 +28,8 @@ class Executors:
     free, its target called, its outcome recorded. The batch ends with its last task. Leases are
     not renewed, so no target may take as long as a lease.
 
-    `send` enqueues the retry of a task, `put_back` shows a message again."""
+    `send` enqueues the retry of a task, `put_back` shows a message again, at a
+    time."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class Executors:
         self._idle: list[Millis] = []  # since when; the latest is used first
         self._letters: set[Held] = set()
         self.send: Callable[[Task], None]
-        self.put_back: Callable[[Held], None]
+        self.put_back: Callable[[Held, Millis], None]
         self.ended: Callable[[], None]
 
     def invoke(self, messages: Sequence[Held]) -> None:
@@ -124,7 +126,8 @@ class Executors:
         if held not in self._letters:
             return False
         if held.receives < MAX_RECEIVES:
-            self.put_back(held)
+            hidden = round(dead_letter_delay(held.receives) * (0.5 + self._dice.draw().luck))
+            self.put_back(held, self._engine.now + hidden)
         else:
             self._letters.remove(held)
         return True

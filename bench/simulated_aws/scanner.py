@@ -231,7 +231,8 @@ class ScannerFunction:
                 chance=self._dice,
             ),
             cast("Any", store),
-            lambda: None,
+            connections=cast("Any", None),  # only executors open them ahead
+            close=lambda: None,
         )
         try:
             if self._warm:

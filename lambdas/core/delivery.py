@@ -69,10 +69,11 @@ def dead_letter_delays(letters: Sequence[Message]) -> list[Millis]:
     Letters that are handed back together return together, in one batch; other batches return at
     another time. A letter that was received often enough goes to the dead-letter queue at once."""
     jitter = crc32("".join(letter.message_id for letter in letters[:1]).encode()) / 2**32
-    return [round(_dead_letter_delay(letter.receives) * (0.5 + jitter)) for letter in letters]
+    return [round(dead_letter_delay(letter.receives) * (0.5 + jitter)) for letter in letters]
 
 
-def _dead_letter_delay(receives: int) -> Millis:
+def dead_letter_delay(receives: int) -> Millis:
+    """On average, once a dead letter was received so often."""
     if receives >= MAX_RECEIVES:
         return 0
     return min(DEAD_LETTER_DELAY << (receives - 1), LONGEST_DEAD_LETTER_DELAY)
