@@ -52,7 +52,8 @@ class Context:
         self._started_at, self._began = task.current.started_at, began
         self.ends_at = began + self._timeout
         self.queued = False  # leased, and waiting for a thread
-        self.started_after: Millis = 0  # from asking for the lease to calling the target
+        # From asking for the lease to calling the target; None until then.
+        self.started_after: Millis | None = None
         self.renewed_at = began
         self.held_at = began  # its message, in the queue
         self._occurrence = task.spec.occurrence
@@ -120,8 +121,9 @@ class Context:
         self.ends_at = now + self._timeout
 
     def starts(self, now: Millis) -> None:
-        """The target is called."""
-        self.started_after = now - self._began
+        """The target is called. The first call of this counts."""
+        if self.started_after is None:
+            self.started_after = now - self._began
 
     def stop(self, *, asked: bool = False, lost: bool = False) -> None:
         """Tell the handler; `asked` when somebody cancelled the task, `lost` when another

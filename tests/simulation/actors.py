@@ -123,6 +123,7 @@ class ExecutorLife:
 
     def _begin(self, run: Run) -> None:
         plan = plans.of(run.task)
+        run.context.starts(self._process.clock.monotonic())
         handler = Handler(run, self._engine.now + plan["takes"], plan["obeys"])
         self._handlers[run.holder] = handler
         if run.context.interrupted:  # held up since its lease: it does not begin
