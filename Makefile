@@ -40,7 +40,7 @@ run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for
 	@$(BIN)/duetime local --handlers examples/handlers $(ARGS)
 
 test: setup-infra ## Run all tests (ARGS="-k races ..." for pytest)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),scripts/test $(BIN)/python)
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
