@@ -15,6 +15,7 @@ from tests.simulation.story import Story
 from tests.simulation.world import World
 
 SETTLED_WITHIN: Millis = HOUR  # after the faults have stopped, every task has ended
+BACKFILL_GOES_ON: Millis = 20 * MINUTE  # in which a backfill, run by run, gets one further at least
 REDRIVEN_WITHIN: Millis = 20 * MINUTE  # and every dead one that was redriven, again
 OLD_ENOUGH: Millis = 2 * MINUTE  # for a letter, to be known as redriven when it comes back
 
@@ -77,8 +78,11 @@ class Trial:
         self._judge_redrive(dead)
 
     def _run(self, span: Millis, done: Callable[[], bool], reproach: str) -> None:
-        until = self._engine.now + span
-        ended = self._engine.run(until, lambda: bool(self._monitor.failures) or done())
+        until, ran = self._engine.now + span, -1
+        ended = self._play(until, done)
+        while not ended and self._backfilled() > ran:
+            ran, until = self._backfilled(), until + BACKFILL_GOES_ON
+            ended = self._play(until, done)
         for violation in self._monitor.failures:
             raise violation
         if not ended:
@@ -89,6 +93,17 @@ class Trial:
             if late is None:
                 raise Violation(f"{reproach}: messages are left, or a client waits")
             raise Violation(f"{late.status}: {reproach}", late.id)
+
+    def _play(self, until: Millis, done: Callable[[], bool]) -> bool:
+        return self._engine.run(until, lambda: bool(self._monitor.failures) or done())
+
+    def _backfilled(self) -> int:
+        """How many tasks have ended, if one schedule at least still runs some one after another:
+        that may take hours."""
+        schedules = self._monitor.schedules.standing.values()
+        if not any(span.serial for schedule in schedules for span in schedule.spans):
+            return -1
+        return sum(task.status.finished for task in self._monitor.tasks.values())
 
     def _judge(self) -> None:
         accepted, tasks = self._story.accepted, self._monitor.tasks

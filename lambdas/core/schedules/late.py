@@ -14,22 +14,23 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from lambdas.core.occurrence import Occurrence
-from lambdas.core.schedules.decisions import MISFIRE, Park, Skip, Wait
+from lambdas.core.schedules.decisions import MISFIRE, Park, Skip, Start, Wait
 from lambdas.core.schedules.misfires import made_up_span, missed_until
 from lambdas.core.schedules.passes import Pass, own_id
 from lambdas.core.schedules.plan import MisfirePolicy
 from lambdas.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
 from lambdas.core.schedules.times import after, backwards
 from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
+from lambdas.core.times import MINUTE, SECOND, Millis
 
 MOST = 1_000  # tasks of a span that one look considers
+SHOWN_AHEAD: Millis = 2 * SECOND  # a queue of whole seconds shows a message so much too early
 SLOW: Millis = MINUTE  # from a scanner's look at the clock to the write that it is for
 
 
 def judge(
     schedule: Schedule, occurrence: Occurrence, now: Millis, horizon: Millis
-) -> Skip | Park | Wait | None:
+) -> Skip | Park | Wait | Start | None:
     """What the misfire policy makes of an occurrence that is about to start; None: it may."""
     plan, at = schedule.plan, occurrence.scheduled_for
     policy = plan.misfire.policy
@@ -50,15 +51,16 @@ def judge(
 
 def _wait_for_start(
     schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis
-) -> Wait | None:
-    """The runs may overlap: each starts at its time in the span; None once that has come."""
+) -> Wait | Start:
+    """The runs may overlap: each starts at its time in the span. One that comes too early is sent
+    again with a delay, however little is missing."""
     found = _late_span(schedule, fire_time)
     noted = None if found else with_late(schedule, fire_time, now, horizon)
     span = found or _late_span(noted or schedule, fire_time)
     start = now if span is None else _start_of(schedule, span, fire_time)
-    if start <= now and noted is None:
-        return None
-    return Wait(schedule=noted, until=max(now, min(start, now + horizon)))
+    if start <= now:
+        return Start(schedule=noted)
+    return Wait(schedule=noted, until=min(start, now + horizon) + SHOWN_AHEAD)
 
 
 def _late_span(schedule: Schedule, fire_time: Millis) -> Span | None:
@@ -69,6 +71,11 @@ def _start_of(schedule: Schedule, span: Span, fire_time: Millis) -> Millis:
     """When the run of a fire time starts, by the pace of a span that is not serial."""
     times = takewhile(lambda at: at < fire_time, after(schedule.plan, span.next_at - 1))
     return span.due_at + span.interval * sum(1 for _ in times)
+
+
+def _over_at(schedule: Schedule, span: Span) -> Millis:
+    """From when on other runs may start at the pace: those of the span may come a little late."""
+    return _start_of(schedule, span, span.until) + SHOWN_AHEAD
 
 
 def _has_no_order(schedule: Schedule) -> bool:
@@ -97,7 +104,7 @@ def with_late(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Milli
         *(s.next_at for s in own if s.until > fire_time),
     ]
     until = max(min(ceilings), fire_time + 1)
-    earlier = [_start_of(schedule, s, s.until) for s in own if s.id == LATE and not s.serial]
+    earlier = [_over_at(schedule, s) for s in own if s.id == LATE and not s.serial]
     span = made_up_span(plan, LATE, start, until, max(now, *earlier, 0))
     return replace(schedule, spans=_in_order(schedule.spans, span))
 
@@ -145,7 +152,7 @@ def release(done: Pass, span: Span) -> Span | None:
     a span that is not serial go by the clock, so it stays until the last of them has gone."""
     schedule = done.schedule
     if not span.serial:
-        over_at = _start_of(schedule, span, span.until)
+        over_at = _over_at(schedule, span)
         done.paced = max(done.paced, over_at)
         return span if done.seen_at < over_at else None
     times = _fire_times(schedule, span)

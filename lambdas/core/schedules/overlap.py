@@ -65,9 +65,9 @@ class Candidate:
         return self._line_up(schedule, tasks)
 
     def starts_freely(self, schedule: Schedule | None) -> bool:
-        """Whether the schedule alone says that it may start."""
+        """Whether the schedule alone says that it may start, and nothing is to be written."""
         allowed = self.occurrence.overlap is OverlapPolicy.ALLOW
-        return allowed and isinstance(self.decide(schedule, {}), Start)
+        return allowed and self.decide(schedule, {}) == Start()
 
     def _may_be_missed(self, schedule: Schedule) -> bool:
         """Not if it runs outside the rule, if its span says that it is its turn, if it was only
@@ -84,7 +84,7 @@ class Candidate:
         late = self.due_at > self.occurrence.scheduled_for + plan.lateness
         return late and not plan.makes_up_in_order
 
-    def _leave(self, schedule: Schedule, missed: Skip | Park | Wait) -> Decision:
+    def _leave(self, schedule: Schedule, missed: Skip | Park | Wait | Start) -> Decision:
         """It gives up its place, if it has one."""
         left = _without(missed.schedule or schedule, self.task_id)
         return missed if left == schedule else replace(missed, schedule=left)
