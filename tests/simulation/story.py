@@ -169,8 +169,11 @@ class Story:
             self._followers.append((part, follower))
 
     def _at_work(self, chain: Chain | None, part: Slice) -> bool:
-        """Whether a tick that loads this state finds the next tick of a chain alive and well."""
+        """Whether a tick that loads this state finds the next tick of a chain alive and well, and
+        within the time that was expected of it: a chain that is slower may be joined."""
         if chain is None or chain.slices != part.slices or chain.id == part.continues:
+            return False
+        if chain.until <= self._engine.now + self._faults.skew:
             return False
         return any(
             other.continues == chain.id and f.alive and not f.frozen and not f.disturbed_at
