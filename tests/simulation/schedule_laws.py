@@ -124,8 +124,9 @@ class ScheduleLaws:
 
     def _check_overlapped(self, task: Task, occurrence: Occurrence) -> None:
         """Another run was going on when it was due; it does not count that both came late. Or it
-        waited, and a later run took its place."""
-        if occurrence.overlap is OverlapPolicy.CANCEL and task.id in self._in_line:
+        waited, and a later run took its place, perhaps in the same write."""
+        waited = task.id in self._in_line or self._later_waits(occurrence)
+        if occurrence.overlap is OverlapPolicy.CANCEL and waited:
             return
         others = [i for i in self._of[occurrence.schedule_id] if i != task.id and i in self._named]
         slack = 2 * self.faults.skew + SECOND
@@ -135,6 +136,13 @@ class ScheduleLaws:
             for i in others
         ):
             self.fail("skipped for overlap, and nothing was going on", task.id)
+
+    def _later_waits(self, occurrence: Occurrence) -> bool:
+        schedule = self.standing[occurrence.schedule_id]
+        line = [self.tasks[i] for i in (schedule.active, *schedule.waiting) if i]
+        return any(
+            o.scheduled_for > occurrence.scheduled_for for t in line if (o := t.spec.occurrence)
+        )
 
     def _check_missed(self, process: Process, task: Task, occurrence: Occurrence) -> None:
         plan = self._plan(occurrence)
