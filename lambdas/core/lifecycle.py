@@ -55,6 +55,7 @@ class Step(StrEnum):
     REVIVE = "revive"
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
+    REVOKE = "revoke"
     EXPIRE = "expire"
     SETTLE = "settle"
 
@@ -75,6 +76,7 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.REVIVE: {Status.DEAD: Y},
     Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
     Step.REQUEST_CANCEL: {R: R},
+    Step.REVOKE: {P: P, E: E},
     Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},
     Step.SETTLE: {s: s for s in FINISHED},
 }

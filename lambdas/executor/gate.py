@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from lambdas.core.change import Change
+from lambdas.core.change import Applied, Change
 from lambdas.core.delivery import Delivery
 from lambdas.core.errors import Unavailable
 from lambdas.core.lifecycle import Status
@@ -30,6 +30,7 @@ from lambdas.core.schedules.overlap import Candidate
 from lambdas.core.schedules.ports import Differs, Stands
 from lambdas.core.schedules.schedule import Schedule, placed
 from lambdas.core.steps.cancel import cancel, cancel_unstarted, request_cancel
+from lambdas.core.steps.revoke import revoke
 from lambdas.core.task import Task
 from lambdas.core.times import MINUTE, Millis
 from lambdas.core.values import value
@@ -55,6 +56,7 @@ class _Asked:
     occurrence: Occurrence
     schedule: Schedule | None = None
     decision: Decision | None = None  # None: not decided, or not written down
+    revoked: bool = False  # its message has done its duty, and starts nothing any more
     proposed: Decision | None = None
 
     def candidate(self, now: Millis, horizon: Millis) -> Candidate:
@@ -131,14 +133,16 @@ class Gate:
         now = self._ports.clock.now()
         tasks = self._tasks(asked, now)
         written: list[tuple[list[_Asked], Schedule]] = []
+        again: list[_Asked] = []
         for _, some in groupby(sorted(asked, key=_order), lambda one: one.occurrence.schedule_id):
             group = list(some)
             wanted = self._decide_in_order(group, tasks, now)
             if wanted is None:
                 self._act(group, group[0].schedule, tasks)
-            else:
+            elif self._revoke(group, tasks, now):
                 written.append((group, wanted))
-        again: list[_Asked] = []
+            else:
+                again += group
         answers = self._ports.schedules.put([schedule for _, schedule in written])
         for (group, _), answer in zip(written, answers, strict=True):
             match answer:
@@ -149,6 +153,23 @@ class Gate:
                         one.schedule = standing
                     again += group
         return again
+
+    def _revoke(self, group: Sequence[_Asked], tasks: dict[str, Task], now: Millis) -> bool:
+        """A run that loses its place as the active one may have been let in by another executor,
+        which has not leased it yet. Its token changes before the schedule does, so that it cannot
+        start beside the run that takes its place. False if it has started: it is decided anew."""
+        for one in group:
+            task = tasks.get(one.delivery.task_id)
+            if task is None or one.schedule is None or one.schedule.active != task.id:
+                continue
+            if not isinstance(one.proposed, Skip | Park) or one.revoked:
+                continue
+            change = revoke(task, now=now, nonce=self._ports.chance.nonce())
+            (answer,) = self._ports.store.apply([change])
+            if not isinstance(answer, Applied):
+                return False
+            tasks[task.id], one.revoked = answer.task, True
+        return True
 
     def _decide_in_order(
         self, group: Sequence[_Asked], tasks: Tasks, now: Millis
@@ -172,7 +193,8 @@ class Gate:
         task = tasks.get(one.delivery.task_id)
         if candidate.starts_freely(schedule):
             return Start()
-        if task is None or not _is_next(task, one.delivery) or task.expired(now):
+        known = one.revoked or (task is not None and _is_next(task, one.delivery))
+        if task is None or not known or task.expired(now):
             return Start()  # if it may not, the lease refuses it and settles its message
         return candidate.decide(schedule, tasks)
 
@@ -230,11 +252,11 @@ class Gate:
                 self._messages.give_back(one.admitted.message)
         self._messages.delete([one.admitted.message for one in held if one.decision])
 
-    def _tasks(self, asked: Sequence[_Asked], now: Millis) -> Tasks:
+    def _tasks(self, asked: Sequence[_Asked], now: Millis) -> dict[str, Task]:
         horizon = self._ports.rules.horizon
         held = [o for o in asked if not o.candidate(now, horizon).starts_freely(o.schedule)]
         ids = dict.fromkeys(task_id for one in held for task_id in one.named)
-        return self._ports.store.get(list(ids)) if ids else {}
+        return dict(self._ports.store.get(list(ids))) if ids else {}
 
 
 def _order(one: _Asked) -> tuple[str, Millis]:

@@ -135,8 +135,9 @@ class Monitor:
             self._check_revival(before, after)
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
-        """A token belongs to one due time, and goes with it."""
-        same_time = before.due_at == after.due_at and change.step is not Step.REVIVE
+        """A token belongs to one due time, and goes with it, unless it is revoked."""
+        renewed = change.step in (Step.REVIVE, Step.REVOKE)
+        same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"
             self._fail(f"{change.step} {kept} due time", after)

@@ -24,6 +24,7 @@ from lambdas.executor.executor import Executor
 from lambdas.executor.messages import Messages
 from lambdas.scanner import near, scanner
 from lambdas.scanner.dispatch import Dispatcher
+from tests.simulation import recurring
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -35,6 +36,22 @@ MUTANTS: dict[str, Mutant] = {}
 def mutant(make: Callable[[], AbstractContextManager[object]]) -> Mutant:
     MUTANTS[make.__name__] = make
     return make
+
+
+def aimed(**drawn: list[object]) -> Callable[[Mutant], Mutant]:
+    """For a mutant that random worlds seldom meet: in its worlds only these schedules are drawn
+    (see recurring)."""
+
+    def aim(make: Mutant) -> Mutant:
+        @contextmanager
+        def made() -> Iterator[None]:
+            with patch.multiple(recurring, **drawn), make():
+                yield
+
+        made.__name__ = make.__name__
+        return made
+
+    return aim
 
 
 def _careless(step):
@@ -301,6 +318,7 @@ def backed_up_lanes_refuse_for_ever():
 
 
 @mutant
+@aimed(SCHEDULES=[2], RULES=["delay"])
 def runs_not_told_apart_by_their_end():
     """Whoever pays finds that the schedule does not name the run, and lets it be."""
     return patch("lambdas.core.schedules.ended._is_due", lambda schedule, task: False)
@@ -402,6 +420,7 @@ def late_runs_start_before_their_turn():
 
 
 @mutant
+@aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["allow"], MISFIRES=["run_all"])
 def late_runs_start_without_a_pace():
     return patch("lambdas.core.schedules.late._wait_for_start", lambda *args: None)
 
@@ -415,6 +434,7 @@ def runs_outside_the_rule_dropped():
 
 
 @mutant
+@aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip"], MISFIRES=["run_all", "run_once"])
 def late_runs_taken_for_overlapping():
     from lambdas.core.schedules import overlap
 
@@ -425,6 +445,14 @@ def late_runs_taken_for_overlapping():
 
 
 @mutant
+@aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip"], MISFIRES=["run_all", "run_once"])
+def late_runs_keep_their_messages():
+    """One that was let in, and lost its place before its lease, starts all the same."""
+    return patch("lambdas.executor.gate.Gate._revoke", lambda *args: True)
+
+
+@mutant
+@aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip", "queue"], MISFIRES=["run_all"])
 @contextmanager
 def ends_of_late_runs_not_noticed() -> Iterator[None]:
     from lambdas.core.schedules.passes import Pass

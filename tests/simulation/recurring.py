@@ -16,6 +16,11 @@ from tests.simulation.world import World
 PATIENCE: Millis = 30 * SECOND
 LONGEST_FREEZE: Millis = 6 * MINUTE
 CALM: Millis = 12 * MINUTE  # that schedules go on for when nothing fails any more
+# What is drawn; a mutant may ask for less of it (see mutants), to be met sooner.
+SCHEDULES = [0, 0, 1, 2]
+RULES = ["rate", "rate", "cron", "delay", "delay"]
+OVERLAPS = ["allow", "skip", "queue", "cancel"]
+MISFIRES = ["run_once", "run_all", "skip"]
 ACTS = ["pause", "resume", "resume", "change", "change", "trigger", "trigger", "backfill"]
 
 
@@ -94,7 +99,7 @@ class Recurring:
             case "backfill":
                 now = self._engine.now - 5 * SECOND
                 span = {"from": rfc3339(now - self._engine.between(60, 900)), "to": rfc3339(now)}
-                policy = self._random.choice(["allow", "skip", "queue", "cancel"])
+                policy = self._random.choice(OVERLAPS)
                 fill = {**span, "per_minute": 30, "overlap": policy}
                 self._world.request("POST", f"{path}/backfill", fill)
 
@@ -139,9 +144,9 @@ class Recurring:
                 "timeout": random.choice([5, 20, 200]),
                 "retry": {"max_attempts": attempts, "base_delay": random.choice([0, 1, 20])},
             },
-            "overlap": random.choice(["allow", "skip", "queue", "cancel"]),
+            "overlap": random.choice(OVERLAPS),
             "misfire": {
-                "policy": random.choice(["run_once", "run_all", "skip"]),
+                "policy": random.choice(MISFIRES),
                 "grace": random.choice([0, 60, 200]),
                 "per_minute": random.choice([6, 60]),
             },
@@ -153,7 +158,7 @@ class Recurring:
 
     def _rule(self) -> dict[str, Any]:
         random = self._random
-        match random.choice(["rate", "rate", "cron", "delay", "delay"]):
+        match random.choice(RULES):
             case "rate":
                 return {"type": "rate", "every": random.choice([20, 45, 90, 300])}
             case "cron":

@@ -19,6 +19,7 @@ from lambdas.core.times import MINUTE, SECOND, Millis
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 
+TO_LEASE: Millis = 5 * SECOND  # from the gate's look at the clock, while calls go unanswered
 LONGEST_HOLD: Millis = 6 * MINUTE  # of an executor between the gate and the lease
 SETTLES: Millis = 8 * MINUTE  # after the faults: by then whatever was stuck has been found
 
@@ -73,7 +74,13 @@ class ScheduleLaws:
         self._heads |= {span.running for span in schedule.spans if span.running}
         self._late[schedule.id] |= {span for span in schedule.spans if span.id == LATE}
         if schedule.active:
-            self._named.setdefault(schedule.active, self.engine.now)
+            self._named.setdefault(schedule.active, self._named_at(process, schedule))
+
+    def _named_at(self, process: Process, schedule: Schedule) -> Millis:
+        """An executor that is held up between its look at the clock and its write names a run for
+        a time that has passed; others believe it."""
+        held_up = process.disturbed_at > self.engine.now - LONGEST_HOLD
+        return (schedule.active_since if held_up else None) or self.engine.now
 
     def set_aside(self, schedule_id: str) -> None:
         if schedule_id not in self.leaving:
@@ -184,7 +191,7 @@ class ScheduleLaws:
             return
         late_by = process.clock.now() - occurrence.scheduled_for
         queued = occurrence.overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
-        if late_by <= plan.lateness + SECOND or (queued and task.id in self._in_line):
+        if late_by <= plan.lateness + TO_LEASE or (queued and task.id in self._in_line):
             return
         if plan.misfire.policy is MisfirePolicy.SKIP:
             self.fail(f"started {late_by} ms late, and missed runs are skipped", task.id)

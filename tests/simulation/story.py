@@ -10,7 +10,7 @@ from lambdas.core.lanes import Lane
 from lambdas.core.lifecycle import Status
 from lambdas.core.ports import Chain
 from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
-from tests.simulation import plans
+from tests.simulation import plans, recurring
 from tests.simulation.actors import HANDLER, ExecutorLife, ScannerSettings, Slice, scan
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
@@ -38,7 +38,7 @@ class Story:
         )
         self._followers: list[tuple[Slice, Process]] = []
         self._executors: list[Process] = []
-        schedules = self._engine.random.choice([0, 0, 1, 2])
+        schedules = self._engine.random.choice(recurring.SCHEDULES)
         self.recurring = Recurring(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
