@@ -14,7 +14,7 @@ _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _OURS = {"idempotency-key", "duetime-attempt"}
-_KEPT = "only stands for it in a change of a schedule that keeps the scheme and the host"
+_KEPT = "only stands for it in a change of a schedule that keeps scheme, host and port"
 _TRANSPORT = {
     "connection",
     "content-length",

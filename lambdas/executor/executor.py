@@ -301,7 +301,7 @@ class Executor:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
 
     def _record(self, end: Ended, now: Millis) -> Change:
-        task = started(end.run.task, after=end.run.context.started_after or 0)
+        task = started(end.run.task, after=end.run.context.started_after or 0, now=now)
         if end.failure is None:
             return succeed(task, result=end.result, now=now)
         return fail(

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from lambdas.core.delivery import delivery_of
 from lambdas.core.errors import Unavailable
 from lambdas.core.events import status_change
 from lambdas.core.lifecycle import Status
 from lambdas.core.occurrence import OverlapPolicy
+from lambdas.core.schedules.plan import Misfire, MisfirePolicy
 from lambdas.core.times import MINUTE, SECOND
 from lambdas.debts import follow_up
 from lambdas.executor.messages import SOON
@@ -161,3 +163,23 @@ def test_a_waiting_one_that_nobody_wakes_is_found_by_its_watch(world):
     begun = world.lease() + world.lease()
 
     assert waiting in [run.task.id for run in begun]
+
+
+def test_a_late_run_that_lost_its_place_is_not_started_by_the_executor_that_was_let_in(world):
+    """The first executor is held up between the gate and its lease. Meanwhile the run is late, a
+    copy of its message makes it wait for its turn, and another run takes its place."""
+    late = Misfire(policy=MisfirePolicy.RUN_ALL, grace=10)
+    scheduled = each_minute(world, misfire=late)
+    first = scheduled.runs()[0]
+    begun = []
+
+    def meanwhile() -> None:
+        world.advance(MINUTE)
+        world.lanes.send([delivery_of(first, world.clock.now())], world.clock.now())
+        begun.extend(world.lease())
+
+    world.store.before["apply"] = meanwhile
+    begun.extend(world.lease())
+
+    assert len({run.task.id for run in begun}) == len(begun) <= 1, "never two at once"
+    assert scheduled.now.active in (None, *(run.task.id for run in begun))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from random import Random
 from unittest.mock import patch
 
 from duetime.embedded.store import EmbeddedStore
@@ -24,10 +25,11 @@ from lambdas.executor.executor import Executor
 from lambdas.executor.messages import Messages
 from lambdas.scanner import near, scanner
 from lambdas.scanner.dispatch import Dispatcher
-from tests.simulation import recurring
+from tests.simulation import faults, recurring
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
+DRAWN = faults.drawn
 
 Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
@@ -38,14 +40,20 @@ def mutant(make: Callable[[], AbstractContextManager[object]]) -> Mutant:
     return make
 
 
-def aimed(**drawn: list[object]) -> Callable[[Mutant], Mutant]:
+def aimed(often: tuple[str, ...] = (), **drawn: list[object]) -> Callable[[Mutant], Mutant]:
     """For a mutant that random worlds seldom meet: in its worlds only these schedules are drawn
-    (see recurring)."""
+    (see recurring), and these faults are frequent."""
+
+    def draw(*random: Random) -> faults.Faults:
+        found = DRAWN(*random)
+        for name in often:
+            setattr(found, name, max(getattr(found, name), 3 * faults.STRENGTHS[name]))
+        return found
 
     def aim(make: Mutant) -> Mutant:
         @contextmanager
         def made() -> Iterator[None]:
-            with patch.multiple(recurring, **drawn), make():
+            with patch.multiple(recurring, **drawn), patch.object(faults, "drawn", draw), make():
                 yield
 
         made.__name__ = make.__name__
@@ -445,7 +453,14 @@ def late_runs_taken_for_overlapping():
 
 
 @mutant
-@aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip"], MISFIRES=["run_all", "run_once"])
+@aimed(
+    often=("frozen", "message_doubled"),
+    SCHEDULES=[2],
+    RULES=["rate"],
+    OVERLAPS=["skip"],
+    MISFIRES=["run_all", "run_once"],
+    GRACES=[0],
+)
 def late_runs_keep_their_messages():
     """One that was let in, and lost its place before its lease, starts all the same."""
     return patch("lambdas.executor.gate.Gate._revoke", lambda *args: True)

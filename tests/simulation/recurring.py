@@ -21,6 +21,7 @@ SCHEDULES = [0, 0, 1, 2]
 RULES = ["rate", "rate", "cron", "delay", "delay"]
 OVERLAPS = ["allow", "skip", "queue", "cancel"]
 MISFIRES = ["run_once", "run_all", "skip"]
+GRACES = [0, 60, 200]
 ACTS = ["pause", "resume", "resume", "change", "change", "trigger", "trigger", "backfill"]
 
 
@@ -147,7 +148,7 @@ class Recurring:
             "overlap": random.choice(OVERLAPS),
             "misfire": {
                 "policy": random.choice(MISFIRES),
-                "grace": random.choice([0, 60, 200]),
+                "grace": random.choice(GRACES),
                 "per_minute": random.choice([6, 60]),
             },
             "max_runs": random.choice([None, None, None, 5]),

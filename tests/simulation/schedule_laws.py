@@ -296,8 +296,10 @@ class ScheduleLaws:
         return expected
 
     def _calm(self, at: Millis) -> bool:
+        """After an outage of a day slow ticks need a while to read what lies behind."""
         calm_at = self.faults.over_at
-        return calm_at is not None and at > max(calm_at, self.backed_up_until) + SETTLES
+        settled = SETTLES + self.faults.lasts // 100
+        return calm_at is not None and at > max(calm_at, self.backed_up_until) + settled
 
     def _fail(self, what: str, schedule_id: str) -> None:
         self.fail(what, schedule_id)

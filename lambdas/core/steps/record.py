@@ -35,13 +35,15 @@ LEASE_EXPIRED = Failure(
 )
 
 
-def started(task: Task, *, after: Millis) -> Task:
+def started(task: Task, *, after: Millis, now: Millis) -> Task:
     """The task as it was when its target was called, `after` its lease was asked for. A lease
     takes a trip to the store, and longer when the executor is cold; the drift counts it. It is
-    written with the outcome, so until then the task shows when its lease was asked for."""
+    written with the outcome, so until then the task shows when its lease was asked for. `after`
+    is of another clock than `now`; even so no attempt starts after its end."""
     if task.current is None:
         raise ValueError(f"task {task.id} has no attempt to start")
-    started_at, drift_ms = task.current.started_at + after, task.current.drift_ms + after
+    started_at = min(task.current.started_at + after, now)
+    drift_ms = task.current.drift_ms + after
     return replace(task, current=replace(task.current, started_at=started_at, drift_ms=drift_ms))
 
 

@@ -15,10 +15,11 @@ from lambdas.core.steps.record import (
     fail,
     lease_expired,
     leaves_delivery,
+    started,
     succeed,
 )
 from lambdas.core.task import Progress, TaskError
-from lambdas.core.times import DAY, HOUR, SECOND
+from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
 from lambdas.core.wakes import WakeKind
 from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
 from tests.strategies import draws, failures, json_values, others, rules, tasks, waits
@@ -299,3 +300,12 @@ def test_a_handler_that_asks_for_a_delay_gets_it_and_pays_an_attempt(r, task, wa
     else:
         assert change.sets["due_at"] == now + delay
         assert "budget" not in change.sets
+
+
+@pytest.mark.parametrize("now", [NOW + 7, NOW + 6, NOW - MINUTE])
+def test_no_attempt_starts_after_its_end_although_two_clocks_measure_it(now: int):
+    task = started(a_running_task(), after=7, now=now)
+
+    ended = succeed(task, result=None, now=now).applied_to(task).current
+
+    assert ended.started_at <= ended.finished_at
