@@ -11,7 +11,7 @@ from tests.api.service import NOON, Service, refusal
 
 SECRET = "Bearer hunter2"
 URL = "https://example.org/hook"
-KEPT = f"{MASK} only stands for it in a change of a schedule that keeps the scheme and the host"
+KEPT = f"{MASK} only stands for it in a change of a schedule that keeps scheme, host and port"
 
 
 def a_target(authorization: str = SECRET, url: str = URL, **headers: str) -> dict[str, Any]:
