@@ -17,6 +17,7 @@ from lambdas.core.steps.claim import claim, release, set_aside
 from lambdas.core.steps.lease import lease, renew
 from lambdas.core.steps.record import Failure, fail, lease_expired, succeed
 from lambdas.core.steps.revive import revive
+from lambdas.core.steps.revoke import revoke
 from lambdas.core.steps.settle import settle
 from lambdas.core.steps.watch import look
 from lambdas.core.task import Progress, Task, TaskError
@@ -229,6 +230,11 @@ def expired() -> Made:
     return task, expire(task, now=LATER)
 
 
+def revoked() -> Made:
+    task = a_sent_task()
+    return task, revoke(task, now=LATER, nonce="another")
+
+
 def watched_and_sent_again() -> Made:
     task = a_sent_task(skips=2)
     return task, looked_at(task, LATER)
@@ -277,6 +283,7 @@ STEPS = [
     settled,
     asked_to_stop,
     expired,
+    revoked,
     watched_and_sent_again,
     watched_and_held_back,
     watched_while_running,
@@ -324,6 +331,18 @@ def test_a_lease_tells_which_sending_began_it(store: TaskStore):
     [answer] = store.apply([change])
 
     assert answer.task.sends == store.get([task.id])[task.id].sends == NOW + SECOND
+
+
+def test_of_a_lease_and_a_revocation_the_first_wins(store: TaskStore):
+    tasks = [a_sent_task(), a_sent_task()]
+    store.put(tasks)
+    leases = [lease(delivery_of(task, LATER), now=LATER, holder="me") for task in tasks]
+    revocations = [revoke(task, now=LATER, nonce="another") for task in tasks]
+
+    [leased, revoked] = store.apply([leases[0], revocations[1]])
+    answers = store.apply([revocations[0], leases[1]])
+
+    assert answers == [Refused(leased.task), Refused(revoked.task)]
 
 
 def test_a_task_is_revived_once(store: TaskStore):

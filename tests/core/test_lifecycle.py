@@ -79,6 +79,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "watch": {"PENDING", "ENQUEUED", "RETRYING", "RUNNING"},
         "renew": {"RUNNING"},
         "request_cancel": {"RUNNING"},
+        "revoke": {"PENDING", "ENQUEUED"},
         "settle": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }
 
