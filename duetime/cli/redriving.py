@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
 def check_answerable() -> None:
     if not answerable():
-        refuse("--yes", "nobody is there to be asked: add it, or look first with --dry-run")
+        refuse("--yes", "needed where there is no terminal to ask on; --dry-run looks first")
 
 
 def redrive(parts: Parts, *, dry_run: bool, sure: bool, as_json: bool) -> None:

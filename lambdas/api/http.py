@@ -13,6 +13,7 @@ from lambdas.api.sizes import ESCAPED_LIMIT, escaped_size
 from lambdas.core.values import value
 
 BODY_LIMIT = 5 * 1024 * 1024
+NESTING_LIMIT = 201  # levels: pydantic_core reads no more
 # An answer repeats what it refuses, but no more of it than a person reads.
 MOST_ERRORS = 20
 MOST_SHOWN = 200
@@ -119,6 +120,9 @@ class Request:
         try:
             return from_json(self.body, allow_inf_nan=False)
         except ValueError as error:
+            if "recursion limit" in str(error):
+                detail = f"At most {NESTING_LIMIT} levels of objects and arrays."
+                raise Problem(400, "malformed", "The body is nested too deep", detail) from None
             raise Problem(400, "malformed", "The body is not JSON", str(error)) from None
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.api.http import BODY_LIMIT
+from lambdas.api.http import BODY_LIMIT, NESTING_LIMIT
 from lambdas.api.sizes import ESCAPED_LIMIT, escaped_size
 from tests.api.service import PYTHON, Service
 
@@ -40,3 +40,19 @@ def test_body_that_just_fits_as_a_json_string_is_read(service: Service):
 
     assert service.post(TASK + b"\n" * room).status == 201
     assert service.post(TASK + b"\n" * (room + 1)).status == 413
+
+
+def nested(levels: int) -> bytes:
+    payload = b"[" * levels + b"]" * levels
+    return TASK[:-1] + b', "payload": ' + payload + b"}"
+
+
+def test_body_that_is_nested_too_deep_says_so(service: Service):
+    response = service.call("POST", "/v1/tasks", nested(NESTING_LIMIT))
+
+    assert (response.status, response.body["title"]) == (400, "The body is nested too deep")
+    assert response.body["detail"] == "At most 201 levels of objects and arrays."
+
+
+def test_body_that_is_nested_as_deep_as_may_be_is_stored(service: Service):
+    assert service.call("POST", "/v1/tasks", nested(NESTING_LIMIT - 1)).status == 201

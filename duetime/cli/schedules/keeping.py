@@ -75,7 +75,7 @@ def delete(
     from duetime.cli.schedules import phrases
 
     if not (yes or answerable()):
-        refuse("--yes", "nobody is there to be asked: add it")
+        refuse("--yes", "needed where there is no terminal to ask on")
     with server.connect() as client:
         found = client.schedules.get(schedule)
         what = f"{phrases.short(found)} ({phrases.when(found)})"
