@@ -33,9 +33,10 @@ def store_in(folder: Path) -> Path:
 
 
 def damage(file: Path) -> None:
-    """Every page but the first."""
-    content = file.read_bytes()
-    file.write_bytes(content[:4_096] + bytes(len(content) - 4_096))
+    """Every page but the first, in place: a runner must not meet the file while it is empty."""
+    with file.open("r+b") as store:
+        store.seek(4_096)
+        store.write(bytes(file.stat().st_size - 4_096))
 
 
 def test_runner_whose_file_is_deleted_acknowledges_nothing_and_ends(tmp_path: Path, port: int):
