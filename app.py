@@ -1,4 +1,4 @@
-"""`cdk deploy` begins here. Makes no call to AWS."""
+"""The CDK app: the entry point of `cdk synth` and `cdk deploy`. Makes no call to AWS."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 
 from infra.bundle import Machine, make_bundles
-from infra.shards import keep_shards
+from infra.shard_guard import keep_shards
 from infra.stack import DuetimeStack
 from infra.stage import BadStage, read_stage
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _context() -> dict[str, Any] | None:
-    """The CDK's command line hands over cdk.json and its own `-c`; `python app.py` has to look."""
+    """The CDK's command line passes cdk.json and `-c`; `python app.py` reads cdk.json itself."""
     if "CDK_CONTEXT_JSON" in os.environ:
         return None
     context: dict[str, Any] = json.loads(Path("cdk.json").read_text()).get("context", {})

@@ -1,32 +1,84 @@
 """Duetime runs work when it is due.
 
-What a handler needs::
+A handler is a function with a name, and a client submits tasks for it::
 
-    from duetime import Context, task
+    from duetime import Client, Context, task
 
     @task("reports.daily")
     def daily(payload, ctx: Context):
         ...
+
+    with Client() as client:
+        target = {"type": "python", "handler": "reports.daily"}
+        client.submit(target=target, payload={"day": "2026-11-17"}, delay=3600)
+
+Each name is imported on first use, so that importing `duetime.core.task` loads nothing else.
 """
 
-from lambdas.core.errors import DuetimeError, PermanentError, RetryLater, Snooze
-from lambdas.executor.context import Context
-from lambdas.executor.stopping import Stopped
-from lambdas.registry import task
-from lambdas.version import VERSION
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = VERSION
+from duetime.version import VERSION as __version__
 
-for _public in (DuetimeError, PermanentError, RetryLater, Snooze, Stopped):
-    _public.__module__ = __name__  # as users know them, in their tracebacks
+if TYPE_CHECKING:
+    from duetime.client.client import Client
+    from duetime.client.errors import (
+        ApiError,
+        BadAddress,
+        BadArgument,
+        NotSigned,
+        StillGoing,
+        Throttled,
+        Unreachable,
+    )
+    from duetime.core.errors import DuetimeError, PermanentError, RetryLater, Snooze, Stopped
+    from duetime.handlers.context import Context
+    from duetime.handlers.registry import task
+
+_MODULES = {
+    "Client": "duetime.client.client",
+    "Context": "duetime.handlers.context",
+    "task": "duetime.handlers.registry",
+    **dict.fromkeys(
+        ("DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
+        "duetime.core.errors",
+    ),
+    **dict.fromkeys(
+        (
+            *("ApiError", "BadAddress", "BadArgument", "NotSigned", "StillGoing"),
+            *("Throttled", "Unreachable"),
+        ),
+        "duetime.client.errors",
+    ),
+}
 
 __all__ = [
+    "ApiError",
+    "BadAddress",
+    "BadArgument",
+    "Client",
     "Context",
     "DuetimeError",
+    "NotSigned",
     "PermanentError",
     "RetryLater",
     "Snooze",
+    "StillGoing",
     "Stopped",
+    "Throttled",
+    "Unreachable",
     "__version__",
     "task",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,3 +1,5 @@
+"""`python -m duetime` is the command `duetime`."""
+
 from duetime.cli import main
 
 main()

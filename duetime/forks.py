@@ -1,8 +1,8 @@
-"""What becomes of a process that a handler forks.
+"""Protection against processes that a handler forks.
 
 The child has a copy of everything: the queue of runs, the store's connections, the listening
-socket, the lock. It may do the handler's work and end. It must not go on as a second executor, and
-must not hold open what belongs to the first.
+socket, the lock. It may do the handler's work and exit. It must not continue as a second executor,
+nor keep the parent's descriptors open.
 """
 
 import os
@@ -15,17 +15,17 @@ from weakref import WeakSet
 
 
 class Owner(Protocol):
-    """Holds descriptors that no forked child may keep."""
+    """An object with descriptors that no forked child may keep."""
 
     def descriptors(self) -> Iterable[int]: ...
 
 
 _owners: "WeakSet[Owner]" = WeakSet()
-_null: list[int] = []  # opened in time: a child may have no descriptor left
+_null: list[int] = []  # opened before the fork: the child may have no descriptor left
 
 
 def keep_from_children(owner: Owner) -> None:
-    """From now on, and as long as the owner lives."""
+    """Closes the owner's descriptors in every child that is forked while the owner lives."""
     if not _null:
         _null.append(os.open(os.devnull, os.O_RDWR))
         os.register_at_fork(after_in_child=_close_in_child)
@@ -33,18 +33,19 @@ def keep_from_children(owner: Owner) -> None:
 
 
 def _close_in_child() -> None:
-    """The numbers stay taken, by /dev/null: a connection of SQLite still knows them, which can be
-    neither used nor closed after a fork, and must not meet a file of the handler's there."""
+    """Replaces the descriptors by /dev/null, so that their numbers stay in use. A SQLite connection
+    can be neither used nor closed after a fork, but it still has the numbers, and must not find
+    one of the handler's files there."""
     for owner in list(_owners):
         for descriptor in owner.descriptors():
             os.dup2(_null[0], descriptor, inheritable=False)
 
 
 class EndForkedChild:
-    """Around a handler's code: a forked child that comes back out of it ends there.
+    """Wraps a handler's code: a forked child that returns from it exits there.
 
-    It ends without the finally blocks and exit functions of the process that it is a copy of, with
-    the exit code that the handler's code asked for."""
+    The child exits without the finally blocks and exit functions of its parent, with the exit code
+    that the handler's code asked for."""
 
     __slots__ = ("_pid",)
 
@@ -65,7 +66,7 @@ class EndForkedChild:
 
 
 def check_process(pid: int) -> None:
-    """Raise RuntimeError in any other process than this one."""
+    """Raises RuntimeError in any process but `pid`."""
     if os.getpid() != pid:
         raise RuntimeError("a forked process cannot use Duetime's store or report on the attempt")
 
@@ -81,7 +82,7 @@ def _end(error: BaseException | None) -> NoReturn:
 
 
 def _exit_code(error: BaseException | None) -> int:
-    """As the interpreter has it."""
+    """Returns the exit code that the interpreter would use."""
     if error is None:
         return 0
     if not isinstance(error, SystemExit):

@@ -1,9 +1,10 @@
-"""Text for people. What comes from elsewhere must not steer the terminal that shows it."""
+"""Text for a terminal: control characters removed, durations in words."""
 
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def clean(text: str) -> str:
+    """Replaces control characters: text from outside must not control the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
@@ -12,7 +13,7 @@ def one_line(text: str) -> str:
 
 
 def length(seconds: float, *, rough: bool = False) -> str:
-    """2 d 3 h, 1 h 30 min, 4 min 10 s, 9.5 s: two units are enough; one, if it may be rough."""
+    """Returns 2 d 3 h, 1 h 30 min, 4 min 10 s or 9.5 s; with `rough`, only the larger unit."""
     whole = round(seconds)
     if whole < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"

@@ -1,7 +1,7 @@
-"""The alarms: each names what is wrong, and docs/operations.md what to do.
+"""The alarms: each names what is wrong, and docs/how-to/operations.md what to do.
 
-The essential ones are in every stage that has alarms at all: without ticks or without sandboxes
-nothing works, and nothing else says so.
+The essential alarms are in every stage that has alarms at all: without ticks, or with throttled
+functions, nothing works, and nothing else reports it.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.measures import MINUTE, Measures, throttled_writes
+from duetime.aws import schema
+from duetime.core.lanes import Lane
+from infra.metrics import MINUTE, StageMetrics, throttled_writes
 from infra.parts import Parts
 from infra.stage import Stage
 from infra.table import TaskTable
-from lambdas.aws import schema
-from lambdas.core.lanes import Lane
 
-LATE_MS = 10_000
-LAG = Duration.minutes(2)  # of a cursor; a tick that is a minute late is none
-WAITING = Duration.minutes(20)  # more than the longest run, whose message is in its queue as well
-BEHIND = Duration.minutes(5)
+LATE_MS = 10_000  # of drift
+LAG = Duration.minutes(2)  # of a cursor; a tick that is a minute late is normal
+MAX_MESSAGE_AGE = Duration.minutes(20)  # a message stays in its queue for a whole run
+MAX_STREAM_AGE = Duration.minutes(5)
 
 
 class Alarms(Construct):
@@ -33,36 +33,36 @@ class Alarms(Construct):
         super().__init__(scope, name)
         self._stage = stage
         self._topic = sns.Topic(self, "Topic", enforce_ssl=True)
-        # A policy of its own replaces the one that lets CloudWatch publish.
+        # enforce_ssl adds a topic policy, which replaces the one that lets CloudWatch publish.
         ours = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
         self._topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=ours))
         if stage.alarm_email:
             self._topic.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
-        measures, functions = Measures(stage), {p.name: p.function for p in parts.functions()}
-        self._essential(measures, functions)
+        metrics, functions = StageMetrics(stage), {p.name: p.function for p in parts.functions()}
+        self._essential(metrics, functions)
         if stage.alarms == "all":
-            self._on_time(measures)
+            self._on_time(metrics)
             self._nothing_stuck(parts)
-            self._nothing_fails(measures, functions, parts.table)
+            self._nothing_fails(metrics, functions, parts.table)
 
-    def _essential(self, measures: Measures, functions: Mapping[str, lambda_.Function]) -> None:
+    def _essential(self, metrics: StageMetrics, functions: Mapping[str, lambda_.Function]) -> None:
         self._alarm(
             "no tick for 3 minutes",
-            measures.of_role("scanner", "Ticks", "Sum"),
-            below=self._stage.slices,  # so that one slice that stops is missed too
+            metrics.of_role("scanner", "Ticks", "Sum"),
+            below=self._stage.slices,  # one slice that stops is enough
             minutes=3,
             without_data=cloudwatch.TreatMissingData.BREACHING,
         )
         refused = {n: f.metric_throttles(period=MINUTE) for n, f in functions.items()}
         self._alarm("functions are throttled", _sum(refused), above=0, late=True)
 
-    def _on_time(self, measures: Measures) -> None:
-        lag = measures.of_role("scanner", "Lag", "Maximum")
+    def _on_time(self, metrics: StageMetrics) -> None:
+        lag = metrics.of_role("scanner", "Lag", "Maximum")
         self._alarm("the scanner is behind", lag, above=LAG.to_seconds(), minutes=5)
-        held_back = measures.of_role("scanner", "HeldBack", "Maximum")
+        held_back = metrics.of_role("scanner", "HeldBack", "Maximum")
         self._alarm("overdue tasks are held back", held_back, above=0, minutes=15)
         for lane in Lane:
-            drift = measures.of_lane("relay", "Drift", lane, "p99")
+            drift = metrics.of_lane("relay", "Drift", lane, "p99")
             self._alarm(f"tasks start late, {lane}", drift, above=LATE_MS, minutes=5)
 
     def _nothing_stuck(self, parts: Parts) -> None:
@@ -73,17 +73,21 @@ class Alarms(Construct):
             self._alarm(name, visible, above=0)
         for lane, queue in parts.lanes.queues.items():
             age = queue.metric_approximate_age_of_oldest_message(period=MINUTE, statistic="Maximum")
-            self._alarm(f"messages wait, {lane}", age, above=WAITING.to_seconds(), minutes=5)
+            self._alarm(
+                f"messages wait, {lane}", age, above=MAX_MESSAGE_AGE.to_seconds(), minutes=5
+            )
         iterator_age = parts.relay.role_function.function.metric(
             "IteratorAge", period=MINUTE, statistic="Maximum"
         )
-        self._alarm("the relay is behind", iterator_age, above=BEHIND.to_milliseconds(), minutes=5)
+        self._alarm(
+            "the relay is behind", iterator_age, above=MAX_STREAM_AGE.to_milliseconds(), minutes=5
+        )
 
     def _nothing_fails(
-        self, measures: Measures, functions: Mapping[str, lambda_.Function], table: TaskTable
+        self, metrics: StageMetrics, functions: Mapping[str, lambda_.Function], table: TaskTable
     ) -> None:
-        for lane in Lane:  # rings for every death, however many letters lie there already
-            died = measures.of_lane("relay", "Dead", lane, "Sum")
+        for lane in Lane:  # goes off for every death, even if there are dead letters already
+            died = metrics.of_lane("relay", "Dead", lane, "Sum")
             self._alarm(f"tasks died, {lane}", died, above=0)
         for name, function in functions.items():
             errors = function.metric_errors(period=MINUTE, statistic="Sum")
@@ -106,8 +110,8 @@ class Alarms(Construct):
         late: bool = False,
         without_data: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """`late`: a sum of several metrics has its newest minutes filled in with zeros until
-        they have all come, so the alarm looks at those before too."""
+        """`late` is for a sum of several metrics: its newest minutes are filled with zeros until
+        all of them have arrived, so the alarm also looks at earlier minutes."""
         comparison = cloudwatch.ComparisonOperator
         threshold = above if above is not None else below
         alarm = cloudwatch.Alarm(

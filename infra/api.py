@@ -1,4 +1,4 @@
-"""The HTTP API in front of the `api` function: who may call it, how fast, from where."""
+"""The HTTP API in front of the `api` function: authorization, throttling, CORS, domain."""
 
 import json
 from typing import cast
@@ -10,9 +10,9 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_certificatemanager as certificates
 from constructs import Construct
 
-from infra.function import Given, RoleFunction, log_group
+from duetime.aws import schema
+from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.stage import Stage
-from lambdas.aws import schema
 
 READS = [http.HttpMethod.GET]
 CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
@@ -35,7 +35,7 @@ LOGGED = {
 
 
 class Api(Construct):
-    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         self.role_function = RoleFunction(
@@ -45,9 +45,9 @@ class Api(Construct):
             role="api",
             memory=stage.api_memory,
             timeout=Duration.seconds(29),  # API Gateway waits for 30
-            may=[
+            statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
-                table.allow("BatchWriteItem"),  # a schedule that is deleted, a plan replaced
+                table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 lanes.allow("SendMessage"),
@@ -92,8 +92,8 @@ class Api(Construct):
                 http.DomainMappingOptions(domain_name=self.domain) if self.domain else None
             ),
         )
-        # API Gateway adds each log group to a policy of the account with room for some ten names;
-        # for this prefix one entry does for all.
+        # API Gateway adds each log group to an account policy that has room for about ten names;
+        # all groups with this prefix share one entry.
         access_log = f"/aws/vendedlogs/duetime/{stage.name}/access"
         made = cast(http.CfnStage, default.node.default_child)
         made.access_log_settings = http.CfnStage.AccessLogSettingsProperty(
@@ -119,7 +119,7 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
 
 
 def _scopes(stage: Stage) -> list[tuple[list[http.HttpMethod], list[str] | None]]:
-    """A token needs one of the scopes of its route, so who may operate may also read."""
+    """A token needs one of its route's scopes, so the scope `operate` also allows reads."""
     if stage.jwt is None or stage.jwt.scopes is None:
         return [([*READS, *CHANGES], None)]
     read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate

@@ -1,9 +1,9 @@
-"""What the functions run: our code, the few libraries it needs, and the handlers.
+"""The bundles that the functions run: our code, the few libraries it needs, and the handlers.
 
-Three bundles: the API's has pydantic and the handlers' names, the executors' has the handlers and
-what they need, the scanner and the relay share the third. Wheels are fetched for the functions'
-own platform, so no Docker is needed. A bundle is made once and kept under .cache/bundles until
-something that goes into it changes.
+There are three: the API's has pydantic and the handlers' names, the executors' has the handlers
+and their requirements, and the scanner and the relay share the third. Wheels are fetched for the
+functions' platform, so Docker is not needed. A bundle is built once and cached under
+.cache/bundles until one of its inputs changes.
 """
 
 import json
@@ -21,20 +21,20 @@ from tempfile import TemporaryDirectory
 
 import botocore
 
+from duetime.aws.botocore_endpoints import FILE as ENDPOINTS
+from duetime.aws.botocore_endpoints import our_endpoints
+from duetime.aws.root_certificates import FILE as ROOTS
+from duetime.aws.root_certificates import amazon_roots
+from duetime.handlers.discovery import names_in
+from duetime.handlers.registry import BadHandlers, HandlersNotFound
 from infra.stage import BadStage, Handlers
-from lambdas.aws.endpoints import FILE as ENDPOINTS
-from lambdas.aws.endpoints import our_endpoints
-from lambdas.aws.roots import FILE as ROOTS
-from lambdas.aws.roots import amazon_roots
-from lambdas.handler_names import names_in
-from lambdas.registry import BadHandlers, HandlersNotFound
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "bundles"
-PYTHONS = ROOT / ".cache" / "python"  # what uv has fetched
+PYTHONS = ROOT / ".cache" / "python"  # fetched by uv
 VERSIONS = ROOT / "requirements.lock"
 
-# boto3 and botocore are those of Lambda's own runtime: they would be nine tenths of a bundle.
+# boto3 and botocore come from Lambda's runtime: they would be nine tenths of a bundle.
 NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
 NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
@@ -43,10 +43,11 @@ NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.cl
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HANDLERS = "handlers"  # the folder in the executors' bundle
-HANDLER_NAMES = "handlers.json"  # in the API's
+HANDLER_NAMES = "handlers.json"  # in the API's bundle
 OUR_MODULES = {"lambdas", "duetime", "aws_lambda_powertools", "boto3", "botocore", "urllib3"}
+LOCAL_ONLY = {"__main__.py", "__pycache__", "cli", "local", "sqlite", "terminal.py"}
 WHERE_IT_RUNS = "/var/task"
-KEPT = 4  # bundles of each name
+MAX_CACHED = 4  # bundles of each name
 LOCKED = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n", re.MULTILINE)  # a pin with its hashes
 INCLUDED = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(\S+)")
 
@@ -56,10 +57,10 @@ PLATFORMS = {"arm64": "aarch64-manylinux_2_34", "x86_64": "x86_64-manylinux_2_34
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Machine:
-    """What a bundle is made for."""
+    """The platform that a bundle is built for."""
 
     python: str  # such as 3.13
-    platform: str | None = None  # as uv names it; else the one we run on
+    platform: str | None = None  # as uv names it; None for this machine
 
     @classmethod
     def function(cls, architecture: str) -> "Machine":
@@ -67,7 +68,7 @@ class Machine:
 
     @classmethod
     def this(cls) -> "Machine":
-        """The one we run on, to try a bundle: with the functions' own Python if there is one."""
+        """This machine, to test a bundle: with the functions' Python version if it is installed."""
         return cls(python=PYTHON if interpreter(PYTHON) else THIS_PYTHON)
 
 
@@ -89,8 +90,8 @@ class _Contents:
 
 def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
     if interpreter(machine.python) is None and (reason := fetch_interpreter(machine.python)):
-        note = f"Python {machine.python} is not here to compile the bundles, and uv cannot fetch it"
-        print(f"{note} ({reason}): cold starts take longer.", file=sys.stderr)
+        note = f"Python {machine.python} is needed to compile the bundles, and uv cannot fetch it"
+        print(f"{note} ({reason}). Cold starts take longer.", file=sys.stderr)
     names = _names(handlers)
     api = _Contents(
         name="api",
@@ -119,7 +120,7 @@ def _names(handlers: Handlers | None) -> tuple[str, ...]:
 
 
 def _check_files(folder: Path) -> None:
-    """What would keep the executors from importing them, as far as their names tell."""
+    """Raise BadStage for a file that the executors could not import because of its name."""
     for file in sorted(folder.glob("*.py")):
         if file.stem in sys.stdlib_module_names or file.stem in OUR_MODULES:
             name = f"{file.stem!r} is the name of another module; rename the file"
@@ -137,16 +138,16 @@ def _made(contents: _Contents, machine: Machine) -> Path:
             try:
                 folder.rename(made)
             except OSError:
-                if not made.exists():  # else another was faster
+                if not made.exists():  # else another process was faster
                     raise
     made.touch()
-    _forget_older_than(made)
+    _delete_older_than(made)
     return made
 
 
-def _forget_older_than(made: Path) -> None:
+def _delete_older_than(made: Path) -> None:
     by_age = sorted(made.parent.iterdir(), key=lambda path: path.stat().st_mtime)
-    for path in by_age[:-KEPT]:
+    for path in by_age[:-MAX_CACHED]:
         shutil.rmtree(path)
 
 
@@ -160,7 +161,7 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
     endpoints = folder / ENDPOINTS.relative_to(ROOT)
-    endpoints.parent.mkdir()
+    endpoints.parent.mkdir(exist_ok=True)
     endpoints.write_text(json.dumps(our_endpoints(), separators=(",", ":")))
     (folder / ROOTS.relative_to(ROOT)).write_text(amazon_roots())
     if contents.handlers is not None:
@@ -170,8 +171,10 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
 
 
 def _sources() -> Sequence[Path]:
-    """Of `duetime` only what a handler imports."""
-    return (ROOT / "lambdas", ROOT / "duetime" / "__init__.py", ROOT / "duetime" / "client")
+    """Returns the entry points, and `duetime` without the parts that only run on one machine."""
+    package = (path for path in sorted((ROOT / "duetime").iterdir()) if path.name not in LOCAL_ONLY)
+    modules = [path for path in package if path.is_dir() or path.suffix == ".py"]
+    return (ROOT / "lambdas", *modules)
 
 
 def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
@@ -184,7 +187,7 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
     ours = ["--require-hashes", "--constraint", str(VERSIONS), "--requirement", "-"]
     _run(contents, [*command, *ours], locked)
     if contents.requirements is not None:
-        # Handlers pin what they need themselves; only what we name stays as it is locked.
+        # Handlers pin their own requirements; only our own requirements stay as locked.
         theirs = ["--constraint", "-", "--requirement", str(contents.requirements)]
         _run(contents, [*command, *contents.needs, *theirs], locked)
     for path in (folder / "bin", folder / ".lock"):
@@ -194,18 +197,18 @@ def _install(contents: _Contents, machine: Machine, folder: Path) -> None:
 def _run(contents: _Contents, command: Sequence[str], given: str) -> None:
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     if done.returncode:
-        told = " ".join(done.stderr.split())
-        raise BadStage(f"The {contents.name} bundle cannot be made: {told}")
+        reason = " ".join(done.stderr.split())
+        raise BadStage(f"The {contents.name} bundle cannot be built: {reason}")
 
 
 def _locked(names: Sequence[str]) -> str:
-    """The lines of the lock file that pin these packages, with their hashes."""
+    """Returns the lines of the lock file that pin these packages, with their hashes."""
     found = {pin[1]: pin[0] for pin in LOCKED.finditer(VERSIONS.read_text())}
     return "".join(found[name] for name in names)
 
 
 def _compile(folder: Path, machine: Machine) -> None:
-    """A function cannot keep what it compiles, so without this each cold start does it again."""
+    """Compile the bundle: a function cannot store bytecode, so each cold start would compile."""
     python = interpreter(machine.python)
     if python is None:
         return
@@ -216,7 +219,7 @@ def _compile(folder: Path, machine: Machine) -> None:
 
 @cache
 def interpreter(version: str) -> str | None:
-    """One of that version. A name on the path may be a shim that leads nowhere."""
+    """Returns an interpreter of that version. One on the path is run: it may be an empty shim."""
     for candidate in (sys.executable, shutil.which(f"python{version}")):
         if candidate and _version_of(candidate) == version:
             return candidate
@@ -226,8 +229,8 @@ def interpreter(version: str) -> str | None:
 
 @cache
 def fetch_interpreter(version: str) -> str | None:
-    """Lets uv fetch one, for `interpreter` to find; why it cannot, or None. Asks the network once
-    in a process."""
+    """Let uv fetch an interpreter, for `interpreter` to find. Returns why it could not, or None.
+    Uses the network once per process."""
     fetched = _uv_python("install", "--no-bin", version)
     interpreter.cache_clear()
     if fetched.returncode == 0:
@@ -249,7 +252,7 @@ def _version_of(python: str) -> str:
 
 
 def _digest(contents: _Contents, machine: Machine) -> str:
-    """Of everything that goes into a bundle, and of how it is made."""
+    """Returns a digest of a bundle's inputs and of how it is built."""
     digest = blake2b(digest_size=10)
     compiled = interpreter(machine.python) is not None
     how = (contents.needs, contents.handler_names, machine, compiled, botocore.__version__)

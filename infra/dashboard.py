@@ -1,12 +1,12 @@
-"""The dashboard: is it on time, is anything stuck, what fails."""
+"""The dashboard: punctuality, backlog, failures and throughput."""
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.measures import MINUTE, Measures
+from duetime.core.lanes import Lane
+from infra.metrics import MINUTE, StageMetrics
 from infra.parts import Parts
 from infra.stage import Stage
-from lambdas.core.lanes import Lane
 
 THIRD, HEIGHT = 8, 6
 
@@ -14,7 +14,7 @@ THIRD, HEIGHT = 8, 6
 class Dashboard(Construct):
     def __init__(self, scope: Construct, name: str, *, stage: Stage, parts: Parts) -> None:
         super().__init__(scope, name)
-        self._measures = Measures(stage)
+        self._metrics = StageMetrics(stage)
         self.name = f"duetime-{stage.name}"
         cloudwatch.Dashboard(
             self,
@@ -39,7 +39,7 @@ class Dashboard(Construct):
             _graph("Drift, 99 of 100 tasks (ms)", self._lanes("relay", "Drift", "p99")),
             _graph(
                 "Scanner: lag of the oldest bucket, age of the last tick (s)",
-                [self._measures.of_role("scanner", name, "Maximum") for name in scanner],
+                [self._metrics.of_role("scanner", name, "Maximum") for name in scanner],
             ),
         ]
 
@@ -106,7 +106,7 @@ class Dashboard(Construct):
         ]
 
     def _lanes(self, role: str, name: str, statistic: str) -> list[cloudwatch.IMetric]:
-        return [self._measures.of_lane(role, name, lane, statistic) for lane in Lane]
+        return [self._metrics.of_lane(role, name, lane, statistic) for lane in Lane]
 
 
 def _title(text: str) -> cloudwatch.TextWidget:

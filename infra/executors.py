@@ -1,18 +1,18 @@
-"""The executors: a function for each lane, called by its queue with up to ten messages,
-which run side by side."""
+"""The executors: one function for each lane, invoked by its queue with up to ten messages, which
+run in parallel."""
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.function import Given, RoleFunction
+from duetime.core.lanes import Lane
+from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
 from infra.stage import Handlers
-from lambdas.core.lanes import Lane
 
 
 class Executors(Construct):
-    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         handlers = stage.handlers
@@ -24,7 +24,7 @@ class Executors(Construct):
                 role="executor",
                 memory=stage.executor_memory,
                 timeout=EXECUTOR_TIMEOUT,
-                may=[
+                statements=[
                     table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                     lanes.allow(
                         "SendMessage",
@@ -49,8 +49,8 @@ class Executors(Construct):
                 target=executor.function,
                 event_source_arn=lanes.queues[lane].queue_arn,
                 batch_size=getattr(stage.batch_size, lane),
-                # Not reserved concurrency: a poller that is refused counts as a receive, and
-                # healthy messages end among the dead letters.
+                # Not reserved concurrency: a throttled poller counts as a receive, so healthy
+                # messages would become dead letters.
                 max_concurrency=stage.at_once(lane),
                 report_batch_item_failures=True,
             )

@@ -1,11 +1,11 @@
-"""Texts in cdk.json that have a form, and what each is called when it is refused."""
+"""Types for the strings in cdk.json that have a format, with their error messages."""
 
 import re
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-from lambdas.executor.targets.address_rules import parse_allowed
+from duetime.executor.targets.address_policy import parse_allowed
 
 
 def _matching(pattern: str, what: str) -> AfterValidator:

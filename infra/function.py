@@ -1,4 +1,4 @@
-"""One function of Duetime: its log, its role and its settings, all its own."""
+"""One function of Duetime, with its own log group, IAM role and settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,19 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.acknowledged import acknowledge
+from duetime.aws.settings import Settings
 from infra.lanes import LaneQueues
-from infra.policy import allow
+from infra.policies import acknowledge, allow
 from infra.stage import LOG_DAYS, Stage, Vpc
 from infra.table import TaskTable
-from lambdas.settings import Settings
 
-RETENTION = dict(zip(LOG_DAYS, logs.RetentionDays, strict=False))  # the last of those is for ever
+RETENTION = dict(zip(LOG_DAYS, logs.RetentionDays, strict=False))  # the last is "infinite"
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
-    """What the box of a function is made from."""
+class FunctionInputs:
+    """What every function is built from."""
 
     stage: Stage
     table: TaskTable
@@ -35,18 +34,18 @@ class Given:
 
 
 class RoleFunction(Construct):
-    """`may` lists what it is allowed; nobody else adds to it."""
+    """`statements` are its permissions; nothing else adds to them."""
 
     def __init__(
         self,
         scope: Construct,
         name: str,
-        given: Given,
+        given: FunctionInputs,
         *,
         role: str,
         memory: int,
         timeout: Duration,
-        may: Sequence[iam.PolicyStatement],
+        statements: Sequence[iam.PolicyStatement],
         environment: dict[str, str] | None = None,
         vpc: Vpc | None = None,
         **options: Any,
@@ -56,14 +55,14 @@ class RoleFunction(Construct):
         stage, self.settings = given.stage, given.settings
         self.log = log_group(self, "Log", stage)
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        for statement in (*may, *self._telling(stage), *(_interfaces() if vpc else ())):
+        for statement in (*statements, *self._telemetry(stage), *(_interfaces() if vpc else ())):
             self.role.add_to_policy(statement)
         self.function = lambda_.Function(
             self,
             "Function",
             description=f"Duetime {stage.name}: {name}",
             code=lambda_.Code.from_asset(str(given.bundle)),
-            handler=f"lambdas.{role}.handler.handle",
+            handler=f"lambdas.{role}.handle",
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=ARCHITECTURES[stage.architecture],
             memory_size=memory,
@@ -80,9 +79,9 @@ class RoleFunction(Construct):
         acknowledge(self.role, "IAM5[Resource::*]", reason)
         acknowledge(self.function, "L1", "The bundles are made for Python 3.13 and tried with it.")
 
-    def _telling(self, stage: Stage) -> list[iam.PolicyStatement]:
+    def _telemetry(self, stage: Stage) -> list[iam.PolicyStatement]:
         log = allow(["logs:CreateLogStream", "logs:PutLogEvents"], self.log.log_group_arn)
-        # X-Ray knows no resources.
+        # X-Ray has no resources.
         traces = allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*")
         return [log, traces] if stage.tracing else [log]
 
@@ -100,7 +99,7 @@ def log_group(
 
 
 def _interfaces() -> list[iam.PolicyStatement]:
-    """A function in a VPC makes its own network interfaces, which have no name before."""
+    """A function in a VPC creates its own network interfaces, whose names are not known before."""
     actions = [
         "ec2:CreateNetworkInterface",
         "ec2:DeleteNetworkInterface",

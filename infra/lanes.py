@@ -1,4 +1,4 @@
-"""The lanes: a queue for each priority, with the dead-letter queue that its messages end in."""
+"""The lanes: one queue for each priority, with its dead-letter queue."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.policy import allow
+from duetime.core.lanes import MAX_RECEIVES, MESSAGE_RETENTION, Lane
+from infra.policies import allow
 from infra.stage import Stage
-from lambdas.core.lanes import KEPT_FOR, MAX_RECEIVES, Lane
 
-EXECUTOR_TIMEOUT = Duration.minutes(15)  # Lambda's longest: the longest task and what is around it
-AROUND_A_TASK = 60  # seconds: the lease, the outcome, and what comes before in its batch
-LONGEST_TASK = int(EXECUTOR_TIMEOUT.to_seconds()) - AROUND_A_TASK
-VISIBILITY = 6  # × the function's timeout, as AWS advises
+EXECUTOR_TIMEOUT = Duration.minutes(15)  # Lambda's maximum: the longest task and its overhead
+TASK_OVERHEAD = 60  # seconds: the lease, the outcome, and the wait for the rest of its batch
+LONGEST_TASK = int(EXECUTOR_TIMEOUT.to_seconds()) - TASK_OVERHEAD
+VISIBILITY_FACTOR = 6  # × the function's timeout, as AWS recommends
 
 
 class LaneQueues(Construct):
@@ -30,7 +30,7 @@ class LaneQueues(Construct):
         return allow([f"sqs:{action}" for action in actions], *arns)
 
     def _make(self, lane: Lane, name: str) -> None:
-        """The two refer to each other, so one of them must know the other by its name."""
+        """The two queues refer to each other, so one of them names the other by its ARN."""
         source = sqs.Queue.from_queue_arn(
             self, f"{lane.title()}Source", Stack.of(self).format_arn(service="sqs", resource=name)
         )
@@ -46,7 +46,7 @@ class LaneQueues(Construct):
             self,
             lane.title(),
             queue_name=name,
-            visibility_timeout=Duration.seconds(VISIBILITY * EXECUTOR_TIMEOUT.to_seconds()),
+            visibility_timeout=Duration.seconds(VISIBILITY_FACTOR * EXECUTOR_TIMEOUT.to_seconds()),
             dead_letter_queue=sqs.DeadLetterQueue(
                 queue=self.dead_letters[lane], max_receive_count=MAX_RECEIVES
             ),
@@ -56,11 +56,11 @@ class LaneQueues(Construct):
 def queue(
     scope: Construct, name: str, *, kept: Duration | None = None, **options: Any
 ) -> sqs.Queue:
-    """Encrypted, over TLS only; messages are kept for as long as SQS keeps any, unless `kept`."""
+    """Returns an encrypted, TLS-only queue that keeps messages for `kept`, by default 14 days."""
     return sqs.Queue(
         scope,
         name,
-        retention_period=kept or Duration.seconds(KEPT_FOR),
+        retention_period=kept or Duration.seconds(MESSAGE_RETENTION),
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         **options,

@@ -1,17 +1,17 @@
-"""The metrics that alarms and the dashboard look at, named once."""
+"""The metrics that the alarms and the dashboard use."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
+from duetime.aws.settings import metrics_namespace
+from duetime.core.lanes import Lane
 from infra.stage import Stage
-from lambdas.core.lanes import Lane
-from lambdas.settings import metrics_namespace
 
 MINUTE = Duration.minutes(1)
 
 
-class Measures:
-    """What the roles of a stage publish themselves."""
+class StageMetrics:
+    """The metrics that the roles of a stage publish."""
 
     def __init__(self, stage: Stage) -> None:
         self._namespace = metrics_namespace(stage.name)
@@ -36,7 +36,7 @@ class Measures:
 
 
 def throttled_writes(table: str, index: str | None = None) -> cloudwatch.Metric:
-    """An index that cannot keep up holds up the writes to its table."""
+    """Throttled writes of the table or of one index: a throttled index throttles the table too."""
     names = {"TableName": table} | ({"GlobalSecondaryIndexName": index} if index else {})
     return cloudwatch.Metric(
         namespace="AWS/DynamoDB",

@@ -1,14 +1,14 @@
-"""What a deployment prints at its end: where things are, and what to type next."""
+"""The outputs of a deployment: its addresses, and the commands to try next."""
 
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.core.lanes import Lane
 from infra.api import Api
 from infra.lanes import LaneQueues
 from infra.parts import Parts
 from infra.stage import Stage
-from lambdas.core.lanes import Lane
 
 
 class Outputs(Construct):
@@ -18,29 +18,29 @@ class Outputs(Construct):
         super().__init__(scope, name)
         region = Stack.of(self).region
         self._api(stage, parts.api, region)
-        self._tell("Table", parts.table.name, "The table")
+        self._output("Table", parts.table.name, "The table")
         for lane in Lane:
             self._lane(parts.lanes, lane, region)
         link = f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"
-        self._tell("Dashboard", f"{link}#dashboards/dashboard/{dashboard}", "Is it on time?")
+        self._output("Dashboard", f"{link}#dashboards/dashboard/{dashboard}", "Is it on time?")
 
     def _api(self, stage: Stage, api: Api, region: str) -> None:
-        self._tell("ApiUrl", api.url, "The API")
+        self._output("ApiUrl", api.url, "The API")
         if api.domain is not None:
             target = api.domain.regional_domain_name
-            self._tell("DomainTarget", target, "Point a CNAME of your domain here")
+            self._output("DomainTarget", target, "Point a CNAME of your domain here")
         call, curl = _calls(stage, api.url, region)
-        self._tell("TryIt", call, "Call it with the command line of Duetime")
-        self._tell("TryItWithCurl", curl, "Or without it")
+        self._output("TryIt", call, "Call it with the command line of Duetime")
+        self._output("TryItWithCurl", curl, "Or without it")
 
     def _lane(self, lanes: LaneQueues, lane: Lane, region: str) -> None:
         link, letters = (_console(q[lane], region) for q in (lanes.queues, lanes.dead_letters))
-        self._tell(f"Lane{lane.title()}", link, "The queue of the lane")
-        self._tell(
+        self._output(f"Lane{lane.title()}", link, "The queue of the lane")
+        self._output(
             f"DeadLetters{lane.title()}", letters, "Its dead letters, and the redrive button"
         )
 
-    def _tell(self, name: str, value: str, description: str) -> None:
+    def _output(self, name: str, value: str, description: str) -> None:
         output = CfnOutput(self, name, value=value, description=description)
         output.override_logical_id(name)
 
@@ -59,7 +59,7 @@ def _calls(stage: Stage, url: str, region: str) -> tuple[str, str]:
 
 
 def _console(queue: sqs.Queue, region: str) -> str:
-    """The console wants the queue's address, with its slashes and colon escaped."""
+    """Returns the link to a queue; the console expects its URL with escaped slashes and colon."""
     account = Stack.of(queue).account
     address = f"https%3A%2F%2Fsqs.{region}.amazonaws.com%2F{account}%2F{queue.queue_name}"
     return f"https://{region}.console.aws.amazon.com/sqs/v3/home?region={region}#/queues/{address}"

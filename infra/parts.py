@@ -1,4 +1,4 @@
-"""The boxes of a deployment, as alarms, dashboard and outputs see them."""
+"""The boxes of a deployment, as the alarms, the dashboard and the outputs use them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Parts:
         yield self.relay.role_function
 
     def failures(self) -> dict[str, sqs.Queue]:
-        """The queues that are empty while all is well."""
+        """The queues that should be empty, by the name of what they hold."""
         letters = {f"dead letters, {lane}": q for lane, q in self.lanes.dead_letters.items()}
         return letters | {
             "failed ticks": self.scanner.failed_ticks,

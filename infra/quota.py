@@ -1,23 +1,23 @@
-"""Whether the functions of a stage fit into what an account may run at once."""
+"""The check of a stage against the account's quota of concurrent functions."""
 
-from infra.stage import FEWEST, Stage
-from lambdas.core.lanes import Lane
+from duetime.core.lanes import Lane
+from infra.stage import MIN_CONCURRENCY, Stage
 
-BESIDE = 2  # at the least: one sandbox of the API and one of the relay
+OTHER_FUNCTIONS = 2  # at least one API function and one relay
 
 RAISE = (
     "aws service-quotas request-service-quota-increase"
     " --service-code lambda --quota-code L-B99A9384 --desired-value"
 )
-USUAL = 1_000  # what AWS gives an account that is no longer new
+USUAL = 1_000  # AWS's default quota for an account that is not new
 
 
 def quota_warning(stage: Stage, quota: int) -> str | None:
-    """One sentence if `quota` concurrent executions are too few for the stage."""
+    """Returns a warning if `quota` concurrent executions are too few for the stage."""
     needed = _at_once(stage)
     if needed <= quota:
         return None
-    smaller = (stage.model_copy(update={"concurrency": c}) for c in range(FEWEST, needed))
+    smaller = (stage.model_copy(update={"concurrency": c}) for c in range(MIN_CONCURRENCY, needed))
     fitting = [s.concurrency for s in smaller if _at_once(s) <= quota]
     lower = f'set "concurrency": {max(fitting)} in cdk.json, or ' if fitting else ""
     return (
@@ -28,4 +28,4 @@ def quota_warning(stage: Stage, quota: int) -> str | None:
 
 
 def _at_once(stage: Stage) -> int:
-    return sum(stage.at_once(lane) for lane in Lane) + stage.slices + BESIDE
+    return sum(stage.at_once(lane) for lane in Lane) + stage.slices + OTHER_FUNCTIONS

@@ -1,25 +1,24 @@
-"""The relay: the table's stream calls it with what was written."""
+"""The relay: a function that the table's stream invokes with the changes."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
 
-from infra.acknowledged import acknowledge
-from infra.function import Given, RoleFunction
+from duetime.aws import schema
+from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
-from infra.policy import allow
-from lambdas.aws import schema
+from infra.policies import acknowledge, allow
 
-BATCH = 100
+BATCH = 100  # records
 WINDOW = Duration.seconds(1)
-TRIES = 5
-STREAM_KEEPS = Duration.days(1)  # a failed record is named by its place in the stream
+MAX_RETRIES = 5
+STREAM_KEEPS = Duration.days(1)  # a failed record is named by its position in the stream
 TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
 
 
 class Relay(Construct):
-    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         table = given.table
         self.failed_records = queue(self, "FailedRecords", kept=STREAM_KEEPS)
@@ -31,19 +30,19 @@ class Relay(Construct):
             role="relay",
             memory=256,
             timeout=Duration.minutes(1),
-            may=[
+            statements=[
                 allow(
                     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
                     table.stream_arn,
                 ),
                 allow(["dynamodb:ListStreams"], f"{table.arn}/stream/*"),
                 allow(["sqs:SendMessage"], self.failed_records.queue_arn),
-                # For what a removed task leaves behind, and for what must follow from an end.
+                # To delete the rows of removed tasks, and to run follow-ups.
                 table.allow("Query", "BatchWriteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 given.lanes.allow("SendMessage"),
             ],
-            # A fixed-delay schedule goes round for ever: the end of a run puts the next one.
+            # A fixed-delay schedule never ends: the end of a run creates the next one.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
         )
         acknowledge(
@@ -60,9 +59,9 @@ class Relay(Construct):
             batch_size=BATCH,
             max_batching_window=WINDOW,
             bisect_batch_on_error=True,
-            retry_attempts=TRIES,
+            retry_attempts=MAX_RETRIES,
             report_batch_item_failures=True,
-            # Cursors, keys, long texts and earlier attempts are of no use to it.
+            # The relay does not need cursors, keys, long texts and earlier attempts.
             filters=[lambda_.FilterCriteria.filter({"dynamodb": {"Keys": TASKS}})],
             on_failure=event_sources.SqsDlq(self.failed_records),
         )

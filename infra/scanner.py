@@ -1,4 +1,4 @@
-"""The scanner: a rule calls it every minute, once for each slice of the shards."""
+"""The scanner: a function that a rule invokes every minute, once for each slice of the shards."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
@@ -8,23 +8,21 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_destinations as destinations
 from constructs import Construct
 
-from infra.acknowledged import acknowledge
-from infra.function import Given, RoleFunction
+from duetime.aws import schema
+from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
-from infra.policy import allow
-from lambdas.aws import schema
+from infra.policies import acknowledge, allow
 
 TARGETS_PER_RULE = 5  # a quota of EventBridge
-WORTH_RETRYING = Duration.minutes(2)  # by then the next tick has done what this one would have
-
-REMEMBERED = Duration.hours(1)  # failed ticks: the alarm that looks at them ends by itself
+MAX_EVENT_AGE = Duration.minutes(2)  # by then the next tick has done the work
+FAILED_TICKS_KEPT = Duration.hours(1)  # then the alarm on them clears by itself
 
 
 class Scanner(Construct):
-    def __init__(self, scope: Construct, name: str, given: Given) -> None:
+    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
-        self.failed_ticks = queue(self, "FailedTicks", kept=REMEMBERED)
+        self.failed_ticks = queue(self, "FailedTicks", kept=FAILED_TICKS_KEPT)
         acknowledge(self.failed_ticks, "SQS3", "It is where ticks end that could not be made.")
         self.role_function = RoleFunction(
             self,
@@ -33,22 +31,22 @@ class Scanner(Construct):
             role="scanner",
             memory=stage.scanner_memory,
             timeout=Duration.minutes(1),
-            may=[
+            statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),
                 lanes.allow("SendMessage", "GetQueueAttributes"),
                 allow(["sqs:SendMessage"], self.failed_ticks.queue_arn),
             ],
-            recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a long backlog takes many ticks on end
-            retry_attempts=0,  # the next tick does what a failed one has left
-            max_event_age=WORTH_RETRYING,
+            recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a long backlog takes many ticks in a row
+            retry_attempts=0,  # the next tick does the work of a failed one
+            max_event_age=MAX_EVENT_AGE,
             on_failure=destinations.SqsDestination(self.failed_ticks),
         )
         self._may_invoke_itself()
         self._every_minute(stage.slices)
 
     def _may_invoke_itself(self) -> None:
-        """A policy of its own, since the function is made after its role's first policy."""
+        """A separate policy, because the function is created after the first policy of its role."""
         function = self.role_function.function
         iam.Policy(
             self,
@@ -72,6 +70,6 @@ class Scanner(Construct):
             self.role_function.function,
             event=events.RuleTargetInput.from_object({"slice": number, "slices": slices}),
             retry_attempts=2,
-            max_event_age=WORTH_RETRYING,
+            max_event_age=MAX_EVENT_AGE,
             dead_letter_queue=self.failed_ticks,
         )

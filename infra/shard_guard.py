@@ -1,9 +1,8 @@
-"""A shard count only grows: tasks wait in every shard that was ever used.
+"""The guard of the shard count, which can only grow: tasks wait in every shard ever used.
 
-The table itself holds to that whatever is deployed; but who lowers the number should learn so
-before deploying. The largest count of each stage is kept in cdk.context.json, which belongs into
-version control. One that was never deployed is forgotten by
-`npx aws-cdk@2.1147.0 context --reset duetime:shards:dev`.
+The table enforces this in any case, but the operator should learn it before a deployment. The
+largest count of each stage is kept in cdk.context.json, which belongs in version control. To
+reset a count that was never deployed: `npx aws-cdk@2.1147.0 context --reset duetime:shards:dev`.
 """
 
 import json
@@ -16,6 +15,7 @@ FILE = Path("cdk.context.json")
 
 
 def keep_shards(stage: Stage, file: Path = FILE) -> None:
+    """Record the shard count of a stage. Raises BadStage if it is smaller than before."""
     known = _known(file)
     key = f"duetime:shards:{stage.name}"
     before = known.get(key, 0)
@@ -25,7 +25,7 @@ def keep_shards(stage: Stage, file: Path = FILE) -> None:
         raise BadStage(
             f"Stage {stage.name!r} in cdk.json: shards: {stage.shards} is less than the {before}"
             f" in {file.name}, and a shard count only grows (if {before} was never deployed,"
-            f" `npx aws-cdk@2.1147.0 context --reset {key}` forgets it)."
+            f" `npx aws-cdk@2.1147.0 context --reset {key}` resets it)."
         )
     if stage.shards > before:
         file.write_text(json.dumps(known | {key: stage.shards}, indent=2, sort_keys=True) + "\n")

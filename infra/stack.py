@@ -1,4 +1,4 @@
-"""The whole of Duetime as one stack, wired in the order in which a task passes through it."""
+"""The stack: every box, wired in the order in which a task passes through them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,12 +7,14 @@ from typing import Any
 from aws_cdk import Annotations, Stack, Tags
 from constructs import Construct
 
+from duetime.aws.settings import Settings
+from duetime.core.lanes import Lane
 from infra.alarms import Alarms
 from infra.api import Api
 from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
 from infra.dashboard import Dashboard
 from infra.executors import Executors
-from infra.function import Given
+from infra.function import FunctionInputs
 from infra.lanes import LONGEST_TASK, LaneQueues
 from infra.outputs import Outputs
 from infra.parts import Parts
@@ -20,8 +22,6 @@ from infra.relay import Relay
 from infra.scanner import Scanner
 from infra.stage import Stage
 from infra.table import TaskTable
-from lambdas.core.lanes import Lane
-from lambdas.settings import Settings
 
 
 class DuetimeStack(Stack):
@@ -35,7 +35,7 @@ class DuetimeStack(Stack):
         )
         table = TaskTable(self, "Table", stage)
         lanes = LaneQueues(self, "Lanes", stage)
-        given = Given(
+        given = FunctionInputs(
             stage=stage,
             table=table,
             lanes=lanes,
@@ -58,13 +58,15 @@ class DuetimeStack(Stack):
         if stage.alarms != "none":
             Alarms(self, "Alarms", stage=stage, parts=self.parts)
         if stage.alarms == "all" and stage.alarm_email is None:
-            told = f"Alarms of stage {stage.name!r} reach nobody: set alarm_email in cdk.json."
-            Annotations.of(self).add_warning_v2("duetime:alarmEmail", told)
+            warning = (
+                f"Stage {stage.name!r} sends its alarms to no one: set alarm_email in cdk.json."
+            )
+            Annotations.of(self).add_warning_v2("duetime:alarmEmail", warning)
         Outputs(self, "Outputs", stage=stage, parts=self.parts, dashboard=dashboard.name)
         Tags.of(self).add("duetime:stage", stage.name)
 
 
-def _with_handlers(given: Given, bundle: Path, handlers: str) -> Given:
+def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> FunctionInputs:
     return replace(given, bundle=bundle, settings=replace(given.settings, handlers=handlers))
 
 

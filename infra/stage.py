@@ -1,7 +1,7 @@
-"""The knobs of a deployment, read from the context in cdk.json and checked before anything is made.
+"""The settings of a deployment, read from the context in cdk.json and checked first.
 
-"stage": "dev"               which of the stages is meant; `-c stage=prod` says otherwise
-"stages": {"dev": {…}, …}    the knobs of each, as fields of Stage
+"stage": "dev"               the stage to deploy; `-c stage=prod` overrides it
+"stages": {"dev": {…}, …}    the settings of each stage, as fields of Stage
 "handlers": {…}              the Python handlers, as fields of Handlers; a stage may add to it
 """
 
@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from duetime.aws.settings import MAX_RETENTION_DAYS
+from duetime.core.lanes import Lane
 from infra.formats import (
     Action,
     AllowedHost,
@@ -30,14 +32,15 @@ from infra.formats import (
     Scope,
     StreamArn,
 )
-from lambdas.core.lanes import Lane
-from lambdas.settings import LONGEST_RETENTION
 
-LONGEST_ALLOW_HOSTS = 1_000  # characters: a function's environment has room for 4 KB in all
-FEWEST_AT_ONCE, MOST_AT_ONCE = 2, 1_000  # what an event source takes as its maximum concurrency
-FEWEST = FEWEST_AT_ONCE * len(Lane)
-FEWEST_WARM_WRITES = 4_000  # units a second of a new table, at no cost
-MOST_WARM_WRITES = 40_000  # the default quota of a table
+MAX_ALLOW_HOSTS = 1_000  # characters: the environment of a function has room for 4 KB
+MIN_LANE_CONCURRENCY, MAX_LANE_CONCURRENCY = (
+    2,
+    1_000,
+)  # what an event source takes as its maximum concurrency
+MIN_CONCURRENCY = MIN_LANE_CONCURRENCY * len(Lane)
+MIN_WARM_WRITES = 4_000  # units a second of a new table, at no cost
+MAX_WARM_WRITES = 40_000  # the default quota of a table
 # fmt: off
 LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
             1096, 1827, 2192, 2557, 2922, 3288, 3653)
@@ -45,48 +48,48 @@ LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 
 
 class BadStage(Exception):
-    """Something in the context that cannot be deployed; its text is one sentence."""
+    """The context cannot be deployed; the message is one sentence."""
 
 
-class _Knobs(BaseModel):
+class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Scopes(_Knobs):
-    """What a token must be good for: `read` for GET, `operate` for everything."""
+class Scopes(_Settings):
+    """The scopes that a token must have: `read` for GET, `operate` for everything."""
 
     read: Scope
     operate: Scope
 
 
-class Jwt(_Knobs):
-    """Whose tokens the API takes: Cognito or any OIDC issuer."""
+class Jwt(_Settings):
+    """The issuer whose tokens the API accepts: Cognito or any OIDC issuer."""
 
     issuer: Https
     audience: list[str] = Field(min_length=1)
-    scopes: Scopes | None = None  # none: any token of the issuer may do everything
+    scopes: Scopes | None = None  # None: any token of the issuer may do everything
 
 
-class Domain(_Knobs):
-    """A name of your own for the API."""
+class Domain(_Settings):
+    """A custom domain name for the API."""
 
     name: Host
-    certificate: Certificate  # of the deployment's own region
+    certificate: Certificate  # in the region of the deployment
 
 
-class Vpc(_Knobs):
-    """Where executors reach private addresses."""
+class Vpc(_Settings):
+    """The network in which executors reach private addresses."""
 
     id: str = Field(pattern=r"^vpc-[0-9a-f]{8,17}$")
     subnets: list[Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]] = Field(min_length=1)
     security_groups: list[
         Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
-    ] = []  # none: one is made
+    ] = []  # empty: one is created
 
 
-class Statement(_Knobs):
-    """Of IAM, as in a policy document. What it does not know it refuses: a mistyped condition must
-    not allow more than was meant."""
+class Statement(_Settings):
+    """An IAM statement, as in a policy document. Unknown keys are refused: a mistyped condition
+    must not allow more than intended."""
 
     Effect: Literal["Allow", "Deny"]
     Action: list[Action] | Action
@@ -98,11 +101,13 @@ class Statement(_Knobs):
         return self.model_dump(exclude_defaults=True)
 
 
-class Handlers(_Knobs):
-    """Your own Python handlers, what they need and what they may do."""
+class Handlers(_Settings):
+    """Your Python handlers, their requirements and their permissions."""
 
     folder: Path = Field(strict=False)
-    requirements: Path | None = Field(default=None, strict=False)  # beside them if there is one
+    requirements: Path | None = Field(
+        default=None, strict=False
+    )  # default: requirements.txt in the folder
     environment: dict[str, str] = {}
     statements: list[Statement] = []
     vpc: Vpc | None = None
@@ -131,8 +136,8 @@ class Handlers(_Knobs):
         return self.requirements or (beside if beside.is_file() else None)
 
 
-class Weights(_Knobs):
-    """How the executors' concurrency is shared out, in percent."""
+class Weights(_Settings):
+    """The share of each lane in the executors' concurrency, in percent."""
 
     high: int = Field(default=60, ge=1)
     medium: int = Field(default=30, ge=1)
@@ -147,29 +152,29 @@ class Weights(_Knobs):
         return self
 
 
-class BatchSize(_Knobs):
-    """How many messages one invocation of an executor takes; it ends when its longest task does."""
+class BatchSize(_Settings):
+    """Messages per invocation of an executor, which ends when its longest task does."""
 
     high: int = Field(default=10, ge=1, le=10)
     medium: int = Field(default=10, ge=1, le=10)
     low: int = Field(default=10, ge=1, le=10)
 
 
-class Stage(_Knobs):
-    """One deployment. docs/deploy.md tells what each knob is for."""
+class Stage(_Settings):
+    """One deployment. docs/how-to/deploy.md describes each setting."""
 
     name: str
     shards: int = Field(default=16, ge=1, le=256)
     slices: int = Field(default=1, ge=1, le=50)
     catch_up: int = Field(default=100, ge=1, le=10_000)
-    concurrency: int = Field(default=100, ge=FEWEST, le=3 * MOST_AT_ONCE)
+    concurrency: int = Field(default=100, ge=MIN_CONCURRENCY, le=3 * MAX_LANE_CONCURRENCY)
     weights: Weights = Field(default_factory=Weights)
     batch_size: BatchSize = Field(default_factory=BatchSize)
-    retention_days: int = Field(default=30, ge=1, le=LONGEST_RETENTION)
+    retention_days: int = Field(default=30, ge=1, le=MAX_RETENTION_DAYS)
     log_retention_days: int = 14
     keep_data: bool = True
-    table_stream_arn: StreamArn | None = None  # of a table that is there already
-    warm_writes: int | None = Field(default=None, ge=FEWEST_WARM_WRITES, le=MOST_WARM_WRITES)
+    table_stream_arn: StreamArn | None = None  # of an existing table
+    warm_writes: int | None = Field(default=None, ge=MIN_WARM_WRITES, le=MAX_WARM_WRITES)
     alarms: Literal["all", "essential", "none"] = "all"
     tracing: bool = False
     alarm_email: Email | None = None
@@ -188,8 +193,8 @@ class Stage(_Knobs):
     @field_validator("allow_hosts")
     @classmethod
     def _fit_the_environment(cls, hosts: list[str]) -> list[str]:
-        if len(",".join(hosts)) > LONGEST_ALLOW_HOSTS:
-            raise ValueError(f"is over {LONGEST_ALLOW_HOSTS:,} characters; name ranges or domains")
+        if len(",".join(hosts)) > MAX_ALLOW_HOSTS:
+            raise ValueError(f"is over {MAX_ALLOW_HOSTS:,} characters; name ranges or domains")
         return hosts
 
     @field_validator("log_retention_days")
@@ -210,7 +215,9 @@ class Stage(_Knobs):
     @model_validator(mode="after")
     def _private_hosts_are_reached_through_a_vpc(self) -> Self:
         if self.allow_hosts and (self.handlers is None or self.handlers.vpc is None):
-            raise ValueError("allow_hosts: needs handlers.vpc, or no private host is within reach")
+            raise ValueError(
+                "allow_hosts: needs handlers.vpc; without it no private host can be reached"
+            )
         return self
 
     @model_validator(mode="after")
@@ -223,13 +230,13 @@ class Stage(_Knobs):
         return self
 
     def at_once(self, lane: Lane) -> int:
-        """How many executors of a lane may run at once."""
+        """Returns how many executors of a lane may run concurrently."""
         share: int = getattr(self.weights, lane)
-        return min(max(self.concurrency * share // 100, FEWEST_AT_ONCE), MOST_AT_ONCE)
+        return min(max(self.concurrency * share // 100, MIN_LANE_CONCURRENCY), MAX_LANE_CONCURRENCY)
 
 
 def read_stage(context: Callable[[str], Any]) -> Stage:
-    """The stage that the context asks for."""
+    """Returns the stage that the context selects. Raises BadStage."""
     stages, name = context("stages") or {}, context("stage")
     if not isinstance(stages, Mapping) or not stages:
         raise BadStage('cdk.json has no object "stages" in its context.')
@@ -239,7 +246,9 @@ def read_stage(context: Callable[[str], Any]) -> Stage:
         raise BadStage(f"A stage needs a name of letters, digits and dashes, not {name!r}.")
     given = _object(stages[name], f"stages.{name}")
     if "name" in given:
-        raise BadStage(f"In cdk.json stages.{name} has its name already, and takes no other.")
+        raise BadStage(
+            f'In cdk.json stages.{name} must not have a field "name": its key is its name.'
+        )
     handlers = _handlers(context("handlers")) | _handlers(given.pop("handlers", None))
     try:
         return Stage.model_validate({**given, "name": name, "handlers": handlers or None})
@@ -261,12 +270,12 @@ def _object(given: Any, where: str) -> dict[str, Any]:
 
 
 def _sentence(stage: str, error: ValidationError) -> str:
-    """The first thing that is wrong, and where it stands."""
+    """Returns a sentence about the first error and its place."""
     first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(_known(first["loc"]))
-        what = f"is not a knob; there are {known}"
+        what = f"is not a setting; there are {known}"
     else:
         what = _WORDS.sub("must", first["msg"].removeprefix("Value error, "))
         if first["type"] not in ("value_error", "missing", "too_short"):
@@ -277,7 +286,7 @@ def _sentence(stage: str, error: ValidationError) -> str:
 def _known(where: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Stage
     for part in where[:-1]:
-        model = _PARTS.get(str(part), model)  # a number stands for an item of a list
+        model = _PARTS.get(str(part), model)  # a number is the index of a list item
     return [name for name in model.model_fields if name != "name" or model is not Stage]
 
 

@@ -1,4 +1,4 @@
-"""The table: the truth. Names and keys come from the schema that the roles use."""
+"""The table, the source of truth. Names and keys come from the schema that the roles use."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -8,13 +8,13 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.policy import allow
+from duetime.aws import schema
+from infra.policies import allow
 from infra.stage import Stage
-from lambdas.aws import schema
 
 
 class TaskTable(Construct):
-    """Made here, or one that is there already and that the stack uses without changing it."""
+    """Created by the stack, or an existing table that the stack uses without changing it."""
 
     def __init__(self, scope: Construct, name: str, stage: Stage) -> None:
         super().__init__(scope, name)
@@ -44,7 +44,7 @@ class TaskTable(Construct):
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             stream=dynamodb.StreamViewType(shape["StreamSpecification"]["StreamViewType"]),
             time_to_live_attribute=schema.REMOVE_AFTER,
-            encryption=dynamodb.TableEncryption.DEFAULT,  # with a key of AWS's own, at no cost
+            encryption=dynamodb.TableEncryption.DEFAULT,  # with a key that AWS owns, at no cost
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
@@ -53,14 +53,14 @@ class TaskTable(Construct):
             warm_throughput=warm,
         )
         for index in shape["GlobalSecondaryIndexes"]:
-            # The other indexes are written once for each task, or once for each death.
-            often = index["IndexName"] == schema.WAKE_INDEX
+            # The other indexes are written once per task, or once per death.
+            is_hot = index["IndexName"] == schema.WAKE_INDEX
             table.add_global_secondary_index(
                 index_name=index["IndexName"],
                 partition_key=_key(index["KeySchema"][0]),
                 sort_key=_key(index["KeySchema"][1]),
                 projection_type=dynamodb.ProjectionType(index["Projection"]["ProjectionType"]),
-                warm_throughput=warm if often else None,
+                warm_throughput=warm if is_hot else None,
             )
         return table
 
@@ -74,7 +74,7 @@ class TaskTable(Construct):
 
     @property
     def arn_in_findings(self) -> str:
-        """As cdk-nag writes it."""
+        """The ARN as cdk-nag writes it."""
         table = self.table.node.default_child
         if table is None:
             return self.arn
@@ -92,6 +92,7 @@ class TaskTable(Construct):
         return allow(_of_dynamodb(actions), self.arn)
 
     def allow_on(self, index: str, *actions: str) -> iam.PolicyStatement:
+        """On one index."""
         return allow(_of_dynamodb(actions), f"{self.arn}/index/{index}")
 
 

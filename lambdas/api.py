@@ -1,4 +1,4 @@
-"""The `api` Lambda: takes HTTP API (payload 2.0) events."""
+"""The `api` function: answers HTTP API events (payload format 2.0)."""
 
 from base64 import b64decode
 from collections.abc import Mapping
@@ -10,33 +10,34 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 
-from lambdas import registry, wiring
-from lambdas.api.app import Api
-from lambdas.api.health import scanner_ticks
-from lambdas.api.http import Request
-from lambdas.api.tasks import HandlerNames
-from lambdas.handler_names import read_names
-from lambdas.version import VERSION
+from duetime.api.app import Api
+from duetime.api.health import scanner_health
+from duetime.api.http import Request
+from duetime.api.tasks import HandlerNames
+from duetime.aws import backend
+from duetime.handlers import registry
+from duetime.handlers.discovery import read_names
+from duetime.version import VERSION
 
 logger = Logger(service="api")
-copy_config_to_registered_loggers(logger, include={"lambdas"})
-wiring.make_clients(wiring.dynamodb, wiring.sqs)
+copy_config_to_registered_loggers(logger, include={"duetime"})
+backend.make_clients(backend.dynamodb, backend.sqs)
 
 
 @cache
 def api() -> Api:
-    settings, adapters = wiring.settings(), wiring.adapters()
+    settings, adapters = backend.settings(), backend.adapters()
     return Api(
         adapters.ports,
         handlers=_handlers(settings.handlers),
         version=VERSION,
         longest_timeout=settings.longest_timeout,
-        look=scanner_ticks(adapters.cursors, adapters.ports.clock),
+        health=scanner_health(adapters.cursors, adapters.ports.clock),
     )
 
 
 def _handlers(source: str) -> HandlerNames:
-    """A deployed API only knows their names: see lambdas.handler_names."""
+    """A deployed API has only the names of the handlers: see duetime.handlers.discovery."""
     if source.endswith(".json"):
         names = read_names(Path(source))
         return lambda: names
@@ -62,7 +63,7 @@ def request_of(event: Mapping[str, Any]) -> Request:
         path=event["rawPath"],
         query=dict(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
         headers={name.lower(): value for name, value in event.get("headers", {}).items()},
-        # Half a surrogate pair is not JSON, which is for the API to say.
+        # Half a surrogate pair is not JSON; the API refuses it.
         body=b64decode(body)
         if event.get("isBase64Encoded")
         else body.encode(errors="surrogatepass"),

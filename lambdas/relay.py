@@ -1,4 +1,4 @@
-"""The `relay` Lambda: the table's stream calls it with what was written."""
+"""The `relay` function: the stream of the table invokes it with the rows that were written."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,54 +8,56 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from lambdas.aws.events import change_of_record, left_behind_by_record
-from lambdas.core.events import StatusChange
-from lambdas.core.lanes import Lane
-from lambdas.relay.measures import measures_of
-from lambdas.relay.relay import Relay
-from lambdas.settings import METRICS_NAMESPACE
+from duetime.aws.event_records import change_of_record, expired_task_of_record
+from duetime.aws.settings import METRICS_NAMESPACE
+from duetime.core.events import StatusChange
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.value import value
+from duetime.relay import Relay
 
 SERVICE = "relay"
+FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
-copy_config_to_registered_loggers(logger, include={"lambdas"})
+copy_config_to_registered_loggers(logger, include={"duetime"})
 
 
-def _metrics_of(lane: Lane) -> EphemeralMetrics:
+def _lane_metrics(lane: Lane) -> EphemeralMetrics:
     dimensions = {"lane": lane.value}
     return EphemeralMetrics(
         namespace=METRICS_NAMESPACE, service=SERVICE, default_dimensions=dimensions
     )
 
 
-# What is published together shares its dimensions, so each lane is published alone.
-METRICS = {lane: _metrics_of(lane) for lane in Lane}
+# Metrics in one object share their dimensions, so each lane has an object of its own.
+METRICS = {lane: _lane_metrics(lane) for lane in Lane}
 
 
-class Measuring:
-    """Powertools keeps every value, and publishes by itself when it holds a hundred of one
-    name, which is as many as CloudWatch takes at once."""
+class MetricsObserver:
+    """Adds the metrics of a change. Powertools keeps every value and publishes by itself when it
+    has a hundred of one name, the limit of CloudWatch."""
 
     def notify(self, change: StatusChange) -> None:
-        for measure in measures_of(change):
-            METRICS[change.lane].add_metric(measure.name, measure.unit, measure.amount)
+        for metric in metrics_of(change):
+            METRICS[change.lane].add_metric(metric.name, metric.unit, metric.amount)
 
 
 def _follow_up(changes: Sequence[StatusChange]) -> None:
-    """Most changes need none, so it is wired only then, as is all that asks the table: see
-    _forget."""
-    from lambdas import wiring
-    from lambdas.debts import follow_up
+    """Most changes have no follow-up, so the backend is imported only here and in _delete_rows:
+    a relay that needs neither starts without boto3."""
+    from duetime.aws import backend
+    from duetime.engine.followups import run_follow_ups_after
 
-    follow_up(wiring.adapters().ports, changes)
+    run_follow_ups_after(backend.adapters().ports, changes)
 
 
-relay = Relay([Measuring()], _follow_up)
+relay = Relay([MetricsObserver()], _follow_up)
 
 
 @contextmanager
 def published() -> Iterator[None]:
-    """Whatever becomes of an invocation, what it has measured is published."""
+    """Publish the metrics, even if the invocation fails."""
     try:
         yield
     finally:
@@ -67,15 +69,14 @@ def published() -> Iterator[None]:
 @logger.inject_lambda_context
 @published()
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
-    """A record that cannot be read, or whose leftovers cannot be deleted, is named, so that the
-    event source tries it again from there, and in the end sets it aside; those before it are
-    done."""
+    """On the first record that fails, the answer names it. The event source then retries from that
+    record, and finally moves it to the failure destination; the records before it are done."""
     for record in event["Records"]:
         try:
             _relay(record)
         except Exception:
             number = record["dynamodb"]["SequenceNumber"]
-            logger.exception("a record cannot be relayed", sequence_number=number)
+            logger.exception("record not relayed", step="relay", sequence_number=number)
             return {"batchItemFailures": [{"itemIdentifier": number}]}
     return {"batchItemFailures": []}
 
@@ -84,13 +85,37 @@ def _relay(record: Mapping[str, Any]) -> None:
     change = change_of_record(record)
     if change is not None:
         relay.relay([change])
-    task_id = left_behind_by_record(record)
+    task_id = expired_task_of_record(record)
     if task_id is not None:
-        _forget(task_id)
+        _delete_rows(task_id)
 
 
-def _forget(task_id: str) -> None:
-    """Seldom needed, so wired only then: a relay that forgets nothing starts without boto3."""
-    from lambdas import wiring
+def _delete_rows(task_id: str) -> None:
+    """Delete the dependent rows of a task that the table has expired."""
+    from duetime.aws import backend
 
-    wiring.rows_beside().forget(task_id)
+    backend.dependent_rows().delete(task_id)
+
+
+@value(frozen=True, slots=True)
+class Metric:
+    name: str
+    amount: float
+    unit: str = "Count"
+
+
+def metrics_of(change: StatusChange) -> Iterator[Metric]:
+    if change.before is None and change.after in FAST_PATH:
+        yield Metric("FastPath", FAST_PATH[change.after])
+    # The outcome knows when the target was called; the lease is written before that.
+    if change.before is Status.RUNNING and change.drift_ms is not None:
+        yield Metric("Drift", change.drift_ms, "Milliseconds")
+    if _failed(change) and change.after is Status.RETRYING:
+        yield Metric("Retries", 1)
+    if change.after.finished:
+        yield Metric(change.after.title(), 1)
+
+
+def _failed(change: StatusChange) -> bool:
+    """Neither a revival nor a snooze is a failure."""
+    return change.before is Status.RUNNING and change.outcome is not Outcome.SNOOZED

@@ -1,4 +1,4 @@
-"""The `scanner` Lambda: an EventBridge rule calls it every minute, with the slice to scan."""
+"""The `scanner` function: an EventBridge rule invokes it every minute with the slice to scan."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,49 +8,50 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-from lambdas import wiring
-from lambdas.core.lanes import Lane
-from lambdas.core.times import SECOND
-from lambdas.scanner.report import TickReport
-from lambdas.scanner.scanner import Scanner
-from lambdas.settings import METRICS_NAMESPACE
+from duetime.aws import backend
+from duetime.aws.settings import METRICS_NAMESPACE
+from duetime.core.lanes import Lane
+from duetime.core.times import SECOND
+from duetime.scanner.report import TickReport
+from duetime.scanner.scanner import Scanner
 
-RESERVE = 10 * SECOND  # of the function's time, for a batch under way and the cursor
+RESERVE = 10 * SECOND  # of the function's time, for the current batch and for saving the cursor
 
 SERVICE = "scanner"
 
 logger = Logger(service=SERVICE)
 metrics = Metrics(namespace=METRICS_NAMESPACE, service=SERVICE)
-copy_config_to_registered_loggers(logger, include={"lambdas"})
-wiring.make_clients(wiring.dynamodb, wiring.sqs)
+copy_config_to_registered_loggers(logger, include={"duetime"})
+backend.make_clients(backend.dynamodb, backend.sqs)
 
 
 @cache
 def scanner() -> Scanner:
-    adapters = wiring.adapters()
-    given = wiring.settings()
-    return Scanner(adapters.ports, adapters.cursors, catch_up=given.catch_up, at_once=given.at_once)
+    adapters = backend.adapters()
+    given = backend.settings()
+    return Scanner(
+        adapters.ports, adapters.cursors, catch_up=given.catch_up, executors=given.at_once
+    )
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     slice_number, slices = slice_of(event)
-    now = wiring.adapters().ports.clock.monotonic()
+    now = backend.adapters().ports.clock.monotonic()
     left = context.get_remaining_time_in_millis()
     until = now + max(left - RESERVE, left // 2)
     report = scanner().tick(slice_number, slices, until, continues=event.get("continues"))
     _publish(slice_number, report)
-    if report.unfinished and report.saved:  # else another tick of this slice is at it
-        again = {"slice": slice_number, "slices": slices, "continues": report.chain}
-        wiring.invoke_again(context.invoked_function_arn, again)
-    return report.told()
+    if report.unfinished and report.saved:  # not saved: another tick scans this slice
+        next_tick = {"slice": slice_number, "slices": slices, "continues": report.chain}
+        backend.invoke_later(context.invoked_function_arn, next_tick)
+    return report.as_dict()
 
 
 def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
-    """A rule with a constant input names its slice, and of how many: `{"slice": 3, "slices": 4}`.
-    Both stand in the event, so that they change together. An event as EventBridge makes it has
-    neither, and means all shards."""
+    """Parse the input of the rule, `{"slice": 3, "slices": 4}`. The event has both numbers, so that
+    they change together. An event without them, as EventBridge makes it, means all shards."""
     number, slices = event.get("slice", 0), event.get("slices", 1)
     whole = type(number) is int and type(slices) is int
     if not whole or not 0 <= number < slices:
@@ -59,10 +60,10 @@ def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _publish(slice_number: int, report: TickReport) -> None:
-    """A metric costs money in every hour in which it is sent: what is zero is left out, so that
-    an idle deployment pays for three. A tick that yielded did not scan: it counts for no tick,
-    or the alarm for missing ticks would not ring when the chain is dead."""
-    logger.info("tick", step="scan", slice=slice_number, **report.told())
+    """CloudWatch bills a metric for every hour in which it is sent. So zero counts are left out,
+    and an idle deployment sends three metrics. A tick that yielded did not scan and is not
+    counted, or the alarm for missing ticks would not fire when a chain is dead."""
+    logger.info("tick finished", step="scan", slice=slice_number, **report.as_dict())
     if report.age is not None:
         metrics.add_metric("TickAge", MetricUnit.Seconds, report.age / SECOND)
     if report.yielded:
@@ -75,7 +76,7 @@ def _publish(slice_number: int, report: TickReport) -> None:
 
 
 def _publish_lane(lane: Lane, claims: int, lost_claims: int) -> None:
-    """By itself: what stands in one object shares its dimensions."""
+    """Each lane is published alone, because metrics in one object share their dimensions."""
     if claims or lost_claims:
         of_lane = EphemeralMetrics(namespace=METRICS_NAMESPACE, service=SERVICE)
         of_lane.add_dimension("lane", lane)

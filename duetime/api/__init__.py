@@ -1,1 +1,1 @@
-"""The API: takes tasks in, and tells where they stand."""
+"""The HTTP API: submits, reads, lists, cancels and retries tasks; manages schedules."""

@@ -1,22 +1,22 @@
-"""Answers to a batch that leave out what Lambda would not let through."""
+"""Answers to a batch, cut to the size that Lambda can return."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lambdas.api.encoding import NOT_SHOWN
-from lambdas.api.http import Response
-from lambdas.api.sizes import ESCAPED_LIMIT, escaped_size
+from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
+from duetime.api.encoding import NOT_SHOWN
+from duetime.api.http import Response
 
-# What an answer can do without, the largest first; all of it can be read one by one.
-LARGE = (("payload", "result"), ("payload", "result", "target", "tags", "error"))
+# Fields that are left out of a large answer, step by step. GET /v1/tasks/{id} returns them.
+OMITTED = (("payload", "result"), ("payload", "result", "target", "tags", "error"))
 NOTE = "left out: the answer would be too large; read it by its id"
 
 
 def fitting(body_without: Callable[[Sequence[str]], Any]) -> Response:
-    """The answer with as much in it as Lambda lets through. `body_without` makes its body without
-    some fields of the tasks in it."""
+    """Returns the answer with as many fields as Lambda can return. `body_without` makes its body
+    without some fields of the tasks."""
     response = Response(status=200, body=body_without(()))
-    for fields in LARGE:
+    for fields in OMITTED:
         if escaped_size(response.encoded()) <= ESCAPED_LIMIT:
             break
         response = Response(status=200, body=body_without(fields))
@@ -24,7 +24,7 @@ def fitting(body_without: Callable[[Sequence[str]], Any]) -> Response:
 
 
 def without(task: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """A task as the API returns it, with a note in the place of each field that is left out."""
+    """Returns a task as JSON, with null and a note for each field that is left out."""
     left_out = [name for name in fields if task[name]]
     if not left_out:
         return dict(task)

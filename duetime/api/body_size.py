@@ -1,10 +1,10 @@
 """The size of a body as Lambda counts it.
 
-A function gets a request, and gives its answer, as a JSON document of at most 6 MB in which the
-HTTP body is one string. So every quote and every backslash of a body takes two bytes of it.
+A function receives a request, and returns its answer, as a JSON document of at most 6 MB in which
+the HTTP body is one string. So every quote and every backslash of a body takes two bytes of it.
 """
 
-# The rest is for headers and what else a request brings along: API Gateway takes 10 KB of headers.
+# The rest is for headers and the request context: API Gateway accepts 10 KB of headers.
 ESCAPED_LIMIT = (6 * 1024 - 256) * 1024
 
 _TWO_BYTES = tuple(bytes([byte]) for byte in b'"\\\b\t\n\f\r')
@@ -12,7 +12,7 @@ _CONTROLS = bytes(range(0x20))
 
 
 def escaped_size(body: bytes) -> int:
-    """The bytes of a text as a JSON string."""
+    """Returns how many bytes a text takes as a JSON string."""
     controls = len(body) - len(body.translate(None, _CONTROLS))
     two_bytes = [body.count(byte) for byte in _TWO_BYTES]
     six_bytes = controls - sum(two_bytes[2:])

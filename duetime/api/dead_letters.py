@@ -1,23 +1,23 @@
-"""/v1/dead-letters: list, redrive."""
+"""/v1/dead-letters: list and redrive."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from lambdas.api.fields import ErrorType, Moment, Word
-from lambdas.api.http import FieldError, Request, Response, Router, invalid
-from lambdas.api.models import read_body
-from lambdas.api.pages import task_page
-from lambdas.api.query import Query
-from lambdas.api.redrive import Redrive
-from lambdas.core.ports import DeadListing, Ports
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.api.http import FieldError, Request, Response, Router, invalid
+from duetime.api.paging import task_page
+from duetime.api.query import Query
+from duetime.api.redrive import Redrive
+from duetime.api.task_models import read_body
+from duetime.api.validation import ErrorType, Moment, Word
+from duetime.core.ports import DeadListing, Ports
+from duetime.core.times import Millis
+from duetime.core.value import value
 
 REDRIVE_LIMIT = 1_000
 FILTERS = ("namespace", "error_type", "died_after", "died_before")
-SAY_WHICH = f'give ids, a filter ({", ".join(FILTERS)}) or "all": true'
+SELECTION_REQUIRED = f'give ids, a filter ({", ".join(FILTERS)}) or "all": true'
 
 
 def _true(wanted: bool) -> bool:
@@ -40,19 +40,19 @@ class RedriveIn(BaseModel):
     cursor: str | None = None
 
     def check(self) -> None:
-        """Nobody redrives everything by accident: which ones is said once, and in one way."""
-        errors = [*self._which(), *_span(self.died_after, self.died_before)]
+        """Requires exactly one way to select tasks, so that no request redrives all by accident."""
+        errors = [*self._selection(), *_span_errors(self.died_after, self.died_before)]
         if self.ids is not None:
-            given = [name for name in ("limit", "cursor") if getattr(self, name) is not None]
-            errors += [FieldError(name, "does not go with ids") for name in given]
+            paging = [name for name in ("limit", "cursor") if getattr(self, name) is not None]
+            errors += [FieldError(name, "does not go with ids") for name in paging]
         if errors:
             raise invalid(errors)
 
-    def _which(self) -> list[FieldError]:
+    def _selection(self) -> list[FieldError]:
         filters = [name for name in FILTERS if getattr(self, name) is not None]
         ways = [*(["ids"] if self.ids else []), *filters[:1], *(["all"] if self.all else [])]
         if not ways:
-            return [FieldError("body", SAY_WHICH)]
+            return [FieldError("body", SELECTION_REQUIRED)]
         return [FieldError(name, "give only one of ids, a filter and all") for name in ways[1:]]
 
     def listing(self) -> DeadListing:
@@ -84,23 +84,23 @@ class DeadLetters:
             cursor=query.text("cursor"),
         )
         query.done()
-        if errors := _span(listing.since, listing.before):
+        if errors := _span_errors(listing.since, listing.before):
             raise invalid(errors)
         return task_page(self.ports.store.dead, listing)
 
     def redrive(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
-        wanted = read_body(RedriveIn, request.json())
-        wanted.check()
-        redrive = Redrive(ports=self.ports, dry_run=wanted.dry_run)
-        if wanted.ids is not None:
-            tally = redrive.named(wanted.ids)
+        body = read_body(RedriveIn, request.json())
+        body.check()
+        redrive = Redrive(ports=self.ports, dry_run=body.dry_run)
+        if body.ids is not None:
+            tally = redrive.named(body.ids)
         else:
-            tally = redrive.matching(wanted.listing(), wanted.limit or REDRIVE_LIMIT)
-        return Response(status=200, body=tally.json(dry_run=wanted.dry_run))
+            tally = redrive.matching(body.listing(), body.limit or REDRIVE_LIMIT)
+        return Response(status=200, body=tally.json(dry_run=body.dry_run))
 
 
-def _span(after: Millis | None, before: Millis | None) -> list[FieldError]:
+def _span_errors(after: Millis | None, before: Millis | None) -> list[FieldError]:
     if after is None or before is None or after < before:
         return []
     return [FieldError("died_before", "must be later than died_after")]

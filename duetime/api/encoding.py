@@ -1,14 +1,14 @@
-"""Answers as JSON. A value that is nested too deep to encode becomes null, with a note.
+"""JSON of answers. A value that is nested too deep to encode becomes null, with a note.
 
-New tasks cannot hold such a value: a body and a result have limits. Rows that an earlier release or
-another program has stored may.
+New tasks cannot hold such a value: bodies and results have a depth limit. Rows that an earlier
+release or another program stored may hold one.
 """
 
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from lambdas.core.results import READABLE_DEPTH
+from duetime.core.results import READABLE_DEPTH
 
 MAY_BE_DEEP = ("target", "payload", "result")
 NOT_SHOWN = "not_shown"  # beside such a field: its name, and why it is null
@@ -22,7 +22,8 @@ def encode(body: Any) -> bytes:
 
 
 def _without_deep_values(part: Any) -> Any:
-    """Tasks and schedules wherever they stand in an answer, which itself is shallow."""
+    """Replaces the deep values of every task and schedule in an answer. The answer itself is
+    shallow, so the recursion ends."""
     if isinstance(part, list):
         return [_without_deep_values(item) for item in part]
     if not isinstance(part, dict):
@@ -40,7 +41,7 @@ def _without_deep_values(part: Any) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Level by level, because a deep value would exhaust the stack."""
+    """Goes level by level, because recursion into a deep value would exhaust the stack."""
     level = [value]
     for _ in range(READABLE_DEPTH + 1):
         level = [inner for outer in level for inner in _within(outer)]

@@ -1,4 +1,4 @@
-"""Requests, responses, problems and routes, whatever server stands in front."""
+"""Requests, responses, problems and routes, independent of the server in front."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -8,32 +8,32 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from lambdas.api.encoding import encode
-from lambdas.api.sizes import ESCAPED_LIMIT, escaped_size
-from lambdas.core.values import value
+from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
+from duetime.api.encoding import encode
+from duetime.core.value import value
 
 BODY_LIMIT = 5 * 1024 * 1024
 NESTING_LIMIT = 201  # levels: pydantic_core reads no more
-# An answer repeats what it refuses, but no more of it than a person reads.
-MOST_ERRORS = 20
-MOST_SHOWN = 200
-MOST_DETAIL = 1_000
-OVERTAKEN = "other writes were faster, again and again"  # why it gave up
+# An answer repeats what it refuses, but only as much of it as a person reads.
+MAX_ERRORS = 20
+MAX_EXCERPT = 200
+MAX_DETAIL = 1_000
+CONTENTION = "concurrent writes won every attempt"  # the reason when a write gives up
 
 
 class FieldError(NamedTuple):
     field: str
     message: str
-    position: int | None = None  # in a text that has parts, from 1: where the fault begins
+    position: int | None = None  # where in the text the error begins, from 1
 
     def json(self) -> dict[str, Any]:
-        said = {"field": shown(self.field), "message": shown(self.message)}
-        return said if self.position is None else {**said, "position": self.position}
+        fields = {"field": excerpt(self.field), "message": excerpt(self.message)}
+        return fields if self.position is None else {**fields, "position": self.position}
 
 
 class Problem(Exception):
-    """An answer that says no, as RFC 9457 has it. What is wrong with the fields is its detail,
-    unless there is more to say."""
+    """An error response in the format of RFC 9457. Without a `detail` of its own, the detail lists
+    the errors of the fields."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class Problem(Exception):
             "title": title,
             "status": status,
         }
-        self.body["detail"] = shown(detail or _all_in_one(errors), MOST_DETAIL)
+        self.body["detail"] = excerpt(detail or _summary(errors), MAX_DETAIL)
         if errors:
-            self.body["errors"] = [error.json() for error in errors[:MOST_ERRORS]]
+            self.body["errors"] = [error.json() for error in errors[:MAX_ERRORS]]
 
     def response(self) -> "Response":
         return Response(
@@ -64,15 +64,15 @@ class Problem(Exception):
         )
 
 
-def shown(text: str, most: int = MOST_SHOWN) -> str:
-    """What a request said, made safe to say back: bounded, and valid Unicode."""
-    cut = text if len(text) <= most else f"{text[:most]}…"
+def excerpt(text: str, max_length: int = MAX_EXCERPT) -> str:
+    """Makes a text of a request safe to repeat in an answer: bounded, and valid Unicode."""
+    cut = text if len(text) <= max_length else f"{text[:max_length]}…"
     return cut.encode(errors="replace").decode()
 
 
-def _all_in_one(errors: Sequence[FieldError]) -> str:
-    detail = "; ".join(f"{shown(e.field)}: {shown(e.message)}" for e in errors[:MOST_ERRORS])
-    left = len(errors) - MOST_ERRORS
+def _summary(errors: Sequence[FieldError]) -> str:
+    detail = "; ".join(f"{excerpt(e.field)}: {excerpt(e.message)}" for e in errors[:MAX_ERRORS])
+    left = len(errors) - MAX_ERRORS
     return f"{detail}; and {left} more" if left > 0 else detail
 
 
@@ -87,8 +87,8 @@ def not_found(what: str) -> Problem:
 def unavailable(reason: str, *, read_only: bool = False) -> Problem:
     detail = f"The store could not be read: {reason}. Send the request again."
     if not read_only:
-        detail = f"The store did not answer: {reason}. The write may or may not stand. Send it"
-        detail += " again; with an idempotency key a task cannot come to be twice."
+        detail = f"The store did not answer: {reason}. The write may or may not have happened."
+        detail += " Send the request again; with an idempotency key no second task is made."
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 
@@ -112,7 +112,7 @@ class Request:
             raise _too_large(f"{limit} a quote, a backslash or a line break takes two: {size:,}.")
         media_type = self.headers.get("content-type", "").partition(";")[0].strip()
         if media_type.lower() != "application/json":
-            # Without one too: a browser sends that for any page, and asks nobody first.
+            # A missing type is refused too: a browser sends that for any page, without a preflight.
             detail = f"Send application/json, not {media_type or 'without a Content-Type'}."
             raise Problem(415, "media-type", "Unsupported media type", detail)
         if not self.body.strip():
@@ -134,8 +134,8 @@ class Response:
     _encoded: bytes | None = None
 
     def encoded(self) -> bytes:
-        """The bytes of the body. The API encodes each answer once, where a failure can still
-        become a problem; the servers in front of it only read what is there."""
+        """Returns the bytes of the body. The API encodes each answer once, where a failure can
+        still become a problem; the servers in front of it read the result."""
         if self._encoded is None:
             self._encoded = b"" if self.status == 204 else encode(self.body)
         return self._encoded
@@ -145,34 +145,34 @@ Endpoint = Callable[[Request, Mapping[str, str]], Response]
 
 
 class Router:
-    """Finds the endpoint for a method and a path; a segment in braces matches anything
-    but nothing. Of two that match, the one that was added first is meant."""
+    """Finds the endpoint for a method and a path. A segment in braces matches any segment that is
+    not empty. Of two routes that match, the first one added wins."""
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
-        self._later: dict[str, Callable[[Router], None]] = {}
-        self._turn = Lock()  # requests are answered side by side
+        self._lazy: dict[str, Callable[[Router], None]] = {}
+        self._lock = Lock()  # requests run concurrently
 
     def add(self, method: str, path: str, endpoint: Endpoint) -> None:
         self._routes.append((method, path.split("/"), endpoint))
 
-    def add_later(self, start: str, add: Callable[["Router"], None]) -> None:
-        """Have the routes below a path added when one of them is first asked for: a cold function
-        need not wait for what nobody wants."""
-        self._later[start] = add
+    def add_lazily(self, start: str, add: Callable[["Router"], None]) -> None:
+        """Adds the routes below a path on the first request for one of them, so that the cold start
+        of a function does not load what the request does not need."""
+        self._lazy[start] = add
 
-    def _add_now(self, start: str) -> None:
-        """Who comes meanwhile waits: without the routes he would be told that there are none."""
-        with self._turn:
-            if add := self._later.get(start):
+    def _load(self, start: str) -> None:
+        """A concurrent request waits for the lock: without the routes it would get a 404."""
+        with self._lock:
+            if add := self._lazy.get(start):
                 add(self)
-                del self._later[start]
+                del self._lazy[start]
 
     def call(self, request: Request) -> Response:
         segments = request.path.split("/")
-        if self._later:
-            self._add_now("/".join(segments[:3]))
-        wanted = "GET" if request.method == "HEAD" else request.method  # a GET, less its body
+        if self._lazy:
+            self._load("/".join(segments[:3]))
+        wanted = "GET" if request.method == "HEAD" else request.method  # HEAD: GET without a body
         allowed = []
         for method, pattern, endpoint in self._routes:
             parameters = _match(pattern, segments)

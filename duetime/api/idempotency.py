@@ -1,41 +1,103 @@
-"""Idempotency keys of schedules: reserved like those of tasks, in a namespace of their own."""
+"""Idempotency keys: a repeated request gets the task or the schedule of the first one.
 
-from collections.abc import Mapping
+A key is reserved before its item is stored. Of two requests with the same key that race, both get
+the id of the first reservation: one stores the item and the other finds it, and if the first dies
+in between, the second stores it.
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
-from lambdas.api.fields import NO_WORD, is_word
-from lambdas.api.http import FieldError, Problem, Request, invalid
-from lambdas.api.submission import KEY_LIFE, body_hash
-from lambdas.core.ports import Ports, Reservation
-from lambdas.core.times import Millis
+from duetime.api.http import FieldError, Problem, Request, invalid
+from duetime.api.validation import WORD_RULE, is_word
+from duetime.core.codec import canonical
+from duetime.core.ports import Ports, Reservation
+from duetime.core.times import DAY, Millis
+from duetime.core.value import value
 
 HEADER = "Idempotency-Key"
+KEY_LIFE: Millis = DAY
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class IdempotencyKey:
+    """`body_hash` says whether a repeated key comes with the same body; `field` is where the
+    request has the key."""
+
+    text: str
+    namespace: str
+    body_hash: str
+    item: str = "task"
+    field: str = "idempotency_key"
 
 
 def key_of(request: Request) -> str | None:
+    """Returns the key in the header of a request."""
     key = request.headers.get(HEADER.lower())
     if key is not None and not is_word(key):
-        raise invalid([FieldError(HEADER, NO_WORD)])
+        raise invalid([FieldError(HEADER, WORD_RULE)])
     return key
 
 
-def reserved_id(
-    ports: Ports, namespace: str, key: str | None, body: Mapping[str, Any], now: Millis
-) -> str:
-    """A new id, or the one that the key stands for."""
-    new = ports.chance.new_id(now)
-    if key is None:
-        return new
-    reservation = Reservation(
+def schedule_key(text: str, namespace: str, body: Mapping[str, Any]) -> IdempotencyKey:
+    """Keys of schedules have a namespace of their own: a task may have the same key."""
+    return IdempotencyKey(
+        text=text,
         namespace=f"{namespace}/schedules",
-        key=key,
-        task_id=new,
         body_hash=body_hash(body),
+        item="schedule",
+        field=HEADER,
+    )
+
+
+def body_hash(body: Mapping[str, Any]) -> str:
+    without_key = {name: value for name, value in body.items() if name != "idempotency_key"}
+    return sha256(canonical(without_key).encode()).hexdigest()
+
+
+def reserve_ids(
+    ports: Ports, keys: Sequence[IdempotencyKey | None], now: Millis
+) -> list[str | Problem]:
+    """Returns one id for each item: a new one or, if its key was used before, that of the item
+    with this key. If that item had another body, returns a Problem in its place."""
+    ids: list[str | Problem] = []
+    given: dict[int, IdempotencyKey] = {}
+    reservations: list[Reservation] = []
+    for place, key in enumerate(keys):
+        new_id = ports.chance.new_id(now)
+        ids.append(new_id)
+        if key is not None:
+            given[place] = key
+            reservations.append(_reservation(key, new_id, now))
+    if not reservations:
+        return ids
+    stored = ports.store.reserve(reservations, now)
+    for (place, key), found in zip(given.items(), stored, strict=True):
+        same = found.body_hash == key.body_hash
+        ids[place] = found.task_id if same else _conflict(key, found.task_id)
+    return ids
+
+
+def reserve_id(ports: Ports, key: IdempotencyKey | None, now: Millis) -> str:
+    """Like reserve_ids for one item; raises the Problem."""
+    (reserved,) = reserve_ids(ports, [key], now)
+    if isinstance(reserved, Problem):
+        raise reserved
+    return reserved
+
+
+def _reservation(key: IdempotencyKey, item_id: str, now: Millis) -> Reservation:
+    return Reservation(
+        namespace=key.namespace,
+        key=key.text,
+        task_id=item_id,
+        body_hash=key.body_hash,
         expires_at=now + KEY_LIFE,
     )
-    (standing,) = ports.store.reserve([reservation], now)
-    if standing.body_hash != reservation.body_hash:
-        error = FieldError(HEADER, f"was used for schedule {standing.task_id} with another body")
-        title = "The idempotency key stands for another schedule"
-        raise Problem(409, "key-conflict", title, errors=[error])
-    return standing.task_id
+
+
+def _conflict(key: IdempotencyKey, item_id: str) -> Problem:
+    error = FieldError(key.field, f"was used for {key.item} {item_id} with another body")
+    title = f"The idempotency key belongs to another {key.item}"
+    return Problem(409, "key-conflict", title, errors=[error])

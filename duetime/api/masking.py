@@ -1,7 +1,7 @@
-"""Secrets of targets: stored as submitted and sent to the target, but shown to nobody.
+"""Masking of secrets: targets are stored and called with them, but answers do not show them.
 
-An answer shows `***` in place of the value of a header that looks like a secret. Sent back with a
-change of the same schedule, `***` stands for the stored value.
+An answer shows `***` for the value of a header that looks like a secret. In a change of the same
+schedule, `***` means the stored value.
 """
 
 import re
@@ -17,12 +17,12 @@ _CREDENTIALS = re.compile(r"(?<=//)[^/?#]*@")
 
 
 def is_secret(header: str) -> bool:
-    """Whether the name of a header says that its value is a secret."""
+    """Whether a header holds a secret, judged by its name."""
     return _SECRET.search(header) is not None
 
 
 def masked(target: Mapping[str, Any]) -> dict[str, Any]:
-    """A target as an answer shows it."""
+    """Returns a target as an answer shows it."""
     shown = dict(target)
     if isinstance(url := shown.get("url"), str) and "@" in url:
         shown["url"] = _CREDENTIALS.sub(f"{MASK}@", url, count=1)
@@ -32,9 +32,10 @@ def masked(target: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unmasked(target: Any, stored: Mapping[str, Any]) -> Any:
-    """A target as submitted, with the stored value for each header that came as the mask. Only for
-    the same scheme and host: whoever may change a schedule, but not read its secrets, must not be
-    able to have them sent elsewhere."""
+    """Returns a submitted target with the stored value in place of each masked header.
+
+    It does so only for the same scheme and host: a caller who may change a schedule, but not read
+    its secrets, must not be able to send them elsewhere."""
     headers = target.get("headers") if isinstance(target, dict) else None
     if not isinstance(headers, dict) or not _same_origin(target, stored):
         return target
@@ -52,7 +53,7 @@ def _same_origin(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _origin(target: Mapping[str, Any]) -> tuple[str, str] | None:
-    """None if it is open: a template may put anything there."""
+    """Returns the scheme and host, or None if a template decides them."""
     try:
         parts = urlsplit(str(target.get("url", "")))
     except ValueError:

@@ -1,50 +1,58 @@
-"""Lists, page by page, each short enough for one answer."""
+"""Cursor paging: pages of tasks, dead letters and schedules that fit into one answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lambdas.api.encoding import encode
-from lambdas.api.http import FieldError, Response, invalid
-from lambdas.api.render import task_json
-from lambdas.core.ports import DeadListing, Listing, Page
+from duetime.api.encoding import encode
+from duetime.api.http import FieldError, Response, invalid
+from duetime.api.views import task_json
+from duetime.core.ports import DeadListing, Listing, Page
 
 if TYPE_CHECKING:
-    from lambdas.core.schedules.ports import ScheduleListing
+    from duetime.core.schedules.ports import ScheduleListing
 
 ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
 L = TypeVar("L", Listing, DeadListing, "ScheduleListing")
 P = TypeVar("P")
-Told = tuple[Sequence[dict[str, Any]], str | None]  # the items, and where the next page begins
+JsonPage = tuple[Sequence[dict[str, Any]], str | None]  # the items and the cursor of the next page
 
 
 def task_page(read: Callable[[L], Page], listing: L) -> Response:
-    return fitting_page(read, listing, _tasks)
+    return page_response(read, listing, _task_items)
 
 
-def list_page(items: Sequence[dict[str, Any]], cursor: str | None) -> Response:
-    return Response(status=200, body={"items": items, "next_cursor": cursor})
-
-
-def fitting_page(read: Callable[[L], P], listing: L, tell: Callable[[P], Told]) -> Response:
-    """A page may be short, so one that is too much for one answer is read again, shorter."""
-    items, cursor = tell(read_page(read, listing))
+def page_response(read: Callable[[L], P], listing: L, render: Callable[[P], JsonPage]) -> Response:
+    """Reads and renders a page. A page that is too large for one answer is read again with a lower
+    limit: a client must expect short pages anyway."""
+    items, cursor = render(read_page(read, listing))
     sizes = accumulate(len(encode(item)) for item in items)
     fitting = sum(1 for size in sizes if size <= ANSWER_LIMIT)
     if fitting < len(items):
-        items, cursor = tell(read_page(read, replace(listing, limit=max(fitting, 1))))
-    return list_page(items, cursor)
+        items, cursor = render(read_page(read, replace(listing, limit=max(fitting, 1))))
+    return list_response(items, cursor)
 
 
-def read_page(read: Callable[[L], P], listing: L) -> P:
-    """A store takes no cursor that it has not made."""
+def list_response(items: Sequence[dict[str, Any]], cursor: str | None) -> Response:
+    return Response(status=200, body={"items": items, "next_cursor": cursor})
+
+
+@contextmanager
+def refusing_bad_cursors() -> Iterator[None]:
+    """Reports a cursor that the store has not made as an error in the request."""
     try:
-        return read(listing)
+        yield
     except ValueError as error:
         raise invalid([FieldError("cursor", str(error))]) from None
 
 
-def _tasks(page: Page) -> Told:
+def read_page(read: Callable[[L], P], listing: L) -> P:
+    with refusing_bad_cursors():
+        return read(listing)
+
+
+def _task_items(page: Page) -> JsonPage:
     return [task_json(task) for task in page.tasks], page.cursor

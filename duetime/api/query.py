@@ -1,12 +1,12 @@
-"""The query of a request, read parameter by parameter; what is left over is an error."""
+"""Query parameters of a request. A parameter that the endpoint does not read is an error."""
 
 import re
 from enum import StrEnum
 from typing import TypeVar, overload
 
-from lambdas.api.fields import LONGEST_ERROR_TYPE, NO_WORD, is_word, moment
-from lambdas.api.http import FieldError, Request, invalid
-from lambdas.core.times import Millis
+from duetime.api.http import FieldError, Request, invalid
+from duetime.api.validation import MAX_ERROR_TYPE, WORD_RULE, is_word, moment
+from duetime.core.times import Millis
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
@@ -30,13 +30,13 @@ class Query:
     def word(self, name: str, default: str | None = None) -> str | None:
         value = self.text(name) or default
         if value is not None and not is_word(value):
-            raise invalid([FieldError(name, NO_WORD)])
+            raise invalid([FieldError(name, WORD_RULE)])
         return value
 
     def error_type(self, name: str) -> str | None:
         value = self.text(name)
-        if value is not None and len(value) > LONGEST_ERROR_TYPE:
-            message = f"must have at most {LONGEST_ERROR_TYPE} characters"
+        if value is not None and len(value) > MAX_ERROR_TYPE:
+            message = f"must have at most {MAX_ERROR_TYPE} characters"
             raise invalid([FieldError(name, message)])
         return value
 

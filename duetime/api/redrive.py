@@ -1,47 +1,86 @@
-"""redrive: many dead tasks get another life, named one by one or picked by a filter."""
+"""redrive: run dead tasks again, selected by id or by a filter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from lambdas.api.http import shown
-from lambdas.api.pages import read_page
-from lambdas.api.revival import revive_all
-from lambdas.core.change import Answer, Applied, Refused, Unreadable
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.ids import is_id
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import DeadListing, Page, Ports
-from lambdas.core.task import Task
-from lambdas.core.values import value
+from duetime.api.http import Problem, excerpt
+from duetime.api.paging import read_page
+from duetime.core.change import Answer, Applied, Refused, Unreadable
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.ids import is_id
+from duetime.core.lifecycle import Status
+from duetime.core.ports import DeadListing, Page, Ports
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.engine.enqueue import try_enqueue
 
-AT_ONCE = 100  # tasks that are read, written and sent together
-MOST_PAGES = 50  # of the store, in one call: a filter may let few through
+SPACING: Millis = 10  # between the due times of two tasks of one request: a hundred a second
+BATCH = 100  # tasks that are read, written and enqueued together
+MAX_PAGES = 50  # of the store, in one call: a filter may match few tasks of a page
 
 NOT_FOUND = "not found"
 UNANSWERED = "the store did not answer; redrive it again by its id"
-UNREADABLE = "what is stored cannot be read"
-AGAIN = "somebody else redrove it, and it died again"
+UNREADABLE = "the stored task cannot be read"
+DIED_AGAIN = "another request redrove it, and it died again"
+
+_SUBMIT_AGAIN = "It is final; submit the work again as a new task."
+_WILL_RUN = "It will run when it is due."
+_ADVICE: Mapping[Status, str] = {
+    Status.PENDING: _WILL_RUN,
+    Status.ENQUEUED: _WILL_RUN,
+    Status.RETRYING: _WILL_RUN,
+    Status.WAITING: "It will run when its earlier steps have ended.",
+    Status.RUNNING: "Wait for its end, or cancel it.",
+    Status.SUCCEEDED: _SUBMIT_AGAIN,
+    Status.CANCELLED: _SUBMIT_AGAIN,
+    Status.EXPIRED: _SUBMIT_AGAIN,
+    Status.DEAD: "Another request has just retried it, and it died again: look at its error.",
+}
+
+
+def revive_all(ports: Ports, tasks: Sequence[Task], before: int = 0) -> list[Answer]:
+    """Returns one answer for each task. Of two requests that revive the same task, one is Refused,
+    so it is revived once. The due times are spaced, after the `before` tasks that the same request
+    revived earlier."""
+    if not tasks:
+        return []
+    now = ports.clock.now()
+    changes = [
+        revive(ports.wake_policy, task, now=now, draw=ports.chance.draw(), delay=number * SPACING)
+        for number, task in enumerate(tasks, start=before)
+    ]
+    answers = ports.store.apply(changes)
+    try_enqueue(ports, [answer.stored for answer in answers if isinstance(answer, Applied)])
+    return answers
+
+
+def not_revivable(task: Task) -> Problem:
+    only = "" if task.status is Status.DEAD else " and only a DEAD task can be retried"
+    detail = f"Task {task.id} is {task.status}{only}. {_ADVICE[task.status]}"
+    return Problem(409, "state-conflict", "The task cannot be retried", detail)
 
 
 @value()
 class Tally:
-    """What a redrive has come to."""
+    """The result of a redrive so far."""
 
     redriven: int = 0
     reasons: dict[str, str] = field(default_factory=dict)  # id → why it was not redriven
     cursor: str | None = None
 
     @property
-    def met(self) -> int:
+    def seen(self) -> int:
         return self.redriven + len(self.reasons)
 
     def json(self, *, dry_run: bool) -> dict[str, Any]:
-        left = [{"id": shown(i), "reason": reason} for i, reason in self.reasons.items()]
+        not_redriven = [{"id": excerpt(i), "reason": reason} for i, reason in self.reasons.items()]
         return {
             "redriven": self.redriven,
             "dry_run": dry_run,
-            "not_redriven": left,
+            "not_redriven": not_redriven,
             "next_cursor": self.cursor,
         }
 
@@ -54,18 +93,19 @@ class Redrive:
     def named(self, ids: Iterable[str]) -> Tally:
         tally = Tally()
         wanted = list(dict.fromkeys(ids))
-        for start in range(0, len(wanted), AT_ONCE):
-            found = self._look_up(wanted[start : start + AT_ONCE])
+        for start in range(0, len(wanted), BATCH):
+            found = self._look_up(wanted[start : start + BATCH])
             dead = [task for task in found.values() if not isinstance(task, str)]
             tally.reasons |= {i: reason for i, reason in found.items() if isinstance(reason, str)}
             self._revive(dead, tally)
         return tally
 
     def matching(self, listing: DeadListing, limit: int) -> Tally:
-        """Newest first: one that dies again meanwhile stands above where we read, and is not met
-        twice. What was done before the store fell silent is told, with where to go on."""
+        """Reads newest first: a task that dies again meanwhile is above the cursor, so it is not
+        redriven twice. If the store stops answering after the first page, returns what was done
+        and the cursor to continue from."""
         tally = Tally(cursor=listing.cursor)
-        for number in range(MOST_PAGES):
+        for number in range(MAX_PAGES):
             try:
                 page = self._page(listing, tally, limit)
             except Unavailable:
@@ -74,16 +114,16 @@ class Redrive:
                 break
             self._revive(page.tasks, tally)
             tally.cursor = page.cursor
-            if page.cursor is None or tally.met >= limit:
+            if page.cursor is None or tally.seen >= limit:
                 break
         return tally
 
     def _page(self, listing: DeadListing, tally: Tally, limit: int) -> Page:
-        size = min(AT_ONCE, limit - tally.met)
+        size = min(BATCH, limit - tally.seen)
         return read_page(self.ports.store.dead, replace(listing, limit=size, cursor=tally.cursor))
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Task | str]:
-        """Each dead task, or why there is none."""
+        """Returns each dead task or, in its place, the reason why it cannot be redriven."""
         found = self._read([task_id for task_id in ids if is_id(task_id)])
         return {task_id: _dead(found.get(task_id, NOT_FOUND)) for task_id in ids}
 
@@ -95,7 +135,8 @@ class Redrive:
         except Corrupt:
             if len(ids) == 1:
                 return {ids[0]: UNREADABLE}
-        alone = [self._read([task_id]) for task_id in ids]  # it must not spoil the rest
+        # One unreadable task must not fail the others.
+        alone = [self._read([task_id]) for task_id in ids]
         return {task_id: task for one in alone for task_id, task in one.items()}
 
     def _revive(self, tasks: Sequence[Task], tally: Tally) -> None:
@@ -119,8 +160,8 @@ def _reason(answer: Answer) -> str:
     match answer:
         case Refused(None):
             return NOT_FOUND
-        case Refused(Task() as standing):
-            return AGAIN if standing.status is Status.DEAD else f"it is {standing.status}"
+        case Refused(Task() as stored):
+            return DIED_AGAIN if stored.status is Status.DEAD else f"it is {stored.status}"
         case Unreadable():
             return UNREADABLE
         case _:

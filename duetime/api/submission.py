@@ -1,38 +1,41 @@
-"""submit: store tasks, and send at once what is due within the horizon.
+"""submit: store tasks, and enqueue those that are due within the horizon.
 
-Durable first, then sent: a crash in between leaves a watch that sends it later. An idempotency
-key is reserved before its task is stored, so of two replays one stores and sends it and the
-other is told of it, whichever dies in between.
+A task is stored before it is enqueued. If the API dies in between, the task has a watch, and the
+scanner enqueues it later.
 """
 
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Any
+from collections.abc import Sequence
 
-from lambdas.api.http import FieldError, Problem, unavailable
-from lambdas.api.sending import send
-from lambdas.core.change import Applied, Refused, Unknown
-from lambdas.core.codec import canonical
-from lambdas.core.ports import Ports, Reservation
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import DAY, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import WakeKind
-
-KEY_LIFE: Millis = DAY
+from duetime.api.http import Problem, unavailable
+from duetime.api.idempotency import IdempotencyKey, reserve_ids
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ports import Ports
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec, Task
+from duetime.core.value import value
+from duetime.core.wakes import WakeKind
+from duetime.engine.enqueue import try_enqueue
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Wanted:
-    """A task to be submitted; the hash tells whether a repeated key comes with the same body."""
+class TaskRequest:
+    """A task to submit. `body_hash` is needed only with an idempotency key."""
 
     spec: Spec
     body_hash: str
 
+    @property
+    def key(self) -> IdempotencyKey | None:
+        text, namespace = self.spec.idempotency_key, self.spec.namespace
+        if text is None:
+            return None
+        return IdempotencyKey(text=text, namespace=namespace, body_hash=self.body_hash)
+
 
 @value(frozen=True, kw_only=True, slots=True)
 class Submitted:
+    """`replayed`: the idempotency key was used before, and `task` is the task stored then."""
+
     task: Task
     replayed: bool
 
@@ -41,38 +44,23 @@ class Submitted:
 class Submission:
     ports: Ports
 
-    def submit(self, wanted: Sequence[Wanted]) -> list[Submitted | Problem]:
+    def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | Problem]:
+        """Returns one answer for each request, in their order."""
         now = self.ports.clock.now()
-        ids = self._ids(wanted, now)
-        tasks = [
-            submit(self.ports.rules, task_id, want.spec, now=now, draw=self.ports.chance.draw())
-            for want, task_id in zip(wanted, ids, strict=True)
-            if isinstance(task_id, str)
-        ]
-        stored = iter(self._store(tasks))
-        return [task_id if isinstance(task_id, Problem) else next(stored) for task_id in ids]
-
-    def _ids(self, wanted: Sequence[Wanted], now: Millis) -> list[str | Problem]:
-        """A new id for each task, or the one that its idempotency key stands for."""
-        ids: list[str | Problem] = [self.ports.chance.new_id(now) for _ in wanted]
-        keyed = [n for n, want in enumerate(wanted) if want.spec.idempotency_key is not None]
-        if not keyed:
-            return ids
-        reservations = [
-            Reservation(
-                namespace=wanted[n].spec.namespace,
-                key=wanted[n].spec.idempotency_key or "",
-                task_id=str(ids[n]),
-                body_hash=wanted[n].body_hash,
-                expires_at=now + KEY_LIFE,
-            )
-            for n in keyed
-        ]
-        standing = self.ports.store.reserve(reservations, now)
-        for n, there in zip(keyed, standing, strict=True):
-            same = there.body_hash == wanted[n].body_hash
-            ids[n] = there.task_id if same else _key_conflict(there)
-        return ids
+        ids = reserve_ids(self.ports, [request.key for request in requests], now)
+        answers: dict[int, Submitted | Problem] = {}
+        tasks: dict[int, Task] = {}
+        for place, (request, task_id) in enumerate(zip(requests, ids, strict=True)):
+            if isinstance(task_id, Problem):
+                answers[place] = task_id
+            else:
+                draw = self.ports.chance.draw()
+                tasks[place] = submit(
+                    self.ports.wake_policy, task_id, request.spec, now=now, draw=draw
+                )
+        for place, answer in zip(tasks, self._store(list(tasks.values())), strict=True):
+            answers[place] = answer
+        return [answers[place] for place in range(len(requests))]
 
     def _store(self, tasks: Sequence[Task]) -> list[Submitted | Problem]:
         submitted: list[Submitted | Problem] = []
@@ -82,27 +70,12 @@ class Submission:
                 case Applied():
                     fresh.append(task)
                     submitted.append(Submitted(task=task, replayed=False))
-                case Refused(Task() as standing):
-                    submitted.append(Submitted(task=standing, replayed=True))
+                case Refused(Task() as stored):
+                    submitted.append(Submitted(task=stored, replayed=True))
                 case Unknown(reason):
                     submitted.append(unavailable(reason))
                 case _:
                     submitted.append(unavailable("the task was deleted meanwhile"))
         due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
-        send(self.ports, due_soon)
+        try_enqueue(self.ports, due_soon)
         return submitted
-
-
-def body_hash(body: Mapping[str, Any]) -> str:
-    without_key = {name: value for name, value in body.items() if name != "idempotency_key"}
-    return sha256(canonical(without_key).encode()).hexdigest()
-
-
-def _key_conflict(standing: Reservation) -> Problem:
-    message = f"was used for task {standing.task_id} with another body"
-    return Problem(
-        409,
-        "key-conflict",
-        "The idempotency key stands for another task",
-        errors=[FieldError("idempotency_key", message)],
-    )

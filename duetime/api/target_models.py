@@ -1,4 +1,4 @@
-"""Targets as submitted. Each type's fields are checked here, before anything is stored."""
+"""Targets as submitted: the fields of each type, checked before anything is stored."""
 
 import re
 from ipaddress import IPv6Address
@@ -7,15 +7,15 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from lambdas.api.http import shown
-from lambdas.api.masking import MASK, is_secret
+from duetime.api.http import excerpt
+from duetime.api.masking import MASK, is_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
-_OURS = {"idempotency-key", "duetime-attempt"}
-_KEPT = "only stands for it in a change of a schedule that keeps scheme, host and port"
-_TRANSPORT = {
+_SET_BY_DUETIME = {"idempotency-key", "duetime-attempt"}
+_MASK_RULE = "means the stored value only in a change that keeps scheme, host and port"
+_SET_BY_TRANSPORT = {
     "connection",
     "content-length",
     "expect",
@@ -68,14 +68,18 @@ def _is_port(parts: SplitResult) -> bool:
 def _headers(value: dict[str, str]) -> dict[str, str]:
     for name, text in value.items():
         if not _HEADER_NAME.fullmatch(name):
-            raise ValueError(f"must have names that HTTP allows, unlike {shown(name, 60)!r}")
+            raise ValueError(f"must have names that HTTP allows, unlike {excerpt(name, 60)!r}")
         if not _HEADER_VALUE.fullmatch(text):
-            raise ValueError(f"must have values that HTTP allows, unlike that of {shown(name, 60)}")
+            raise ValueError(
+                f"must have values that HTTP allows, unlike that of {excerpt(name, 60)}"
+            )
         if text == MASK and is_secret(name):
-            raise ValueError(f"must have the value of {shown(name, 60)} itself: {MASK} {_KEPT}")
-        if name.lower() in _OURS:
+            raise ValueError(
+                f"must have the real value of {excerpt(name, 60)}; {MASK} {_MASK_RULE}"
+            )
+        if name.lower() in _SET_BY_DUETIME:
             raise ValueError(f"must leave {name} to Duetime")
-        if name.lower() in _TRANSPORT:
+        if name.lower() in _SET_BY_TRANSPORT:
             raise ValueError(f"must leave {name} to the connection")
     return value
 

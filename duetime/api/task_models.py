@@ -1,4 +1,4 @@
-"""Bodies: a task as submitted, a batch of them, and none."""
+"""Request bodies: a task, a batch of tasks, and an empty body."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -12,17 +12,16 @@ from pydantic import (
     field_validator,
 )
 
-from lambdas.api.field_errors import field_errors
-from lambdas.api.fields import Moment, Seconds, Word
-from lambdas.api.http import FieldError, Problem, invalid
-from lambdas.api.targets import Target
-from lambdas.core.codec import to_json
-from lambdas.core.lanes import Lane
-from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
-from lambdas.core.task import LONGEST_TIMEOUT, Spec
-from lambdas.core.times import YEAR, Millis, seconds
+from duetime.api.http import FieldError, Problem, invalid
+from duetime.api.target_models import Target
+from duetime.api.validation import Moment, Seconds, Word, field_errors
+from duetime.core.codec import to_json
+from duetime.core.lanes import Lane
+from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.task import LONGEST_TIMEOUT, Spec
+from duetime.core.times import YEAR, Millis, seconds
 
-LATEST: Millis = 10 * YEAR
+MAX_AHEAD: Millis = 10 * YEAR
 TARGET_LIMIT = 16 * 1024
 PAYLOAD_LIMIT = 256 * 1024
 BATCH_LIMIT = 100
@@ -57,7 +56,7 @@ class TaskIn(BaseModel):
     target: Target
     payload: Any = None
     run_at: Moment | None = None
-    delay: Annotated[float, Field(ge=0, le=LATEST // 1_000)] | None = None
+    delay: Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)] | None = None
     priority: Literal["high", "medium", "low"] = "medium"
     timeout: Annotated[float, Field(ge=1)] = 60.0
     retry: RetryIn | None = None
@@ -71,15 +70,15 @@ class TaskIn(BaseModel):
 
     @field_validator("timeout")
     @classmethod
-    def _within_reach(cls, timeout: float, info: ValidationInfo) -> float:
-        """Of the executors: see read_task."""
+    def _supported(cls, timeout: float, info: ValidationInfo) -> float:
+        """Refuses a timeout that the executors do not support: see read_task."""
         longest = (info.context or {}).get("longest_timeout", LONGEST_TIMEOUT)
         if timeout > longest:
             raise ValueError(f"must be at most {longest} seconds here")
         return timeout
 
     def spec(self, now: Millis) -> Spec:
-        """What is stored, once the fields are known to agree with each other."""
+        """Returns what is stored, after checking that the fields agree with each other."""
         run_at = self._run_at(now)
         self._check(run_at, now)
         return Spec(
@@ -107,7 +106,7 @@ class TaskIn(BaseModel):
         errors = []
         if self.run_at is not None and self.delay is not None:
             errors.append(FieldError("delay", "give run_at or delay, not both"))
-        if run_at - now > LATEST:
+        if run_at - now > MAX_AHEAD:
             errors.append(FieldError("run_at", "must be at most 10 years ahead"))
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
             errors.append(FieldError("expires_at", "must be after the task is due"))
@@ -126,23 +125,23 @@ class BatchIn(BaseModel):
 
 
 class NothingIn(BaseModel):
-    """For a call that says all in its path."""
+    """The body of a call that takes no fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def read_task(body: Any, longest_timeout: int) -> TaskIn:
-    """`longest_timeout` is what the executors can do, in seconds."""
+    """`longest_timeout` is the longest timeout, in seconds, that the executors support."""
     return read_body(TaskIn, body, longest_timeout=longest_timeout)
 
 
 def read_batch(body: Any) -> list[Any]:
-    """The tasks of a batch, each still to be read: a bad one fails alone."""
+    """Returns the tasks of a batch unread: each is read on its own, and a bad one fails alone."""
     return read_body(BatchIn, body).tasks
 
 
 def read_body(model: type[M], body: Any, **context: Any) -> M:
-    """`context` is for the validators of the model."""
+    """Validates a body; `context` is for the validators of the model."""
     try:
         return model.model_validate(body, context=context)
     except ValidationError as error:
@@ -158,6 +157,6 @@ def too_large() -> Problem:
 def stored_size(payload: Any) -> int:
     try:
         return len(to_json(payload).encode())
-    except ValueError:  # JSON has no word for what 1e999 is read as
+    except ValueError:  # 1e999 is read as infinity, which JSON cannot represent
         message = "must hold no number beyond 1.8e308"
         raise invalid([FieldError("payload", message)]) from None

@@ -1,47 +1,48 @@
-"""/v1/tasks: submit, read, list, cancel, retry."""
+"""/v1/tasks: submit, read, list, cancel and retry."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from lambdas.api.http import (
-    OVERTAKEN,
+from duetime.api.batch_answers import fitting, without
+from duetime.api.http import (
+    CONTENTION,
     FieldError,
     Problem,
     Request,
     Response,
     Router,
+    excerpt,
     invalid,
     not_found,
-    shown,
     unavailable,
 )
-from lambdas.api.models import NothingIn, TaskIn, read_batch, read_body, read_task
-from lambdas.api.pages import list_page, task_page
-from lambdas.api.query import Query
-from lambdas.api.render import attempt_json, task_json
-from lambdas.api.revival import not_revivable, revive_all
-from lambdas.api.short_answers import fitting, without
-from lambdas.api.submission import Submission, Submitted, Wanted, body_hash
-from lambdas.core.change import Applied, Refused, Unknown
-from lambdas.core.ids import is_id
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, Ports
-from lambdas.core.steps.cancel import cancel, request_cancel
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import SECOND, Millis
-from lambdas.core.values import value
+from duetime.api.idempotency import HEADER, body_hash
+from duetime.api.paging import list_response, task_page
+from duetime.api.query import Query
+from duetime.api.redrive import not_revivable, revive_all
+from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
+from duetime.api.views import attempt_json, task_json
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ids import is_id
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Listing, Ports
+from duetime.core.steps.cancel import cancel, request_cancel
+from duetime.core.task import Attempt, Task
+from duetime.core.times import SECOND, Millis
+from duetime.core.value import value
 
-CLOCKS_DIFFER: Millis = 1 * SECOND
-KNOWN_SHOWN = 70  # characters of the names of known handlers
-CANCEL_TRIES = 5  # each lost to a step of the task itself
+CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
+MAX_NAMES_LENGTH = 70  # characters of handler names in an error
+CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
 HandlerNames = Callable[[], Collection[str]]
 
 
 @value(frozen=True, slots=True)
-class Accepted:
-    """What the executors behind this API can do: a task that they cannot run is refused."""
+class Capabilities:
+    """What the executors support. The API refuses a task that they cannot run."""
 
     handlers: HandlerNames
     longest_timeout: int  # seconds
@@ -56,7 +57,7 @@ class Accepted:
 class Tasks:
     ports: Ports
     submission: Submission
-    accepted: Accepted
+    capabilities: Capabilities
 
     def add_to(self, router: Router) -> None:
         router.add("POST", "/v1/tasks", self.submit)
@@ -70,7 +71,7 @@ class Tasks:
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
         body = request.json()
-        wanted = self._wanted(_with_key(body, request.headers.get("idempotency-key")))
+        wanted = self._task_request(_with_key(body, request.headers.get(HEADER.lower())))
         (submitted,) = self.submission.submit([wanted])
         if isinstance(submitted, Problem):
             raise submitted
@@ -78,11 +79,11 @@ class Tasks:
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
-        if "idempotency-key" in request.headers:
-            error = FieldError("Idempotency-Key", "a batch takes keys per task, in the body")
+        if HEADER.lower() in request.headers:
+            error = FieldError(HEADER, "a batch takes keys per task, in the body")
             raise invalid([error])
-        outcomes = self._submit_each(read_batch(request.json()))
-        return fitting(lambda fields: {"results": [_result(o, fields) for o in outcomes]})
+        answers = self._submit_each(read_batch(request.json()))
+        return fitting(lambda fields: {"results": [_result(answer, fields) for answer in answers]})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -94,20 +95,20 @@ class Tasks:
             namespace=query.word("namespace", "default"),
             status=query.one_of("status", Status),
             schedule_id=query.word("schedule_id"),
-            before=None if query.flag("upcoming", default=True) else self._soon(),
+            before=None if query.flag("upcoming", default=True) else self._now_with_skew(),
             limit=query.limit(),
             cursor=query.text("cursor"),
         )
         query.done()
         return task_page(self.ports.store.page, listing)
 
-    def _soon(self) -> Millis:
-        """Whatever has been submitted has an id of before then, though clocks differ a little."""
-        return self.ports.clock.now() + CLOCKS_DIFFER
+    def _now_with_skew(self) -> Millis:
+        """Every submitted task has an id older than this, even with skewed clocks."""
+        return self.ports.clock.now() + CLOCK_SKEW
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        for _ in range(CANCEL_TRIES):
+        for _ in range(CANCEL_ATTEMPTS):
             task = self._find(parameters["id"])
             if task.status.finished:
                 raise _finished(task)
@@ -121,8 +122,8 @@ class Tasks:
                 case Unknown(reason):
                     raise unavailable(reason)
                 case Refused():
-                    continue  # it has just started, or an attempt has just ended: look again
-        raise unavailable(OVERTAKEN)
+                    continue  # a step of the task won the race (a start, an end): read it again
+        raise unavailable(CONTENTION)
 
     def retry(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -135,8 +136,8 @@ class Tasks:
         match answer:
             case Applied(after):
                 return Response(status=200, body=task_json(after))
-            case Refused(Task() as standing):  # not tried again: it may have had its second life
-                raise not_revivable(standing)
+            case Refused(Task() as stored):  # not repeated: another request may have retried it
+                raise not_revivable(stored)
             case Unknown(reason):
                 raise unavailable(reason)
             case _:
@@ -148,25 +149,28 @@ class Tasks:
         query.done()
         attempts = self._attempts(self._find(parameters["id"]))
         left = [attempt for attempt in attempts if attempt.number > after]
-        more = str(left[limit - 1].number) if len(left) > limit else None
-        return list_page([attempt_json(attempt) for attempt in left[:limit]], more)
+        cursor = str(left[limit - 1].number) if len(left) > limit else None
+        return list_response([attempt_json(attempt) for attempt in left[:limit]], cursor)
 
     def _submit_each(self, bodies: list[Any]) -> list[Submitted | Problem]:
-        read = [self._try_wanted(body) for body in bodies]
-        submitted = iter(self.submission.submit([w for w in read if isinstance(w, Wanted)]))
-        return [item if isinstance(item, Problem) else next(submitted) for item in read]
+        """Returns one answer for each body, in their order: a bad one fails alone."""
+        answers: dict[int, Submitted | Problem] = {}
+        requests: dict[int, TaskRequest] = {}
+        for place, body in enumerate(bodies):
+            try:
+                requests[place] = self._task_request(body)
+            except Problem as problem:
+                answers[place] = problem
+        submitted = self.submission.submit(list(requests.values()))
+        for place, answer in zip(requests, submitted, strict=True):
+            answers[place] = answer
+        return [answers[place] for place in range(len(bodies))]
 
-    def _try_wanted(self, body: Any) -> Wanted | Problem:
-        try:
-            return self._wanted(body)
-        except Problem as problem:
-            return problem
-
-    def _wanted(self, body: Any) -> Wanted:
-        task = self.accepted.read(body)
+    def _task_request(self, body: Any) -> TaskRequest:
+        task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
         keyed = task.idempotency_key is not None
-        return Wanted(spec=spec, body_hash=body_hash(body) if keyed else "")
+        return TaskRequest(spec=spec, body_hash=body_hash(body) if keyed else "")
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None
@@ -184,23 +188,23 @@ class Tasks:
 
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:
     if task.target.type == "python" and task.target.handler not in (known := handlers()):
-        name = shown(task.target.handler, 60)
+        name = excerpt(task.target.handler, 60)
         message = f"no handler {name!r} is registered; {_nearest(name, known)}{_listed(known)}"
         raise invalid([FieldError("target.handler", message)])
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches  # only for a name that is wrong
+    from difflib import get_close_matches  # needed only for a wrong name
 
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _listed(known: Collection[str]) -> str:
-    """As many names as fit, and how many more there are."""
+    """Returns as many names as fit, and how many more there are."""
     names = sorted(known)
     lengths = accumulate(len(name) + 2 for name in names)
-    fitting = max(sum(1 for length in lengths if length <= KNOWN_SHOWN), 1)
+    fitting = max(sum(1 for length in lengths if length <= MAX_NAMES_LENGTH), 1)
     rest = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
     return f"known: {', '.join(names[:fitting]) or 'none'}{rest}"
 
@@ -220,11 +224,11 @@ def submitted_response(submitted: Submitted) -> Response:
     return Response(status=status, body=task_json(submitted.task), headers=location)
 
 
-def _result(outcome: Submitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
-    if isinstance(outcome, Problem):
-        return {"status": outcome.status, "error": outcome.body}
-    status = 200 if outcome.replayed else 201
-    return {"status": status, "task": without(task_json(outcome.task), left_out)}
+def _result(answer: Submitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
+    if isinstance(answer, Problem):
+        return {"status": answer.status, "error": answer.body}
+    status = 200 if answer.replayed else 201
+    return {"status": status, "task": without(task_json(answer.task), left_out)}
 
 
 def _finished(task: Task) -> Problem:

@@ -1,11 +1,52 @@
-"""What pydantic finds wrong with a body, said in our words and under the names of our fields."""
+"""Types of the values in requests, and the messages for values that are not valid."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
-from lambdas.api.http import FieldError
+from duetime.api.http import FieldError
+from duetime.core.times import Millis, from_datetime
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_HOUR = r"([01]\d|2[0-3])"
+_RFC3339 = re.compile(rf"{_DAY}[Tt ]{_HOUR}:\d\d:\d\d(\.\d+)?([Zz]|[+-]{_HOUR}:[0-5]\d)", re.ASCII)
+_NAIVE = re.compile(rf"{_DAY}[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
+_EXAMPLE = "2026-11-16T09:00:00+01:00"
+_LAST: Millis = 253_402_300_799_999  # the end of the year 9999, the last in RFC 3339
+
+
+def moment(value: Any) -> Millis:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string such as {_EXAMPLE}")
+    if _NAIVE.fullmatch(value):
+        raise ValueError("must have an offset: add Z or, for example, +01:00")
+    if not _RFC3339.fullmatch(value):
+        raise ValueError(f"must be an RFC 3339 time such as {_EXAMPLE}")
+    try:
+        at = from_datetime(datetime.fromisoformat(value.upper()))
+    except ValueError:
+        raise ValueError("must be a day and a time that exist") from None
+    if not 0 <= at <= _LAST:
+        raise ValueError("must be in the years 1970 to 9999 (UTC)")
+    return at
+
+
+Moment = Annotated[Millis, BeforeValidator(moment)]
+MAX_WORD = 128
+_WORD = r"[A-Za-z0-9._:\-]+"
+Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{_WORD}$")]
+WORD_RULE = f"must be 1 to {MAX_WORD} letters, digits and ._:- only"
+MAX_ERROR_TYPE = 256
+ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ERROR_TYPE)]
+Seconds = Annotated[float, Field(ge=0, le=86_400)]
+
+
+def is_word(text: str) -> bool:
+    return len(text) <= MAX_WORD and re.fullmatch(_WORD, text) is not None
+
 
 _MESSAGES: Mapping[str, str] = {
     "missing": "required",
@@ -30,7 +71,7 @@ _MESSAGES: Mapping[str, str] = {
     "union_tag_not_found": "required; one of {types}",
     "union_tag_invalid": "must be one of {expected_tags}",
 }
-# The fields that are one of several types: where pydantic puts the type, and which there are.
+# The fields that have one of several types: where pydantic puts the type, and the types.
 _TYPED: Mapping[str, tuple[int, str]] = {
     "target": (1, "'http', 'python'"),
     "rule": (1, "'cron', 'rate', 'delay'"),
@@ -47,7 +88,8 @@ def field_errors(error: ValidationError) -> list[FieldError]:
 
 
 def _field(location: Sequence[int | str], kind: str) -> str:
-    """`retry.max_attempts`; the type that pydantic puts behind `target` is not part of it."""
+    """Returns a path such as `retry.max_attempts`, without the type that pydantic puts behind
+    `target`."""
     path = [str(part) for part in location]
     at, _ = _TYPED.get(path[0] if path else "", (len(path), ""))
     del path[at : at + 1]
@@ -59,13 +101,13 @@ def _field(location: Sequence[int | str], kind: str) -> str:
 
 
 def _message(error: Mapping[str, Any]) -> str:
-    if error["type"] not in _MESSAGES:  # one of our own validators has said it
+    if error["type"] not in _MESSAGES:  # the message of one of our own validators
         return str(error["msg"]).removeprefix("Value error, ")
     _, types = _TYPED.get(error["loc"][0] if error["loc"] else "", (0, ""))
-    said = _MESSAGES[error["type"]].format_map({**error.get("ctx", {}), "types": types})
-    return f"the key {said}" if _is_key(error["loc"]) else said
+    message = _MESSAGES[error["type"]].format_map({**error.get("ctx", {}), "types": types})
+    return f"the key {message}" if _is_key(error["loc"]) else message
 
 
 def _is_key(location: Sequence[int | str]) -> bool:
-    """Whether it is the key of a tag that is wrong, and not its value."""
+    """Whether the error is in the key of a tag, not in its value."""
     return len(location) == 3 and location[0] == "tags"

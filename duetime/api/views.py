@@ -1,15 +1,15 @@
-"""Tasks and attempts as the API returns them."""
+"""JSON of tasks and attempts."""
 
 from dataclasses import asdict
 from typing import Any
 
-from lambdas.api.encoding import NOT_SHOWN
-from lambdas.api.masking import masked
-from lambdas.core.lifecycle import Status
-from lambdas.core.results import decode_result
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import Millis, rfc3339
+from duetime.api.encoding import NOT_SHOWN
+from duetime.api.masking import masked
+from duetime.core.lifecycle import Status
+from duetime.core.results import decode_result
+from duetime.core.retry import RetryPolicy
+from duetime.core.task import Attempt, Task
+from duetime.core.times import Millis, rfc3339
 
 
 def task_json(task: Task) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def retry_json(retry: RetryPolicy) -> dict[str, Any]:
 
 
 def reason_of(task: Task) -> str | None:
-    """One that was asked to stop may have ended otherwise first."""
+    """Returns why a task was cancelled; a task that ended first has no reason."""
     return task.reason if task.status is Status.CANCELLED else None
 
 

@@ -1,30 +1,43 @@
-"""Settings to adapters, once per cold start. The handlers and the local runner share it."""
+"""The AWS backend: adapters made from settings, once per cold start.
+
+The Lambda entry points and the local runner share it.
+"""
 
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lambdas.aws import clients
-from lambdas.aws.connections import Connections
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.invoke import invoke_later
-from lambdas.aws.known_shards import KnownShards
-from lambdas.aws.lane_queue import SqsLanes
-from lambdas.aws.later import later
-from lambdas.aws.retention import RowsBeside
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import CursorStore, Ports
-from lambdas.core.rules import Rules
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.settings import Settings
-from lambdas.system import SystemChance, SystemClock
+from duetime.aws import clients
+from duetime.aws.clients import invoke_later, lazy
+from duetime.aws.connections import Connections
+from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
+from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.parallel import ParallelCalls
+from duetime.aws.settings import Settings
+from duetime.aws.task_rows import DependentRows
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.lanes import Lane
+from duetime.core.ports import CursorStore, Ports
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
-    from lambdas.core.schedules.ports import ScheduleStore
+    from duetime.core.schedules.ports import ScheduleStore
+
+__all__ = [
+    "Adapters",
+    "adapters",
+    "aws_adapters",
+    "dependent_rows",
+    "dynamodb",
+    "invoke_later",
+    "make_clients",
+    "settings",
+    "sqs",
+]
 
 
 @value(frozen=True, slots=True)
@@ -47,37 +60,37 @@ def aws_adapters(
     dynamodb: Any = None,
     sqs: Any = None,
 ) -> Adapters:
-    """With clients for `endpoint_url`, unless some are given."""
+    """Make the adapters. Clients that are not given are made for `endpoint_url`."""
     clock = SystemClock()
     dynamodb = dynamodb or clients.dynamodb(endpoint_url)
     cursors = DynamoCursorStore(dynamodb, table, shards=shards)
-    known = KnownShards(cursors, clock)
-    fan_out = FanOut()
+    known = CachedShards(cursors, clock)
+    parallel = ParallelCalls()
     store = DynamoTaskStore(
-        dynamodb, table, shards=known, clock=clock, retention=retention, fan_out=fan_out
+        dynamodb, table, shards=known, clock=clock, retention=retention, parallel=parallel
     )
 
     def schedules() -> "ScheduleStore":
-        """Imported then: who meets no schedule does not wait for what reads them."""
-        from lambdas.aws.schedule_store import DynamoScheduleStore
+        """Imports the schedule store on first use: most invocations never need it."""
+        from duetime.aws.schedule_store import DynamoScheduleStore
 
-        return DynamoScheduleStore(dynamodb, table, clock=clock, fan_out=fan_out)
+        return DynamoScheduleStore(dynamodb, table, clock=clock, parallel=parallel)
 
-    lanes = SqsLanes(sqs or later(lambda: clients.sqs(endpoint_url)), queues)
+    lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
-        schedules=later(schedules),
+        schedules=lazy(schedules),
         lanes=lanes,
-        rules=Rules(shards=known().count),
+        wake_policy=WakePolicy(shards=known().count),
         clock=clock,
-        chance=SystemChance(),
+        chance=SystemRandom(),
     )
 
     def close() -> None:
         lanes.close()
-        fan_out.close()
+        parallel.close()
 
-    return Adapters(ports, cursors, Connections(dynamodb, clock, fan_out.width), close)
+    return Adapters(ports, cursors, Connections(dynamodb, clock, parallel.width), close)
 
 
 @cache
@@ -96,9 +109,10 @@ def sqs() -> Any:
 
 
 def make_clients(*makers: Callable[[], object]) -> None:
-    """Called by the handlers' modules. On Lambda a function that starts has a whole CPU, however
-    little memory it has, so what is made then does not delay its first invocation. No client
-    calls AWS when it is made."""
+    """Make clients while the module of an entry point is imported.
+
+    During its init phase a function has a whole CPU even if it has little memory, so clients
+    made then do not delay the first invocation. Making a client does not call AWS."""
     if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
         for make in makers:
             make()
@@ -113,14 +127,10 @@ def adapters() -> Adapters:
         shards=given.shards,
         retention=given.retention,
         dynamodb=dynamodb(),
-        sqs=later(sqs),
+        sqs=lazy(sqs),
     )
 
 
 @cache
-def rows_beside() -> RowsBeside:
-    return RowsBeside(dynamodb(), settings().table)
-
-
-def invoke_again(function_arn: str, event: object) -> None:
-    invoke_later(function_arn, event)
+def dependent_rows() -> DependentRows:
+    return DependentRows(dynamodb(), settings().table)

@@ -1,8 +1,8 @@
-"""botocore's list of endpoints, cut down to our services.
+"""botocore's endpoint data, reduced to the services that Duetime calls.
 
 botocore reads a megabyte, every service in every region, to make its first client: a fifth of a
-function's cold start. So a bundle carries the few that are ours, in botocore's own words. Beside a
-source tree there is no such file, and botocore reads its own.
+function's cold start. A bundle carries only the services it needs, in botocore's own format. A
+source tree has no such file, and botocore reads its own.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from botocore.loaders import Loader
 SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # how an endpoint begins
+_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # endpoint prefixes of SERVICES
 
 
 def our_endpoints() -> dict[str, Any]:
@@ -23,12 +23,14 @@ def our_endpoints() -> dict[str, Any]:
 
 def _ours(partition: dict[str, Any]) -> dict[str, Any]:
     services = partition["services"].items()
-    return {**partition, "services": {name: told for name, told in services if name in _PREFIXES}}
+    return {**partition, "services": {name: data for name, data in services if name in _PREFIXES}}
 
 
 class OurServices(Loader):
-    """botocore would also look through the folders of all of AWS's services, some thousand files,
-    only to learn that ours is among them."""
+    """Loads the reduced endpoint data and lists our services without a search.
+
+    botocore's own loader would walk the folders of every AWS service, about a thousand files,
+    to find that ours is among them."""
 
     def __init__(self) -> None:
         super().__init__(extra_search_paths=[str(FILE.parent)])
@@ -37,6 +39,6 @@ class OurServices(Loader):
         return list(SERVICES)
 
     def is_builtin_path(self, path: str) -> bool:
-        """Ours is a part of botocore's own; else it would no longer follow its own rules of how
-        an endpoint is found, such as those for FIPS."""
+        """Counts our file as botocore's own. Otherwise botocore would not apply its own rules for
+        endpoints, such as those for FIPS."""
         return Path(path).parent == FILE.parent or super().is_builtin_path(path)

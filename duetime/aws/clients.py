@@ -1,12 +1,13 @@
-"""Clients with stated limits, and what their errors mean to us.
+"""AWS clients with explicit limits, and the translation of their errors.
 
-They are botocore's own, which is what boto3 hands out: to import boto3 as well, with its resources
-and its transfers to S3, would be a quarter of a function's cold start.
+The clients are botocore's own, which is what boto3 returns. Importing boto3 as well, with its
+resources and its S3 transfers, would be a quarter of a function's cold start.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from botocore.config import Config
 from botocore.exceptions import (
@@ -18,9 +19,10 @@ from botocore.exceptions import (
 )
 from botocore.session import get_session
 
-from lambdas.aws.endpoints import OurServices
-from lambdas.aws.roots import verify_with
-from lambdas.core.errors import NotConfigured, Unavailable
+from duetime.aws.botocore_endpoints import OurServices
+from duetime.aws.root_certificates import verify_with
+from duetime.core.codec import to_json
+from duetime.core.errors import NotConfigured, Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -28,17 +30,19 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_sqs import SQSClient
 
-CONNECT_TIMEOUT = 1.0
+T = TypeVar("T")
+
+CONNECT_TIMEOUT = 1.0  # seconds, as the following
 READ_TIMEOUT = 5.0
-# The heartbeats of a crew wait for the slowest of its writes: all tries together must take less
-# than the silence after which its handlers are stopped.
+# The heartbeats of a worker pool wait for the slowest of its writes: all attempts of a call
+# together must take less time than a lease may go without a renewal before its handler is stopped.
 TABLE_READ_TIMEOUT = 2.0
-POLL_READ_TIMEOUT = 30.0  # a long poll of SQS stays silent for up to 20 s
+POLL_READ_TIMEOUT = 30.0  # a long poll of SQS may take 20 s to answer
 ATTEMPTS = 3
 POOL_SIZE = 32
 
 _FAILED_CONDITION = "ConditionalCheckFailedException"
-_WORTH_TRYING_AGAIN = {
+_RETRYABLE_CODES = {
     "InternalServerError",
     "KmsThrottled",
     "LimitExceededException",
@@ -74,14 +78,27 @@ def functions() -> "LambdaClient":
     return cast("LambdaClient", _client("lambda", READ_TIMEOUT, None))
 
 
+def invoke_later(function_arn: str, event: object) -> None:
+    """Invoke a function asynchronously: Lambda queues the event and this call returns."""
+    with translate_errors():
+        functions().invoke(
+            FunctionName=function_arn, InvocationType="Event", Payload=to_json(event).encode()
+        )
+
+
+def lazy(make: Callable[[], T]) -> T:
+    """Returns a proxy that calls `make` when an attribute is first used."""
+    return cast(T, _Lazy(make))
+
+
 @contextmanager
-def reached() -> Iterator[None]:
-    """Turn throttling, timeouts, lost connections and server errors into Unavailable, and a
-    missing region or credentials into NotConfigured."""
+def translate_errors() -> Iterator[None]:
+    """Raise Unavailable for throttling, timeouts, lost connections and server errors, and
+    NotConfigured for a missing region or missing credentials. Other errors pass unchanged."""
     try:
         yield
     except ClientError as error:
-        if not _worth_trying_again(error):
+        if not _is_retryable(error):
             raise
         raise Unavailable(str(error)) from error
     except (ConnectionError, HTTPClientError) as error:
@@ -90,23 +107,23 @@ def reached() -> Iterator[None]:
         raise NotConfigured(f"AWS is not configured: {error}") from error
 
 
-def standing_item(error: ClientError) -> dict[str, Any] | None:
-    """What stood in the way of a conditional write. None if nothing did, or if the server does
-    not tell (DynamoDB Local); any other error rises."""
-    if code_of(error) != _FAILED_CONDITION:
+def conflicting_item(error: ClientError) -> dict[str, Any] | None:
+    """Returns the item that failed the condition of a write. None if there is no such item, or
+    if the server does not return it (DynamoDB Local). Raises any other error."""
+    if error_code(error) != _FAILED_CONDITION:
         raise error
     item: dict[str, Any] | None = error.response.get("Item")  # type: ignore[assignment]
     return item
 
 
-def code_of(error: ClientError) -> str:
-    """SQS prefixes some of its codes, depending on the protocol."""
+def error_code(error: ClientError) -> str:
+    """Returns the code without the prefix that SQS adds to some codes in one of its protocols."""
     return error.response.get("Error", {}).get("Code", "").rpartition(".")[2]
 
 
-def _worth_trying_again(error: ClientError) -> bool:
+def _is_retryable(error: ClientError) -> bool:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return status >= 500 or code_of(error) in _WORTH_TRYING_AGAIN
+    return status >= 500 or error_code(error) in _RETRYABLE_CODES
 
 
 def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
@@ -117,13 +134,25 @@ def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=POOL_SIZE,
-        parameter_validation=False,  # types are checked before; this is a fifth of a call's CPU
-        # Who calls, for CloudTrail. Left to itself, botocore puts that together anew, twice for
-        # every request, which is a fifth of the rest.
+        parameter_validation=False,  # mypy checks the types; this is a fifth of a call's CPU
+        # The caller's name for CloudTrail. By default botocore builds this string twice for every
+        # request, which is a fifth of the remaining CPU.
         user_agent=f"duetime {session.user_agent()}",
     )
-    with reached():
+    with translate_errors():
         verify = verify_with(session, endpoint_url)
         return session.create_client(
             service, endpoint_url=endpoint_url, verify=verify, config=config
         )
+
+
+class _Lazy:
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+    @cached_property
+    def _made(self) -> Any:
+        return self._make()

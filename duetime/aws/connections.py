@@ -1,9 +1,9 @@
 """Connections to the table, opened before they are needed.
 
 A connection takes three round trips and some milliseconds of CPU. An executor waits for the due
-second of its messages anyway: connections that it opens then do not delay their leases. After a
-freeze it also finds out which of its connections the other side has closed; a lease that comes
-upon one would be repeated by botocore after up to a second.
+second of its messages anyway, so connections that it opens in that time do not delay the leases.
+After a freeze it also finds the connections that the server has closed; on such a connection
+botocore would repeat a lease only after up to a second.
 """
 
 import logging
@@ -12,44 +12,44 @@ from typing import TYPE_CHECKING, Any
 from botocore.awsrequest import AWSRequest
 from botocore.exceptions import ConnectionClosedError
 
-from lambdas.core.ports import Clock
-from lambdas.core.times import SECOND, Millis
+from duetime.core.ports import Clock
+from duetime.core.times import SECOND, Millis
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
 
-KEPT_FOR: Millis = 30 * SECOND  # how long connections are taken for open without another look
+RECHECK_INTERVAL: Millis = 30 * SECOND  # until then connections are assumed to be open
 
 
 class Connections:
-    def __init__(self, client: "DynamoDBClient", clock: Clock, most: int) -> None:
+    def __init__(self, client: "DynamoDBClient", clock: Clock, limit: int) -> None:
         self._client: Any = client
         self._clock = clock
-        self._most = most
+        self._limit = limit
         self._opened_at: Millis | None = None
 
     def open(self, count: int) -> None:
-        """Open as many as `count` calls at once can use. Never raises: a call that finds no open
-        connection opens its own."""
+        """Open as many connections as `count` parallel calls can use. Never raises: a call that
+        finds no open connection opens its own."""
         now = self._clock.now()
-        if self._opened_at is not None and now - self._opened_at < KEPT_FOR:
+        if self._opened_at is not None and now - self._opened_at < RECHECK_INTERVAL:
             return
         self._opened_at = now
         try:
-            self._open(min(count, self._most))
+            self._open(min(count, self._limit))
         except Exception:
             log.warning("connections not opened", exc_info=True, extra={"step": "execute"})
 
     def _open(self, count: int) -> None:
-        """`GET /` is DynamoDB's health check: it needs no signature and costs nothing. Each
-        answer is left unread until all are there, so each request has a connection of its own."""
+        """Sends `GET /`, DynamoDB's health check, which needs no signature and costs nothing. No
+        response is read before all have arrived, so each request uses its own connection."""
         session = self._client._endpoint.http_session
         url = self._client.meta.endpoint_url
         answers: list[Any] = []
         try:
-            for _ in range(2 * count):  # each may come upon a connection that was closed
+            for _ in range(2 * count):  # each may first meet a closed connection
                 if len(answers) == count:
                     break
                 request = AWSRequest(method="GET", url=url, stream_output=True).prepare()

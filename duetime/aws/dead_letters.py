@@ -1,14 +1,14 @@
-"""The index of deaths: sparse, so that only dead tasks are written to it and read from it."""
+"""The index of dead tasks. It is sparse: only dead tasks are written to it and read from it."""
 
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.newest import Keys, merged, newest_rows
-from lambdas.aws.table import Table
-from lambdas.core.dead import Death, Deaths, death_of
-from lambdas.core.times import Millis
-from lambdas.core.wakes import shard_of
+from duetime.aws import schema
+from duetime.aws.listing import Keys, merge_shards, newest_rows
+from duetime.aws.parallel import ParallelCalls
+from duetime.aws.table import Table
+from duetime.core.dead_letters import Death, Deaths, death_of
+from duetime.core.times import Millis
+from duetime.core.wakes import shard_of
 
 
 def death_attributes(task_id: str, died_at: Millis, shards: int) -> dict[str, dict[str, Any]]:
@@ -19,11 +19,11 @@ def death_attributes(task_id: str, died_at: Millis, shards: int) -> dict[str, di
 
 
 def read_deaths(
-    table: Table, fan_out: FanOut, shards: int, below: Death, last: Death, wanted: int
+    table: Table, parallel: ParallelCalls, shards: int, below: Death, last: Death, wanted: int
 ) -> Deaths:
-    share = wanted // shards + 2  # the first may be `below` itself
-    keys, more = merged(
-        fan_out.each(lambda shard: _keys(table, shard, below, last, share), range(shards))
+    share = wanted // shards + 2  # two more: one row may be `below` itself
+    keys, more = merge_shards(
+        parallel.each(lambda shard: _keys(table, shard, below, last, share), range(shards))
     )
     return [death_of(key) for key in keys], more
 

@@ -1,14 +1,14 @@
-"""The records of the events that AWS invokes a Lambda with, as values of the core."""
+"""Records of SQS and of the table's stream, read as values of the core."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.items import decode_task, is_task, task_references
-from lambdas.aws.messages import read_message
-from lambdas.core.delivery import Message
-from lambdas.core.events import StatusChange, status_change
-from lambdas.core.lanes import Lane
+from duetime.aws import schema
+from duetime.aws.message_codec import read_message
+from duetime.aws.task_items import decode_task, is_task, task_references
+from duetime.core.delivery import Message
+from duetime.core.events import StatusChange, status_change
+from duetime.core.lanes import Lane
 
 Queues = Mapping[Lane, str]
 
@@ -17,8 +17,9 @@ _BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
 def message_of_record(record: Mapping[str, Any], queues: Queues = UNKNOWN) -> Message:
-    """A record of SQS. Corrupt if it is none of ours: reported as failed, it comes to the
-    dead-letter queue. `queues` are the URLs of the lanes' queues: the record names its own."""
+    """Reads a record of SQS. Raises Corrupt if the message is not one of ours; reported as failed,
+    it ends in the dead-letter queue. `queues` maps each lane to its queue's URL, by which the
+    record's own queue is recognised."""
     receipt, attributes = record["receiptHandle"], record["attributes"]
     source = _lane_of_queue(record.get("eventSourceARN", ""), queues)
     return read_message(record["messageId"], receipt, record["body"], attributes, source)
@@ -30,9 +31,9 @@ def _lane_of_queue(arn: str, queues: Queues) -> Lane | None:
 
 
 def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
-    """A record of the table's stream. None for rows that are no tasks, and for writes that left
-    the status alone. Images come without the long texts beside the item, so a long name or
-    error is cut."""
+    """Reads a record of the table's stream. None for rows that are not tasks, and for writes that
+    did not change the status. Images lack the texts that are stored in rows of their own, so a
+    long name or error is cut."""
     images = record["dynamodb"]
     new, old = images.get("NewImage"), images.get("OldImage")
     if not new or not is_task(new):
@@ -41,15 +42,15 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
     return status_change(before, decode_task(new, texts=None))
 
 
-def left_behind_by_record(record: Mapping[str, Any]) -> str | None:
-    """The id of a task that DynamoDB removed when its retention was over, if it had rows beside
-    it: long texts, or earlier attempts, each of which got a row when the next began. Most tasks
-    have neither, and cost nothing more."""
+def expired_task_of_record(record: Mapping[str, Any]) -> str | None:
+    """Returns the id of a task that DynamoDB has removed after its retention, if it had dependent
+    rows: long texts, or earlier attempts (each gets a row when the next attempt starts). Most
+    tasks have neither, so their removal costs nothing more."""
     by = record.get("userIdentity") or {}
     if record["eventName"] != "REMOVE" or not _BY_EXPIRY.items() <= by.items():
         return None
     old = record["dynamodb"]["OldImage"]
     if not is_task(old):
         return None
-    beside = task_references(old) or int(old[schema.ATTEMPT]["N"]) > 1
-    return schema.task_id_of(old[schema.PK]["S"]) if beside else None
+    has_rows = task_references(old) or int(old[schema.ATTEMPT]["N"]) > 1
+    return schema.task_id_of(old[schema.PK]["S"]) if has_rows else None

@@ -1,4 +1,4 @@
-"""Reading items, and the long texts beside them."""
+"""Batch reads of items and of the long texts that they refer to."""
 
 import logging
 import threading
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lambdas.aws import schema
-from lambdas.aws.clients import reached
-from lambdas.aws.items import Item, decode_task, task_references
-from lambdas.aws.unprocessed import pause
-from lambdas.core.errors import Corrupt
-from lambdas.core.task import Task
+from duetime.aws import schema
+from duetime.aws.clients import translate_errors
+from duetime.aws.table import back_off
+from duetime.aws.task_items import Item, decode_task, task_references
+from duetime.core.errors import Corrupt
+from duetime.core.task import Task
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -21,28 +21,29 @@ log = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 KEYS_PER_CALL = 100
-TEXTS_KEPT = 64  # at most 256 KB each
+TEXT_CACHE_SIZE = 64  # texts, of up to 256 KB each
 
 
-class Reader:
+class ItemReader:
     def __init__(self, client: "DynamoDBClient", table: str) -> None:
         self._client = client
         self._table = table
         self._texts: dict[Key, str] = {}
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def remember(self, pk: str, texts: Mapping[str, str]) -> None:
-        """A text never changes, so one that was read or written need not be read again. An
-        executor sees the same task at its lease, at each heartbeat and at its end."""
-        with self._turn:  # side by side writes come here in threads of their own
+        """Cache texts that were read or written. A text never changes, so it is read only once. An
+        executor reads the same task at its lease, at each heartbeat and at its end."""
+        with self._lock:  # parallel writes call this from several threads
             for sk, text in texts.items():
                 self._texts[pk, sk] = text
-            for key in list(islice(self._texts, max(len(self._texts) - TEXTS_KEPT, 0))):
+            for key in list(islice(self._texts, max(len(self._texts) - TEXT_CACHE_SIZE, 0))):
                 del self._texts[key]
 
     def texts(self, keys: Iterable[Key]) -> dict[Key, str]:
         texts = {key: text for key in keys if (text := self._texts.get(key)) is not None}
-        # It was written before whatever refers to it: the cheaper read nearly always finds it.
+        # A text is written before the item that refers to it: the cheaper, eventually consistent
+        # read nearly always finds it.
         for consistent in (False, True):
             missing = [key for key in keys if key not in texts]
             for item in self.items(missing, consistent=consistent):
@@ -60,34 +61,36 @@ class Reader:
             yield from self._batch(wanted, consistent=consistent)
 
     def _batch(self, wanted: Any, *, consistent: bool) -> Iterator[Item]:
-        """An answer holds up to 16 MB; what it leaves out is asked for again."""
+        """Repeats the call for the keys that a response leaves out: it holds up to 16 MB."""
         empty = 0
         while wanted:
             asked: Any = {self._table: {"Keys": wanted, "ConsistentRead": consistent}}
-            with reached():
+            with translate_errors():
                 answer = self._client.batch_get_item(RequestItems=asked)
             items = answer["Responses"].get(self._table, [])
             yield from items
-            left: Any = answer["UnprocessedKeys"].get(self._table, {})
-            wanted = left.get("Keys")
+            unprocessed: Any = answer["UnprocessedKeys"].get(self._table, {})
+            wanted = unprocessed.get("Keys")
             empty = 0 if items else empty + 1
             if wanted and empty:
-                pause("BatchGetItem", empty)
+                back_off("BatchGetItem", empty)
 
 
-class TaskReader(Reader):
+class TaskReader(ItemReader):
     def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
         keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
         return {task.id: task for task in self.decode(list(self.items(keys, consistent=True)))}
 
     def readable(self, task_ids: Iterable[str]) -> dict[str, Task]:
-        """For a list, which one task that cannot be read must not take down."""
+        """Returns the tasks that can be read, and logs the others, so that a list never fails."""
         ids = list(task_ids)
         try:
             return self.tasks(ids)
         except Corrupt as error:
             if len(ids) == 1:
-                log.error("left out: %s", error)
+                log.error(
+                    "task skipped: unreadable", extra={"task_id": ids[0], "reason": str(error)}
+                )
                 return {}
         middle = len(ids) // 2
         return self.readable(ids[:middle]) | self.readable(ids[middle:])
@@ -106,6 +109,6 @@ def pk_of(item: Item) -> str:
 
 
 def texts_of(item: Item, sort_keys: Iterable[str], texts: Mapping[Key, str]) -> dict[str, str]:
-    """Those of the texts that an item refers to."""
+    """Returns the texts that an item refers to."""
     pk = pk_of(item)
     return {sk: texts[pk, sk] for sk in sort_keys if (pk, sk) in texts}

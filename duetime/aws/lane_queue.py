@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from lambdas.aws.clients import code_of, reached
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.messages import ATTRIBUTES, body_of, read_message
-from lambdas.core.delivery import Delivery, Message, dead_letter_delays
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth
-from lambdas.core.times import SECOND, Millis
+from duetime.aws.clients import error_code, translate_errors
+from duetime.aws.message_codec import ATTRIBUTES, body_of, read_message
+from duetime.aws.parallel import ParallelCalls
+from duetime.core.delivery import Delivery, Message, dead_letter_delays
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth
+from duetime.core.times import SECOND, Millis
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PER_CALL = 10
-LONGEST_DELAY = 900  # seconds
-LONGEST_WAIT = 20
-LONGEST_VISIBILITY = 11 * 3600  # SQS allows 12 hours, counted from the receiving
-AHEAD: Millis = SECOND  # an executor waits out the rest: SQS only counts whole seconds
+MESSAGES_PER_CALL = 10
+MAX_DELAY = 900  # seconds, as the following two
+MAX_WAIT = 20
+MAX_VISIBILITY = 11 * 3600  # SQS allows 12 hours, counted from the receive
+HEAD_START: Millis = SECOND  # SQS counts whole seconds; an executor waits for the rest
 
 READY: "QueueAttributeNameType" = "ApproximateNumberOfMessages"
 DELAYED: "QueueAttributeNameType" = "ApproximateNumberOfMessagesDelayed"
@@ -37,32 +37,36 @@ T = TypeVar("T")
 Numbered = tuple[int, Delivery]
 
 
-class SqsLanes:
+class SqsLaneQueue:
     def __init__(
-        self, client: "SQSClient", urls: Mapping[Lane, str], *, fan_out: FanOut | None = None
+        self,
+        client: "SQSClient",
+        urls: Mapping[Lane, str],
+        *,
+        parallel: ParallelCalls | None = None,
     ) -> None:
         self._client = client
         self._urls = urls
-        self._fan_out = fan_out or FanOut()
+        self._parallel = parallel or ParallelCalls()
 
     def close(self) -> None:
-        self._fan_out.close()
+        self._parallel.close()
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         sent = [False] * len(deliveries)
         batches = list(_batches(enumerate(deliveries), lambda numbered: numbered[1].lane))
-        for numbers in self._fan_out.each(lambda batch: self._send(*batch, now), batches):
+        for numbers in self._parallel.each(lambda batch: self._send(*batch, now), batches):
             for number in numbers:
                 sent[number] = True
         return sent
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        with reached():
+        with translate_errors():
             answer = self._client.receive_message(
                 QueueUrl=self._urls[lane],
-                MaxNumberOfMessages=min(limit, PER_CALL),
+                MaxNumberOfMessages=min(limit, MESSAGES_PER_CALL),
                 MessageSystemAttributeNames=ATTRIBUTES,
-                WaitTimeSeconds=min(ceil(wait), LONGEST_WAIT),
+                WaitTimeSeconds=min(ceil(wait), MAX_WAIT),
             )
         return list(_readable(answer.get("Messages", []), lane))
 
@@ -71,18 +75,19 @@ class SqsLanes:
             self._delete(lane, batch)
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        self._hide(message, _visibility(delay))
+        self._set_visibility(message, _visibility(delay))
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
         self._hold_each(messages, lambda batch: [span] * len(batch))
 
     def bury(self, messages: Sequence[Message]) -> None:
-        """Back to the queue, a little later each time, until the redrive policy moves them to the
-        dead-letter queue, where they know the queue that they came from."""
+        """Returns the messages to the queue, each time a little later, until the redrive policy
+        moves them to the dead-letter queue. SQS can redrive them from there, because it knows
+        which queue they came from."""
         self._hold_each(messages, dead_letter_delays)
 
     def depth(self, lane: Lane) -> Depth:
-        with reached():
+        with translate_errors():
             answer = self._client.get_queue_attributes(
                 QueueUrl=self._urls[lane], AttributeNames=[READY, DELAYED, IN_FLIGHT]
             )
@@ -94,7 +99,7 @@ class SqsLanes:
         )
 
     def _send(self, lane: Lane, batch: Sequence[Numbered], now: Millis) -> list[int]:
-        """The numbers of those that were surely sent."""
+        """Returns the numbers of the deliveries that SQS has accepted."""
         entries: Any = [
             {
                 "Id": str(number),
@@ -104,35 +109,40 @@ class SqsLanes:
             for number, delivery in batch
         ]
         try:
-            with reached():
+            with translate_errors():
                 answer = self._client.send_message_batch(QueueUrl=self._urls[lane], Entries=entries)
         except Unavailable:
-            log.warning("send failed", exc_info=True, extra={"lane": lane, "count": len(batch)})
+            fields = {"step": "enqueue", "lane": lane, "count": len(batch)}
+            log.warning("deliveries not sent", exc_info=True, extra=fields)
             return []
         for failed in answer.get("Failed", []):
-            log.warning("delivery refused", extra={"lane": lane, "reason": failed.get("Message")})
+            fields = {"step": "enqueue", "lane": lane, "reason": failed.get("Message")}
+            log.warning("delivery refused", extra=fields)
         return [int(entry["Id"]) for entry in answer.get("Successful", [])]
 
     def _delete(self, lane: Lane, messages: Sequence[Message]) -> None:
-        """One that stays comes again, finds its token spent, and is deleted then."""
+        """A message that stays is received again and deleted then, because its token is spent."""
         entries: Any = [
             {"Id": str(number), "ReceiptHandle": message.receipt}
             for number, message in enumerate(messages)
         ]
-        with reached():
+        with translate_errors():
             answer = self._client.delete_message_batch(QueueUrl=self._urls[lane], Entries=entries)
         for failed in answer.get("Failed", []):
-            log.warning("message not deleted", extra={"lane": lane, "reason": failed["Code"]})
+            message = messages[int(failed["Id"])]
+            ids = {"task_id": message.delivery.task_id, "message_id": message.message_id}
+            fields = {"step": "record", "lane": lane, "reason": failed["Code"], **ids}
+            log.warning("message not deleted", extra=fields)
 
     def _hold_each(
         self, messages: Sequence[Message], spans: Callable[[Sequence[Message]], list[Millis]]
     ) -> None:
-        self._fan_out.each(
+        self._parallel.each(
             lambda batch: self._hold(*batch, spans(batch[1])), list(_batches(messages, _lane))
         )
 
     def _hold(self, lane: Lane, messages: Sequence[Message], spans: Sequence[Millis]) -> None:
-        """One that got away comes again, and finds its token spent or its lease held."""
+        """A message that is not held is received again: its token is spent, or its lease held."""
         entries: Any = [
             {
                 "Id": str(number),
@@ -141,63 +151,64 @@ class SqsLanes:
             }
             for number, (message, span) in enumerate(zip(messages, spans, strict=True))
         ]
-        with reached():
+        with translate_errors():
             answer = self._client.change_message_visibility_batch(
                 QueueUrl=self._urls[lane], Entries=entries
             )
         for failed in answer.get("Failed", []):
             _log_not_held(messages[int(failed["Id"])], failed["Code"], failed.get("Message", ""))
 
-    def _hide(self, message: Message, seconds: int) -> None:
+    def _set_visibility(self, message: Message, seconds: int) -> None:
         try:
-            with reached():
+            with translate_errors():
                 self._client.change_message_visibility(
                     QueueUrl=self._urls[message.lane],
                     ReceiptHandle=message.receipt,
                     VisibilityTimeout=seconds,
                 )
         except ClientError as error:
-            if not _is_gone(code_of(error), str(error)):
+            if not _is_gone(error_code(error), str(error)):
                 raise
-            _log_not_held(message, code_of(error), str(error))
+            _log_not_held(message, error_code(error), str(error))
 
 
 def delay_seconds(visible_at: Millis, now: Millis) -> int:
-    return min(max((visible_at - now - AHEAD) // SECOND, 0), LONGEST_DELAY)
+    return min(max((visible_at - now - HEAD_START) // SECOND, 0), MAX_DELAY)
 
 
 def _visibility(span: Millis) -> int:
-    return min(ceil(span / SECOND), LONGEST_VISIBILITY)
+    return min(ceil(span / SECOND), MAX_VISIBILITY)
 
 
 def _batches(values: Iterable[T], lane_of: Callable[[T], Lane]) -> Iterator[tuple[Lane, list[T]]]:
-    """As many as one call takes, all of one lane."""
+    """Groups values by lane, at most as many as one call takes."""
     for lane, group in groupby(sorted(values, key=lane_of), key=lane_of):
         of_lane = list(group)
-        for start in range(0, len(of_lane), PER_CALL):
-            yield lane, of_lane[start : start + PER_CALL]
+        for start in range(0, len(of_lane), MESSAGES_PER_CALL):
+            yield lane, of_lane[start : start + MESSAGES_PER_CALL]
 
 
 def _readable(received: Sequence[Any], lane: Lane) -> Iterator[Message]:
-    """One that cannot be read is left alone: received often enough, it goes to the dead-letter
-    queue, where somebody can look at it."""
+    """Skips messages that cannot be read. After enough receives, SQS moves such a message to the
+    dead-letter queue, where an operator can look at it."""
     for raw in received:
         try:
             receipt, attributes = raw["ReceiptHandle"], raw["Attributes"]
             yield read_message(raw["MessageId"], receipt, raw["Body"], attributes, lane)
         except Corrupt:
-            log.warning("unreadable", exc_info=True, extra={"message_id": raw["MessageId"]})
+            fields = {"step": "lease", "lane": lane, "message_id": raw["MessageId"]}
+            log.warning("message skipped: unreadable", exc_info=True, extra=fields)
 
 
 def _log_not_held(message: Message, code: str, text: str) -> None:
     level = logging.INFO if _is_gone(code, text) else logging.WARNING
-    task_id = message.delivery.task_id
-    fields = {"task_id": task_id, "message_id": message.message_id, "reason": text or code}
-    log.log(level, "message no longer held", extra=fields)
+    ids = {"task_id": message.delivery.task_id, "message_id": message.message_id}
+    fields = {"step": "renew", "reason": text or code, **ids}
+    log.log(level, "message not held", extra=fields)
 
 
 def _is_gone(code: str, text: str) -> bool:
-    """The message is back in its queue, or gone: what was asked for has happened without us."""
+    """Whether the message is back in its queue or deleted, so that there is nothing left to do."""
     plain = code.rpartition(".")[2]
     return plain in ("MessageNotInflight", "ReceiptHandleIsInvalid") or (
         plain == "InvalidParameterValue" and "ReceiptHandle" in text

@@ -1,26 +1,26 @@
-"""The ledger as rows beside its schedule. DynamoDB removes them by itself."""
+"""The ledger of a schedule, as rows of its partition, which DynamoDB removes by their TTL."""
 
 import logging
 from collections.abc import Iterator
 from itertools import islice
 
-from lambdas.aws import schema
-from lambdas.aws.items import Item
-from lambdas.aws.rows import Row
-from lambdas.aws.table import IS_FREE, Table
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.schedules.codec import decode_entry, encode_entry
-from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
-from lambdas.core.times import SECOND, Millis
+from duetime.aws import schema
+from duetime.aws.table import KEY_IS_FREE, Table
+from duetime.aws.task_items import Item
+from duetime.aws.task_rows import Row
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.schedules.codec import decode_entry, encode_entry
+from duetime.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
+from duetime.core.times import SECOND, Millis
 
 log = logging.getLogger(__name__)
 
-LAST = "~"  # sorts behind every key
-NOT_NEWER = f"{IS_FREE} OR {schema.VERSION} <= :version"
+LAST = "~"  # sorts after every key
+NOT_NEWER = f"{KEY_IS_FREE} OR {schema.VERSION} <= :version"
 
 
 def write_entry(table: Table, entry: Entry, now: Millis) -> None:
-    """A row of a newer version is left as it is: whoever wrote it knew better."""
+    """Write an entry unless a newer version is stored: a slow writer must not undo a change."""
     row = _row(entry, now)
     table.put_if(row, NOT_NEWER, {":version": row[schema.VERSION]})
 
@@ -36,14 +36,14 @@ def read_page(
             ":last": schema.ledger_sk(below or LAST),
         },
         ScanIndexForward=False,
-        Limit=limit + 2,  # with `below` itself, and one that tells whether there are more
+        Limit=limit + 2,  # `below` itself, and one to learn whether there are more
     )
     found = list(islice(_readable(schedule_id, rows, below, now), limit + 1))
     return LedgerPage(entries=found[:limit], more=len(found) > limit)
 
 
 def _row(entry: Entry, now: Millis) -> Row:
-    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans are of no version
+    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans have no version
     return {
         schema.PK: {"S": schema.schedule_pk(entry.schedule_id)},
         schema.SK: {"S": schema.ledger_sk(entry.key)},
@@ -58,16 +58,17 @@ def _readable(
 ) -> Iterator[Entry]:
     for row in rows:
         key = row[schema.SK]["S"].removeprefix(schema.LEDGER_PREFIX)
-        if key == below or _is_over(row, now):
+        if key == below or _is_expired(row, now):
             continue
         try:
             yield _read(schedule_id, key, row)
         except Corrupt as error:
-            log.error("left out: %s", error)
+            fields = {"schedule_id": schedule_id, "key": key, "reason": str(error)}
+            log.error("ledger entry skipped: unreadable", extra=fields)
 
 
-def _is_over(row: Item, now: Millis) -> bool:
-    """DynamoDB takes days to remove what it may."""
+def _is_expired(row: Item, now: Millis) -> bool:
+    """DynamoDB may take days to remove an expired row; until then it is ignored."""
     return int(row.get(schema.REMOVE_AFTER, {}).get("N", 0)) * SECOND <= now
 
 

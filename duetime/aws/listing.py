@@ -1,24 +1,27 @@
-"""Tasks newest first: UTC day by day backwards, each day merged from its shards."""
+"""Lists of tasks, newest first: UTC day by day backwards, each day merged from its shards."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.items import Item
-from lambdas.aws.newest import Keys, merged, newest_rows
-from lambdas.aws.table import Table
-from lambdas.core.ids import is_id
-from lambdas.core.ports import Listing, Page, Shards
-from lambdas.core.task import Task
-from lambdas.core.times import DAY, MINUTE, SECOND, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import shard_of
+from duetime.aws import schema
+from duetime.aws.clients import translate_errors
+from duetime.aws.parallel import ParallelCalls
+from duetime.aws.table import Table
+from duetime.aws.task_items import Item
+from duetime.core.ids import is_id
+from duetime.core.ports import Listing, Page, Shards
+from duetime.core.task import Task
+from duetime.core.times import DAY, MINUTE, SECOND, Millis
+from duetime.core.value import value
+from duetime.core.wakes import shard_of
 
-MOST_ROUNDS = 32  # of queries that one page may make
-MOST_TASKS = 500  # that one page may look at
-SKEW: Millis = 5 * MINUTE  # between the clocks of those who write
+Keys = tuple[list[str], bool]  # the newest first; and whether there may be more
+
+MAX_QUERY_ROUNDS = 32  # of parallel queries for one page
+MAX_TASKS_READ = 500  # for one page
+CLOCK_SKEW: Millis = 5 * MINUTE  # between the clocks of the writers
 
 
 def listing_bucket(task: Task, shards: int) -> str:
@@ -26,8 +29,8 @@ def listing_bucket(task: Task, shards: int) -> str:
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Place:
-    """How far a list has been read: down to a day, and there down to an id."""
+class Position:
+    """How far a list has been read: down to a day, and within it down to an id."""
 
     day: int
     below: str | None = None
@@ -36,59 +39,64 @@ class Place:
         return urlsafe_b64encode(f"{self.day}/{self.below or ''}".encode()).decode()
 
 
-def place_of(cursor: str, *, latest: int) -> Place:
+def parse_cursor(cursor: str, *, latest: int) -> Position:
     try:
         day, _, below = urlsafe_b64decode(cursor.encode()).decode().partition("/")
-        place = Place(day=int(day), below=below or None)
+        position = Position(day=int(day), below=below or None)
     except ValueError:
         raise ValueError("not a cursor of this list") from None
-    known = place.below is None or is_id(place.below)
-    if not known or place.cursor() != cursor or not 0 <= place.day <= latest:
+    known = position.below is None or is_id(position.below)
+    if not known or position.cursor() != cursor or not 0 <= position.day <= latest:
         raise ValueError("not a cursor of this list")
-    return place
+    return position
 
 
 class Lister:
     def __init__(
-        self, table: Table, fan_out: FanOut, load: Callable[[Sequence[str]], Mapping[str, Task]]
+        self,
+        table: Table,
+        parallel: ParallelCalls,
+        load: Callable[[Sequence[str]], Mapping[str, Task]],
     ) -> None:
         self._table = table
-        self._fan_out = fan_out
+        self._parallel = parallel
         self._load = load
 
     def page(self, listing: Listing, *, shards: Shards, now: Millis) -> Page:
-        latest, oldest = (now + SKEW) // DAY, (shards.since - SKEW) // DAY
-        place = place_of(listing.cursor, latest=latest) if listing.cursor else Place(day=latest)
+        latest, oldest = (now + CLOCK_SKEW) // DAY, (shards.since - CLOCK_SKEW) // DAY
+        position = (
+            parse_cursor(listing.cursor, latest=latest) if listing.cursor else Position(day=latest)
+        )
         found: list[Task] = []
         looked_at = 0
-        for _ in range(MOST_ROUNDS):
-            if place.day < oldest:
+        for _ in range(MAX_QUERY_ROUNDS):
+            if position.day < oldest:
                 return Page(tasks=found, cursor=None)
-            ids, more = self._ids(listing, place, shards.count)
+            ids, more = self._ids(listing, position, shards.count)
             tasks = self._load(ids)
             looked_at += len(ids)
             for task_id in ids:
-                place = Place(day=place.day, below=task_id)
+                position = Position(day=position.day, below=task_id)
                 task = tasks.get(task_id)
                 if task is not None and listing.wants(task):
                     found.append(task)
                 if len(found) == listing.limit:
-                    return Page(tasks=found, cursor=place.cursor())
+                    return Page(tasks=found, cursor=position.cursor())
             if not more:
-                place = Place(day=place.day - 1)
-            if looked_at >= MOST_TASKS:
+                position = Position(day=position.day - 1)
+            if looked_at >= MAX_TASKS_READ:
                 break
-        return Page(tasks=found, cursor=place.cursor())
+        return Page(tasks=found, cursor=position.cursor())
 
-    def _ids(self, listing: Listing, place: Place, shards: int) -> Keys:
-        """The next ids of a day, newest first, and whether the day may hold more."""
+    def _ids(self, listing: Listing, position: Position, shards: int) -> Keys:
+        """Returns the next ids of a day, newest first, and whether the day may have more."""
         share = listing.limit // shards + 2
-        # A run that was put before midnight for a time after it is in the bucket of the day before.
-        below = min((i for i in (place.below, listing.below) if i is not None), default=None)
-        return merged(
-            self._fan_out.each(
+        # A run may have been created the day before its fire time, and is in that day's bucket.
+        below = min((i for i in (position.below, listing.below) if i is not None), default=None)
+        return merge_shards(
+            self._parallel.each(
                 lambda shard: self._shard_ids(
-                    _bucket(listing.namespace, place.day, shard), below, share
+                    _bucket(listing.namespace, position.day, shard), below, share
                 ),
                 range(shards),
             )
@@ -109,3 +117,28 @@ def _bucket(namespace: str, day: int, shard: int) -> str:
 
 def _id(row: Item) -> str:
     return schema.task_id_of(row[schema.PK]["S"])
+
+
+def newest_rows(
+    table: Table, index: str, condition: str, values: Mapping[str, str], limit: int
+) -> tuple[Sequence[Item], bool]:
+    """Returns the newest rows of an index that meet a condition, and whether there may be more."""
+    named: Any = {name: {"S": value} for name, value in values.items()}
+    with translate_errors():
+        answer = table.client.query(
+            TableName=table.name,
+            IndexName=index,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=named,
+            ScanIndexForward=False,
+            Limit=limit,
+        )
+    return answer["Items"], "LastEvaluatedKey" in answer
+
+
+def merge_shards(shards: Sequence[Keys]) -> Keys:
+    """Returns the keys of all shards, newest first, as far down as none can be missing."""
+    # Below the last key of a shard that has more, keys of that shard may be missing.
+    floor = max((keys[-1] for keys, more in shards if more and keys), default="")
+    keys = sorted((key for keys, _ in shards for key in keys if key >= floor), reverse=True)
+    return keys, any(more for _, more in shards)

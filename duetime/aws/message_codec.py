@@ -1,15 +1,21 @@
-"""A delivery as the body of an SQS message."""
+"""The body of an SQS message: a delivery as JSON."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lambdas.core import codec
-from lambdas.core.delivery import Delivery, Message
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.lanes import Lane
+from duetime.core import codec
+from duetime.core.delivery import Delivery, Message
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.lanes import Lane
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import MessageSystemAttributeNameType
+
+# The attributes that a receive must ask for, beside the body.
+ATTRIBUTES: "tuple[MessageSystemAttributeNameType, ...]" = (
+    "SentTimestamp",
+    "ApproximateReceiveCount",
+)
 
 
 def body_of(delivery: Delivery) -> str:
@@ -26,13 +32,6 @@ def body_of(delivery: Delivery) -> str:
     return codec.to_json(body)
 
 
-# What a queue must tell of a message beside its body.
-ATTRIBUTES: "tuple[MessageSystemAttributeNameType, ...]" = (
-    "SentTimestamp",
-    "ApproximateReceiveCount",
-)
-
-
 def read_message(
     message_id: str,
     receipt: str,
@@ -40,10 +39,10 @@ def read_message(
     attributes: Mapping[str, str],
     source: Lane | None = None,
 ) -> Message:
-    """`source` is the lane whose queue handed the message out."""
+    """Reads a message; `source` is the lane whose queue returned it. Raises Corrupt."""
     try:
         delivery = _read(codec.from_json(body))
-        delivery.due_at  # noqa: B018 - a token that does not begin with its due time is none
+        delivery.due_at  # noqa: B018 - raises if the token does not begin with a due time
         sent_at, receives = (int(attributes[name]) for name in ATTRIBUTES)
     except UNREADABLE as error:
         raise Corrupt(f"message {message_id}", repr(error)) from error

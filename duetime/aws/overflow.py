@@ -1,12 +1,13 @@
-"""Texts in an item: short ones as they are, long ones as a row of their own.
+"""Texts of an item: short ones inline, long ones in rows of their own.
 
-A write is billed by the size of its item, so the parts of a task that can grow long (its spec,
-its result, its attempts with their errors) leave a reference behind: `@<sort key> <stub>`.
-The stub says less but reads the same, for those who only see the item, as in the stream.
+A write is billed by the size of its item. The parts of a task that can grow long (its spec, its
+result, its attempts with their errors) are therefore replaced by a reference:
+`@<sort key> <stub>`. The stub is a shorter text of the same form, for readers that see only the
+item, such as the stream.
 
-The sort key is made from the text. So a row never changes once it is written, a repeated write
-writes the same, and whoever has read a text may keep it. A write that then loses its condition
-leaves a row that nobody refers to; this is rare, and costs storage only.
+The sort key is a digest of the text. So a row never changes once it is written, a repeated write
+writes the same row, and readers can cache it. A write that then fails its condition leaves an
+unreferenced row; this is rare, and costs only storage.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,34 +15,34 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.core import codec
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.task import Attempt, Spec
-from lambdas.core.values import value
+from duetime.aws import schema
+from duetime.core import codec
+from duetime.core.occurrence import Occurrence
+from duetime.core.task import Attempt, Spec
+from duetime.core.value import value
 
 # A task with all its texts at these limits is still below 1 KB.
 SPEC_LIMIT = 384
-OWING_LIMIT = 320  # of a spec whose task keeps a wake beyond its end
+FOLLOW_UP_LIMIT = 320  # of a spec whose task keeps its wake after its end
 RESULT_LIMIT = 192
 ATTEMPT_LIMIT = 160
-_CUT = 64
+_CUT = 64  # characters of a name or an error in a stub
 
 Texts = Mapping[str, str]  # sort key → text
 
 
 @value(frozen=True, slots=True)
 class Text:
-    """What goes into the item, and what must be stored beside it first."""
+    """The value in the item, and the row that must be stored before it, if any."""
 
     value: str
-    beside: tuple[str, str] | None = None  # sort key, whole text
+    overflow: tuple[str, str] | None = None  # sort key, whole text
 
 
 def spec_text(spec: Spec) -> Text:
     text = codec.encode_spec(spec)
-    owes = spec.occurrence is not None and spec.occurrence.owes
-    if fits(text, OWING_LIMIT if owes else SPEC_LIMIT):
+    has_follow_up = spec.occurrence is not None and spec.occurrence.has_follow_up
+    if fits(text, FOLLOW_UP_LIMIT if has_follow_up else SPEC_LIMIT):
         return Text(text)
     stub = replace(
         spec,
@@ -53,11 +54,11 @@ def spec_text(spec: Spec) -> Text:
         tags={},
         occurrence=_cut(spec.occurrence) if spec.occurrence else None,
     )
-    return _referred("spec", text, codec.encode_spec(stub))
+    return _reference("spec", text, codec.encode_spec(stub))
 
 
 def result_text(text: str) -> Text:
-    return Text(text) if fits(text, RESULT_LIMIT) else _referred("result", text, "")
+    return Text(text) if fits(text, RESULT_LIMIT) else _reference("result", text, "")
 
 
 def attempt_text(attempt: Attempt) -> Text:
@@ -66,23 +67,23 @@ def attempt_text(attempt: Attempt) -> Text:
         return Text(text)
     error = attempt.error
     cut = replace(error, type=error.type[:_CUT], message=error.message[:_CUT], traceback=None)
-    return _referred("run", text, codec.encode_attempt(replace(attempt, error=cut)))
+    return _reference("run", text, codec.encode_attempt(replace(attempt, error=cut)))
 
 
 def references(values: Iterable[str]) -> list[str]:
-    """The sort keys of the texts that are kept beside the item."""
+    """Returns the sort keys of the texts that have rows of their own."""
     return [_split(value)[0] for value in values if value.startswith("@")]
 
 
-def whole(value: str, texts: Texts | None) -> str:
-    """The text that a value stands for; without the texts, its stub."""
+def resolve(value: str, texts: Texts | None) -> str:
+    """Returns the text that a value refers to, or its stub if there are no texts."""
     if not value.startswith("@"):
         return value
     sk, stub = _split(value)
     return stub if texts is None else texts[sk]
 
 
-def row(pk: str, sk: str, text: str) -> dict[str, Any]:
+def text_row(pk: str, sk: str, text: str) -> dict[str, Any]:
     return {schema.PK: {"S": pk}, schema.SK: {"S": sk}, schema.TEXT: {"S": text}}
 
 
@@ -94,7 +95,7 @@ def fits(text: str, limit: int) -> bool:
     return len(text) <= limit and len(text.encode()) <= limit
 
 
-def _referred(kind: str, text: str, stub: str) -> Text:
+def _reference(kind: str, text: str, stub: str) -> Text:
     sk = f"{kind}#{digest(text)}"
     return Text(f"@{sk} {stub}", (sk, text))
 

@@ -1,4 +1,4 @@
-"""Calls side by side: DynamoDB takes one conditional write at a time."""
+"""Parallel calls. DynamoDB takes one conditional write per request, so a batch needs threads."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,56 +7,58 @@ from functools import cached_property
 from math import ceil
 from typing import TypeVar
 
-from lambdas.aws.clients import POOL_SIZE
+from duetime.aws.clients import POOL_SIZE
 
-MB_PER_CPU = 1_769  # of a function's memory: it gets CPU in proportion
+MB_PER_CPU = 1_769  # a function gets CPU in proportion to its memory
 CALLS_PER_CPU = 16
-FEWEST_CALLS = 4
+MIN_CALLS = 4
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def calls_at_once() -> int:
-    """How many calls keep this function's CPU busy. A call takes about 1 ms of a whole CPU and
-    waits 5 to 10 ms for DynamoDB, so 16 are enough for one CPU even when DynamoDB is slow. More
-    would make nothing faster, and every one opens a connection of its own: see bench/tls.py."""
+def default_width() -> int:
+    """Returns how many calls keep this function's CPU busy.
+
+    A call takes about 1 ms of a whole CPU and waits 5 to 10 ms for DynamoDB, so 16 are enough for
+    one CPU even when DynamoDB is slow. More calls are not faster, and each opens a connection of
+    its own: see bench/tls.py."""
     memory = os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
     if memory is None:
         return POOL_SIZE
     calls = ceil(CALLS_PER_CPU * int(memory) / MB_PER_CPU)
-    return min(max(calls, FEWEST_CALLS), POOL_SIZE)
+    return min(max(calls, MIN_CALLS), POOL_SIZE)
 
 
-class FanOut:
+class ParallelCalls:
     def __init__(self, width: int | None = None) -> None:
-        self.width = width or calls_at_once()
+        self.width = width or default_width()
 
     def each(self, call: Callable[[T], R], values: Sequence[T]) -> list[R]:
-        """The answer for each value, in order. Every value is tried, whatever becomes of the
-        others; then the first failure, if there was one, rises. One alone runs right here.
+        """Returns the answer for each value, in order. Every value is tried, even if others fail;
+        then the first failure, if any, is raised. A single value runs in the calling thread.
 
-        A thread takes value after value: handing over each by itself costs a twentieth more."""
+        Each thread takes one value after the other: a future per value costs a twentieth more."""
         if len(values) < 2:
             return [call(value) for value in values]
         answers: dict[int, R] = {}
         failures: dict[int, BaseException] = {}
-        left = iter(range(len(values)))  # each number goes to one thread: the GIL sees to it
+        left = iter(range(len(values)))  # the GIL gives each number to one thread
 
-        def take() -> None:
+        def run() -> None:
             for number in left:
                 try:
                     answers[number] = call(values[number])
-                except BaseException as error:  # noqa: BLE001 - it rises below
+                except BaseException as error:  # noqa: BLE001 - raised below
                     failures[number] = error
 
-        taking = []
+        futures = []
         try:
             for _ in range(min(self.width, len(values))):
-                taking.append(self._threads.submit(take))
-        except RuntimeError:  # no more threads: those that there are do it, and this one
-            take()
-        wait(taking)
+                futures.append(self._threads.submit(run))
+        except RuntimeError:  # no more threads: the existing ones and this one do the work
+            run()
+        wait(futures)
         if failures:
             raise failures[min(failures)]
         return [answers[number] for number in range(len(values))]

@@ -1,19 +1,19 @@
-"""Make what the AWS backend needs, where no stack has done it: tests, local endpoints."""
+"""The table and the queues, created where no stack has: in tests and at local endpoints."""
 
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from lambdas.aws import schema
-from lambdas.aws.clients import code_of, reached
-from lambdas.core import codec
-from lambdas.core.lanes import KEPT_FOR, MAX_RECEIVES, Lane
+from duetime.aws import schema
+from duetime.aws.clients import error_code, translate_errors
+from duetime.core import codec
+from duetime.core.lanes import MAX_RECEIVES, MESSAGE_RETENTION, Lane
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
-VISIBILITY = 900
+VISIBILITY = 900  # seconds
 
 
 def ensure_resources(
@@ -24,21 +24,21 @@ def ensure_resources(
     prefix: str = "duetime",
     visibility: int = VISIBILITY,
 ) -> dict[Lane, str]:
-    """The table and the lanes, made if absent; returns the lanes' queue URLs."""
+    """Creates the table and the lanes' queues if they are absent; returns the queue URLs."""
     ensure_table(dynamodb, table)
     return ensure_lanes(sqs, prefix=prefix, visibility=visibility)
 
 
 def ensure_table(client: "DynamoDBClient", table: str) -> None:
     try:
-        with reached():
+        with translate_errors():
             client.create_table(**schema.create_table(table))
     except ClientError as error:
-        if code_of(error) != "ResourceInUseException":
+        if error_code(error) != "ResourceInUseException":
             raise
         return
     client.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1})
-    with reached():
+    with translate_errors():
         client.update_time_to_live(
             TableName=table,
             TimeToLiveSpecification={"Enabled": True, "AttributeName": schema.REMOVE_AFTER},
@@ -66,22 +66,22 @@ def _ensure_lane(client: "SQSClient", name: str, visibility: int) -> str:
 
 def _ensure_dead_letters(client: "SQSClient", name: str) -> str:
     url = _url(client, name) or _create(client, name, {})
-    with reached():
+    with translate_errors():
         answer = client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     return answer["Attributes"]["QueueArn"]
 
 
 def _create(client: "SQSClient", name: str, attributes: dict[str, str]) -> str:
-    given = {"MessageRetentionPeriod": str(KEPT_FOR), **attributes}
-    with reached():
+    given = {"MessageRetentionPeriod": str(MESSAGE_RETENTION), **attributes}
+    with translate_errors():
         return client.create_queue(QueueName=name, Attributes=given)["QueueUrl"]  # type: ignore[arg-type]
 
 
 def _url(client: "SQSClient", name: str) -> str | None:
     try:
-        with reached():
+        with translate_errors():
             return client.get_queue_url(QueueName=name)["QueueUrl"]
     except ClientError as error:
-        if code_of(error) not in ("NonExistentQueue", "QueueDoesNotExist"):
+        if error_code(error) not in ("NonExistentQueue", "QueueDoesNotExist"):
             raise
         return None

@@ -1,10 +1,9 @@
-"""The certificate authorities that sign for AWS, out of botocore's list of all of them.
+"""The root certificates that sign for AWS, taken from botocore's list of all authorities.
 
-botocore loads its list for every connection that it opens: 20 to 30 ms of a whole CPU, which a
-function of 512 MB does not have. A bundle carries the five roots of Amazon, which take about one.
-Their owner recommends all five to those who keep a list of their own:
-https://www.amazontrust.com/repository/. Beside a source tree there is no such file, and botocore
-loads its own list.
+botocore loads its whole list for every connection that it opens: 20 to 30 ms of a whole CPU, and
+a function of 512 MB has less than a third of one. A bundle carries Amazon's five roots, which
+load in about 1 ms. Amazon recommends to trust all five: https://www.amazontrust.com/repository/.
+A source tree has no such file, and botocore loads its own list.
 """
 
 import os
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.httpsession import DEFAULT_CA_BUNDLE
 
-from lambdas.aws.endpoints import FILE as ENDPOINTS
+from duetime.aws.botocore_endpoints import FILE as ENDPOINTS
 
 if TYPE_CHECKING:
     from botocore.session import Session
@@ -27,7 +26,7 @@ FILE = ENDPOINTS.with_name("amazon-roots.pem")
 
 
 def amazon_roots() -> str:
-    """As PEM. LookupError if botocore no longer trusts one of them."""
+    """Returns the roots as PEM. Raises LookupError if botocore no longer trusts one of them."""
     found = dict(_by_name(DEFAULT_CA_BUNDLE))
     if missing := [name for name in ROOTS if name not in found]:
         raise LookupError(f"{DEFAULT_CA_BUNDLE} has no {', '.join(missing)}")
@@ -35,9 +34,9 @@ def amazon_roots() -> str:
 
 
 def verify_with(session: "Session", endpoint_url: str | None) -> str | None:
-    """The file of roots for a client of AWS itself. None, and botocore decides, for an endpoint or
-    a list of roots that somebody has set, and outside the partition `aws`: Amazon's repository
-    does not say who signs there."""
+    """Returns the file of roots for a client of AWS itself. None leaves the choice to botocore:
+    if an endpoint or a list of roots is configured, and outside the partition `aws`, because
+    Amazon's repository does not name the authorities there."""
     if endpoint_url or _is_set(session) or not FILE.exists():
         return None
     region = session.get_config_variable("region")
@@ -54,8 +53,8 @@ def _is_set(session: "Session") -> bool:
 def _by_name(path: str) -> Iterator[tuple[str, str]]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(path)
-    told: Any = context.get_ca_certs()  # typeshed does not say what a subject is
+    parsed: Any = context.get_ca_certs()  # typeshed does not type the subject
     binary = context.get_ca_certs(binary_form=True)
-    for certificate, der in zip(told, binary, strict=True):
+    for certificate, der in zip(parsed, binary, strict=True):
         subject = dict(pair for part in certificate["subject"] for pair in part)
         yield subject.get("commonName", ""), ssl.DER_cert_to_PEM_cert(der)

@@ -1,37 +1,41 @@
-"""A schedule as a DynamoDB item.
+"""Schedules as DynamoDB items.
 
-Its plan seldom changes and may be long, so it is written only when it does: as a row of its own if
-it does not fit. That row is named by its text and by the revision that brought it. So a schedule
-tells by the name whether its plan is still the one it was given, and once a plan has been replaced
-nothing can ever refer to its row again: it may be deleted.
+A plan seldom changes and may be long, so it is written only when it changes; a plan that does not
+fit the item gets a row of its own. The row's name contains a digest of the plan and the revision
+that wrote it. So the name shows whether the plan is still the same, and nothing refers to the row
+of a replaced plan ever again: it can be deleted.
 """
 
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.attributes import Attributes, wake_attributes
-from lambdas.aws.expressions import assigned
-from lambdas.aws.items import Item, number_in, wake_in
-from lambdas.aws.texts import Texts, digest, fits, references, whole
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.schedules.codec import decode_plan, decode_state, encode_plan, encode_state
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.values import value
+from duetime.aws import schema
+from duetime.aws.item_reader import ItemReader, pk_of, texts_of
+from duetime.aws.overflow import Texts, digest, fits, references, resolve
+from duetime.aws.task_items import Attributes, Item, number_in, wake_attributes, wake_in
+from duetime.aws.update_expressions import assignments
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.schedules.codec import decode_plan, decode_state, encode_plan, encode_state
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.value import value
 
-PLAN_LIMIT = 512  # an ordinary schedule stays below 1 KB
+log = logging.getLogger(__name__)
+
+PLAN_LIMIT = 512  # so that an ordinary schedule stays below 1 KB
 SEEN = f"{schema.REVISION} = :seen"
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Written:
-    """A schedule, as it is to stand."""
+class ScheduleWrite:
+    """A schedule to be written."""
 
     id: str
-    seen: int  # the revision that it replaces; 0: nothing
-    hot: Attributes  # what every step writes
-    cold: dict[str, dict[str, Any]]  # what follows from the plan, or never changes
-    plan: str  # what stands for it in the item, but for the revision of a row of its own
-    beside: str | None  # the plan, if that is a row of its own
+    seen: int  # the revision that it replaces; 0 if it is new
+    hot: Attributes  # the attributes that every step writes
+    cold: dict[str, dict[str, Any]]  # the attributes that only a new plan changes
+    plan: str  # in the item; the revision of an overflow row is missing
+    overflow: str | None  # the plan, if it gets a row of its own
 
     @property
     def key(self) -> dict[str, dict[str, Any]]:
@@ -39,25 +43,25 @@ class Written:
 
     @property
     def row(self) -> str:
-        """The sort key of a plan that is new, and long."""
+        """The sort key of the row of a new, long plan."""
         return f"{self.plan[1:]}{self.seen + 1}"
 
-    def stands_in(self, item: Item) -> bool:
+    def already_in(self, item: Item) -> bool:
         rest = {name: value for name, value in item.items() if name != schema.PLAN}
-        return rest == self.key | self.cold | _present(self.hot) and self.keeps_plan(item)
+        return rest == self.key | self.cold | _present(self.hot) and self.has_same_plan(item)
 
-    def keeps_plan(self, item: Item) -> bool:
-        """A text that begins with another, and both are JSON objects: they are the same."""
+    def has_same_plan(self, item: Item) -> bool:
+        """A prefix is enough: of two JSON objects neither can be a proper prefix of the other."""
         return bool(item[schema.PLAN]["S"].startswith(self.plan))
 
     def item(self) -> dict[str, dict[str, Any]]:
-        """With a plan that is new."""
-        plan = self.plan if self.beside is None else f"@{self.row}"
+        """Returns the whole item, with a new plan."""
+        plan = self.plan if self.overflow is None else f"@{self.row}"
         return self.key | self.cold | _present(self.hot) | {schema.PLAN: {"S": plan}}
 
     def advance(self) -> dict[str, Any]:
-        """The parameters of an update of everything but the plan, provided that it is the same."""
-        expression, values = assigned(self.hot)
+        """Returns the parameters of an update that requires the same plan and leaves it alone."""
+        expression, values = assignments(self.hot)
         return {
             "Key": self.key,
             "ConditionExpression": f"{SEEN} AND begins_with({schema.PLAN}, :plan)",
@@ -69,11 +73,11 @@ class Written:
         return {":seen": {"N": str(self.seen)}}
 
 
-def written(schedule: Schedule) -> Written:
+def schedule_write(schedule: Schedule) -> ScheduleWrite:
     plan = encode_plan(schedule.plan)
     short = fits(plan, PLAN_LIMIT)
     next_at = None if schedule.next_at is None else {"N": str(schedule.next_at)}
-    return Written(
+    return ScheduleWrite(
         id=schedule.id,
         seen=schedule.revision - 1,
         hot={
@@ -90,13 +94,13 @@ def written(schedule: Schedule) -> Written:
             schema.CREATED_AT: {"N": str(schedule.created_at)},
         },
         plan=plan if short else f"@{schema.PLAN_PREFIX}{digest(plan)}#",
-        beside=None if short else plan,
+        overflow=None if short else plan,
     )
 
 
 def listing_bucket(namespace: str) -> str:
-    """All of a namespace: they are made seldom. The bucket of a task ends with a day and a shard,
-    and no namespace has a `#` in it."""
+    """One bucket for all schedules of a namespace: few are created. It cannot collide with a bucket
+    of tasks, which ends with a day and a shard: no namespace contains a `#`."""
     return f"{namespace}#schedules"
 
 
@@ -122,7 +126,7 @@ def decode_schedule(item: Item, texts: Texts) -> Schedule:
     try:
         return Schedule(
             id=schema.schedule_id_of(pk),
-            plan=decode_plan(whole(item[schema.PLAN]["S"], texts)),
+            plan=decode_plan(resolve(item[schema.PLAN]["S"], texts)),
             status=ScheduleStatus(item[schema.STATUS]["S"]),
             version=int(item[schema.VERSION]["N"]),
             revision=int(item[schema.REVISION]["N"]),
@@ -136,5 +140,65 @@ def decode_schedule(item: Item, texts: Texts) -> Schedule:
         raise Corrupt(pk, repr(error)) from error
 
 
+class ScheduleReader(ItemReader):
+    def readable(
+        self, schedule_ids: Iterable[str], status: ScheduleStatus | None = None
+    ) -> dict[str, Schedule]:
+        """Returns the schedules that can be read, in one status or in any, and logs the others."""
+        found = self._read(dict.fromkeys(schedule_ids), status)
+        for schedule_id, schedule in found.items():
+            if isinstance(schedule, Corrupt):
+                fields = {"schedule_id": schedule_id, "reason": str(schedule)}
+                log.error("schedule skipped: unreadable", extra=fields)
+        return {i: s for i, s in found.items() if isinstance(s, Schedule)}
+
+    def existing(self, schedule_ids: Iterable[str]) -> set[str]:
+        return {schema.schedule_id_of(pk_of(item)) for item in self._items(schedule_ids)}
+
+    def decoded(self, item: Item) -> Schedule | Corrupt | None:
+        """Decodes an item; if its plan is missing, reads the schedule that has replaced it."""
+        [(schedule_id, found)] = self._decode([item]).items()
+        if isinstance(found, Corrupt) and plan_references(item):
+            return self._read([schedule_id]).get(schedule_id)
+        return found
+
+    def _read(
+        self, ids: Iterable[str], status: ScheduleStatus | None = None
+    ) -> dict[str, Schedule | Corrupt]:
+        """Reads schedules that seem to lack their plan a second time: the plan may have been
+        replaced between the read of the item and the read of the plan."""
+        found = self._read_once(ids, status)
+        broken = [i for i, schedule in found.items() if isinstance(schedule, Corrupt)]
+        again = self._read_once(broken, status)
+        return {i: s for i, s in found.items() if i not in broken} | again
+
+    def _read_once(
+        self, ids: Iterable[str], status: ScheduleStatus | None
+    ) -> dict[str, Schedule | Corrupt]:
+        items = self._items(ids)
+        return self._decode([item for item in items if status in (None, status_of(item))])
+
+    def _items(self, ids: Iterable[str]) -> Iterator[Item]:
+        keys = [(schema.schedule_pk(i), schema.SCHEDULE) for i in dict.fromkeys(ids)]
+        return self.items(keys, consistent=True)
+
+    def _decode(self, items: Sequence[Item]) -> dict[str, Schedule | Corrupt]:
+        keys = [(pk_of(item), sk) for item in items for sk in plan_references(item)]
+        texts = self.texts(dict.fromkeys(keys)) if keys else {}
+        return {
+            schema.schedule_id_of(pk_of(item)): _try_decoding(
+                item, texts_of(item, plan_references(item), texts)
+            )
+            for item in items
+        }
+
+
 def _present(attributes: Attributes) -> dict[str, dict[str, Any]]:
     return {name: value for name, value in attributes.items() if value is not None}
+
+
+def _try_decoding(item: Item, texts: Mapping[str, str]) -> Schedule | Corrupt:
+    try:
+        return decode_schedule(item, texts)
+    except Corrupt as error:
+        return error

@@ -1,7 +1,7 @@
 """Schedules in DynamoDB: the AWS backend's ScheduleStore.
 
-A step of a schedule is one conditional UpdateItem that leaves the plan alone, so that it costs the
-same whatever the payload. Only if another plan stands there the item is put as a whole.
+A step of a schedule is one conditional UpdateItem that leaves the plan alone, so its cost does not
+depend on the payload. Only if the stored plan is another one the whole item is put.
 """
 
 import logging
@@ -9,39 +9,33 @@ from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from lambdas.aws import schema, texts
-from lambdas.aws.attributes import wake_attributes
-from lambdas.aws.expressions import assigned
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.items import Item
-from lambdas.aws.ledger_rows import read_page, write_entry
-from lambdas.aws.newest import newest_rows
-from lambdas.aws.schedule_items import (
+from duetime.aws import schema
+from duetime.aws.ledger_rows import read_page, write_entry
+from duetime.aws.listing import newest_rows
+from duetime.aws.overflow import text_row
+from duetime.aws.parallel import ParallelCalls
+from duetime.aws.schedule_items import (
     SEEN,
-    Written,
+    ScheduleReader,
+    ScheduleWrite,
     listing_bucket,
     plan_references,
     revision_of,
     schedule_key,
-    written,
+    schedule_write,
 )
-from lambdas.aws.schedule_reader import ScheduleReader
-from lambdas.aws.table import IS_FREE, Table
-from lambdas.core.change import Unknown, Unreadable
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.ids import is_id
-from lambdas.core.ports import Clock
-from lambdas.core.schedules.ledger import Entry, LedgerPage
-from lambdas.core.schedules.ports import (
-    Differs,
-    ScheduleAnswer,
-    ScheduleListing,
-    SchedulePage,
-    Stands,
-)
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake
+from duetime.aws.table import KEY_IS_FREE, Table
+from duetime.aws.task_items import Item, wake_attributes
+from duetime.aws.update_expressions import assignments
+from duetime.core.change import Applied, Refused, Unknown, Unreadable
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.ids import is_id
+from duetime.core.ports import Clock
+from duetime.core.schedules.ledger import Entry, LedgerPage
+from duetime.core.schedules.ports import ScheduleAnswer, ScheduleListing, SchedulePage
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.times import Millis
+from duetime.core.wakes import Wake
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -49,8 +43,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STILL_THERE = f"{schema.WAKE_BUCKET} = :bucket AND {schema.WAKE_KEY} = :key"
-MOST_ROUNDS = 10  # of queries that one page may make
-MOST_DELETED = 1_000  # rows of a ledger at once; time removes the rest
+MAX_QUERY_ROUNDS = 10  # of queries for one page
+MAX_LEDGER_DELETES = 1_000  # with the schedule; DynamoDB removes the rest by their TTL
 
 
 class DynamoScheduleStore:
@@ -60,18 +54,18 @@ class DynamoScheduleStore:
         table: str,
         *,
         clock: Clock,
-        fan_out: FanOut | None = None,
+        parallel: ParallelCalls | None = None,
     ) -> None:
         self._table = Table(client, table)
         self._clock = clock
-        self._fan_out = fan_out or FanOut()
+        self._parallel = parallel or ParallelCalls()
         self._reader = ScheduleReader(client, table)
 
     def close(self) -> None:
-        self._fan_out.close()
+        self._parallel.close()
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
-        return self._fan_out.each(_answered(self._put), schedules)
+        return self._parallel.each(_to_answer(self._put), schedules)
 
     def get(self, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
         return self._reader.readable(schedule_ids)
@@ -81,11 +75,11 @@ class DynamoScheduleStore:
 
     def delete(self, schedule_id: str) -> None:
         self._table.delete([schedule_key(schedule_id)])
-        self._clear(f"what schedule {schedule_id} left", lambda: self._rows_beside(schedule_id))
+        self._clear(schedule_id, lambda: self._rows_beside(schedule_id))
 
     def set_aside(self, found: Wake, later: Wake) -> None:
-        """Whoever moved the wake first knew better."""
-        expression, values = assigned(wake_attributes(later))
+        """Refused if the wake has been moved since it was read: then it is up to date."""
+        expression, values = assignments(wake_attributes(later))
         self._table.update_if(
             {
                 "Key": schedule_key(found.task_id),
@@ -100,7 +94,7 @@ class DynamoScheduleStore:
         if listing.cursor is not None and not is_id(listing.cursor):
             raise ValueError("not a cursor of this list")
         below, found = listing.cursor, list[Schedule]()
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_QUERY_ROUNDS):
             ids, more = self._ids(listing.namespace, below, listing.limit)
             schedules = self._reader.readable(ids, status=listing.status)
             for schedule_id in ids:
@@ -113,44 +107,48 @@ class DynamoScheduleStore:
                 return SchedulePage(schedules=found, cursor=None)
         return SchedulePage(schedules=found, cursor=below)
 
-    def note(self, entries: Sequence[Entry], now: Millis) -> None:
-        self._fan_out.each(lambda entry: write_entry(self._table, entry, now), entries)
+    def write_ledger(self, entries: Sequence[Entry], now: Millis) -> None:
+        self._parallel.each(lambda entry: write_entry(self._table, entry, now), entries)
 
     def ledger(self, schedule_id: str, below: str | None, limit: int) -> LedgerPage:
         return read_page(self._table, schedule_id, below, limit, self._clock.now())
 
     def _put(self, schedule: Schedule) -> ScheduleAnswer:
-        """Of two that replace the same revision the second learns what stands there."""
-        wanted = written(schedule)
+        """Of two writers that replace the same revision the second learns what is stored."""
+        wanted = schedule_write(schedule)
         if wanted.seen == 0:
-            return self._put_whole(schedule, wanted, IS_FREE)
-        standing, made = self._table.update_if(wanted.advance())
+            return self._put_whole(schedule, wanted, KEY_IS_FREE)
+        existing, made = self._table.update_if(wanted.advance())
         if made:
-            return Stands(schedule)
-        if standing is None or wanted.stands_in(standing) or revision_of(standing) != wanted.seen:
-            return self._answer(schedule, wanted, standing)
+            return Applied(schedule)
+        if existing is None or wanted.already_in(existing) or revision_of(existing) != wanted.seen:
+            return self._answer(schedule, wanted, existing)
         answer = self._put_whole(schedule, wanted, SEEN)
-        if isinstance(answer, Stands):
-            self._clear("a plan that was replaced", lambda: _plan_rows(standing))
+        if isinstance(answer, Applied):
+            self._clear(schedule.id, lambda: _plan_rows(existing))
         return answer
 
-    def _put_whole(self, schedule: Schedule, wanted: Written, condition: str) -> ScheduleAnswer:
-        if wanted.beside is not None:  # before the item that refers to it
+    def _put_whole(
+        self, schedule: Schedule, wanted: ScheduleWrite, condition: str
+    ) -> ScheduleAnswer:
+        if wanted.overflow is not None:  # before the item that refers to it
             pk = schema.schedule_pk(schedule.id)
-            self._table.put(texts.row(pk, wanted.row, wanted.beside))
-            self._reader.remember(pk, {wanted.row: wanted.beside})
+            self._table.put(text_row(pk, wanted.row, wanted.overflow))
+            self._reader.remember(pk, {wanted.row: wanted.overflow})
         values = wanted.seen_value() if condition is SEEN else {}
-        standing, made = self._table.put_if(wanted.item(), condition, values)
-        return Stands(schedule) if made else self._answer(schedule, wanted, standing)
+        existing, made = self._table.put_if(wanted.item(), condition, values)
+        return Applied(schedule) if made else self._answer(schedule, wanted, existing)
 
-    def _answer(self, schedule: Schedule, wanted: Written, standing: Item | None) -> ScheduleAnswer:
-        """To one who was refused."""
-        if standing is None:
-            return Differs(None)
-        if wanted.stands_in(standing):
-            return Stands(schedule)
-        found = self._reader.decoded(standing)
-        return Unreadable(str(found)) if isinstance(found, Corrupt) else Differs(found)
+    def _answer(
+        self, schedule: Schedule, wanted: ScheduleWrite, existing: Item | None
+    ) -> ScheduleAnswer:
+        """Answers a write that failed its condition; Applied if it had been made before."""
+        if existing is None:
+            return Refused(None)
+        if wanted.already_in(existing):
+            return Applied(schedule)
+        found = self._reader.decoded(existing)
+        return Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
 
     def _ids(self, namespace: str, below: str | None, limit: int) -> tuple[list[str], bool]:
         condition = f"{schema.LISTING_BUCKET} = :bucket"
@@ -171,28 +169,30 @@ class DynamoScheduleStore:
             )
             for kind in (schema.PLAN_PREFIX, schema.LEDGER_PREFIX)
         )
-        return list(chain(plans, islice(ledger, MOST_DELETED)))
+        return list(chain(plans, islice(ledger, MAX_LEDGER_DELETES)))
 
-    def _clear(self, what: str, rows: Callable[[], Sequence[Item]]) -> None:
-        """Nobody refers to it any more, so nobody is harmed if it stays."""
+    def _clear(self, schedule_id: str, rows: Callable[[], Sequence[Item]]) -> None:
+        """Delete rows that nothing refers to any more; if this fails they only cost storage."""
         try:
             self._table.delete(rows())
         except Unavailable as error:
-            log.warning("%s stays: %s", what, error)
+            fields = {"schedule_id": schedule_id, "reason": str(error)}
+            log.warning("rows not deleted", extra=fields)
 
 
 def _plan_rows(item: Item) -> list[Item]:
     return [{schema.PK: item[schema.PK], schema.SK: {"S": sk}} for sk in plan_references(item)]
 
 
-def _answered(write: Callable[[Schedule], ScheduleAnswer]) -> Callable[[Schedule], ScheduleAnswer]:
-    """Whatever ails one write is its own answer: the others of its batch were made."""
+def _to_answer(write: Callable[[Schedule], ScheduleAnswer]) -> Callable[[Schedule], ScheduleAnswer]:
+    """Turns the failure of one write into its answer: the other writes of its batch were made."""
 
     def answer(schedule: Schedule) -> ScheduleAnswer:
         try:
             return write(schedule)
         except Unavailable as error:
-            log.warning("no answer: %s", error)
+            fields = {"schedule_id": schedule.id, "reason": str(error)}
+            log.warning("schedule write unanswered", extra=fields)
             return Unknown(str(error))
 
     return answer

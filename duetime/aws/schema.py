@@ -1,21 +1,20 @@
-"""The table: attribute, key and index names, once.
+"""The table's schema: every attribute, key and index name.
 
-One table holds every kind of row. `pk` and `sk` name a row; what the names begin with tells
-its kind:
+One table holds every kind of row. `pk` and `sk` name a row; their prefixes show its kind:
 
     task#<id>              task                  the task itself, small and hot
     task#<id>              spec#… result#… run#…  a text too long for the task's own item
     task#<id>              attempt#<number>      an earlier attempt
     schedule#<id>          schedule              the schedule itself, small and hot
     schedule#<id>          plan#<digest>#<revision>  a plan too long for the schedule's own item
-    schedule#<id>          ledger#<key>          what became of a fire time, or of a span of them
+    schedule#<id>          ledger#<key>          the outcome of a fire time, or of a span of them
     key#<namespace>#<key>  key                   an idempotency key
-    slice#<number>         cursor                how far the scanner of a slice has come
+    slice#<number>         cursor                the progress of the scanner of a slice
     config                 shards                how many shards there are, and since when
 
-Attribute names are short because every write is billed by the size of its item, and none of
-them is reserved, so that expressions need no aliases. Nothing here imports boto3: the
-infrastructure reads these names too.
+Attribute names are short because every write is billed by the size of its item. None of them is
+a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
+these names too.
 """
 
 from typing import Any
@@ -30,7 +29,7 @@ DUE_AT = "du"
 WAKE_BUCKET = "wb"
 WAKE_KEY = "wk"
 LISTING_BUCKET = "lb"
-DEAD_BUCKET = "db"  # these two only while it is DEAD
+DEAD_BUCKET = "db"  # this and DEATH only while the task is DEAD
 DEATH = "dk"
 CREATED_AT = "cr"
 UPDATED_AT = "up"
@@ -48,10 +47,10 @@ RESULT = "rs"
 SPEC = "sc"
 EXPIRES_AT = "xp"
 REASON = "rn"
-KEPT_FOR = "kf"  # seconds from its end, if that is not the same for all tasks
+KEPT_FOR = "kf"  # seconds after its end, if the task has its own retention
 
-# The fields of a schedule, if a task has none of that meaning.
-VERSION = "vn"  # of an entry of the ledger, too
+# The fields that only a schedule has.
+VERSION = "vn"  # also of a ledger entry
 REVISION = "rv"
 NEXT_AT = "nx"
 STATE = "sa"
@@ -64,7 +63,7 @@ BODY_HASH = "bh"
 FENCE = "fe"
 SHARDS = "sh"
 SINCE = "si"
-REMOVE_AFTER = "tl"  # seconds, for DynamoDB's own expiry; of a task that is over, too
+REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
 ATTEMPT_PREFIX = "attempt#"
@@ -113,8 +112,8 @@ def slice_pk(slice_number: int) -> str:
 
 
 def create_table(table: str) -> dict[str, Any]:
-    """What CreateTable takes. The indexes are sparse and hold keys only; the range key of the
-    listing index is `pk`, which every item has anyway."""
+    """Returns the parameters of CreateTable. The indexes are sparse and hold only keys; the sort
+    key of the listing index is `pk`, which every item has anyway."""
     named = (PK, SK, WAKE_BUCKET, WAKE_KEY, LISTING_BUCKET, DEAD_BUCKET, DEATH)
     return {
         "TableName": table,

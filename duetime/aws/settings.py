@@ -1,17 +1,19 @@
-"""The environment of a function, read once into one frozen value."""
+"""The settings of a function, read from its environment into one frozen value."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import fields
 
-from lambdas.core.lanes import Lane
-from lambdas.core.retention import RETENTION
-from lambdas.core.task import LONGEST_TIMEOUT
-from lambdas.core.times import DAY, Millis
-from lambdas.core.values import value
+from duetime.core.lanes import Lane
+from duetime.core.retention import RETENTION
+from duetime.core.task import LONGEST_TIMEOUT
+from duetime.core.times import DAY, Millis
+from duetime.core.value import value
 
 PREFIX = "DUETIME_"
-LONGEST_RETENTION = 3650
+MAX_RETENTION_DAYS = 3650
+
+_REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -22,26 +24,25 @@ class Settings:
     queue_low: str
     stage: str = ""
     shards: int = 16
-    catch_up: int = 100  # overdue tasks let into each lane a second, over all slices
-    at_once_high: int = 0  # executors of a lane that run at once; 0 if it is not known
+    catch_up: int = 100  # overdue tasks per second and lane, over all slices
+    at_once_high: int = 0  # concurrent executors of a lane; 0 if unknown
     at_once_medium: int = 0
     at_once_low: int = 0
     retention_days: int = RETENTION // DAY
-    longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes, all in all
-    handlers: str = ""  # the module or folder of Python handlers; for the API a file of names
-    allow_hosts: str = ""  # what executors call although it is private, between commas
-    endpoint_url: str = ""  # another DynamoDB and SQS, for trials
+    longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes in all
+    handlers: str = ""  # module or folder of Python handlers; for the API a file of names
+    allow_hosts: str = ""  # private hosts that executors may call, separated by commas
+    endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
         if self.catch_up < 1:
             raise ValueError(f"{_variable('catch_up')} must be at least 1, not {self.catch_up}")
-        # A task outlives its idempotency key, or a replay within that day would run it again.
-        if not 1 <= self.retention_days <= LONGEST_RETENTION:
+        # A task must outlive its idempotency key: otherwise a replay within that day runs it again.
+        if not 1 <= self.retention_days <= MAX_RETENTION_DAYS:
             raise ValueError(
-                f"{_variable('retention_days')} must be from 1 to {LONGEST_RETENTION},"
+                f"{_variable('retention_days')} must be from 1 to {MAX_RETENTION_DAYS},"
                 f" not {self.retention_days}"
             )
-
         if not 1 <= self.longest_timeout <= LONGEST_TIMEOUT:
             raise ValueError(
                 f"{_variable('longest_timeout')} must be from 1 to {LONGEST_TIMEOUT},"
@@ -61,7 +62,7 @@ class Settings:
         return cls(**given)  # type: ignore[arg-type]
 
     def environment(self) -> dict[str, str]:
-        """What `read` makes these settings of; defaults are left out."""
+        """Returns the variables from which `read` makes these settings, without defaults."""
         given = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {
             _variable(name): str(value)
@@ -105,13 +106,10 @@ def _number(variable: str, text: str) -> int:
         raise ValueError(f"{variable} must be a whole number, not {text!r}") from None
 
 
-_REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
-
-
 def metrics_namespace(stage: str) -> str:
-    """Two stages in one account must not add up."""
+    """Returns one namespace per stage, so that two stages in one account stay apart."""
     return f"Duetime/{stage}" if stage else "Duetime"
 
 
-# Read before any Settings are: a role makes its metrics when it is imported.
+# Not from Settings: a role creates its metrics when its module is imported.
 METRICS_NAMESPACE = metrics_namespace(os.environ.get(_variable("stage"), ""))

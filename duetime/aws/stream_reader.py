@@ -1,4 +1,4 @@
-"""The table's stream, read by polling."""
+"""The table's stream, polled by a runner that has no Lambda event source mapping."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from lambdas.aws.clients import code_of, reached
-from lambdas.aws.events import change_of_record
-from lambdas.core.errors import Corrupt
-from lambdas.core.events import StatusChange
-from lambdas.core.values import value
+from duetime.aws.clients import error_code, translate_errors
+from duetime.aws.event_records import change_of_record
+from duetime.core.errors import Corrupt
+from duetime.core.events import StatusChange
+from duetime.core.value import value
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def stream_of(client: "DynamoDBClient", table: str) -> str:
-    with reached():
+def stream_arn(client: "DynamoDBClient", table: str) -> str:
+    with translate_errors():
         return client.describe_table(TableName=table)["Table"]["LatestStreamArn"]
 
 
@@ -31,12 +31,12 @@ class _Reading:
     """How far one shard of the stream has been read."""
 
     begin: "ShardIteratorTypeType"
-    iterator: str | None = None  # None: to be asked for
-    last: str | None = None  # the sequence number read last
+    iterator: str | None = None  # None: not requested yet, or expired
+    last: str | None = None  # the last sequence number read
 
 
-class StreamFeed:
-    """For a runner that no Lambda event source stands behind."""
+class StreamReader:
+    """Reads every shard of a stream, from its start or from now on."""
 
     def __init__(
         self, client: "DynamoDBStreamsClient", stream_arn: str, *, from_start: bool = False
@@ -48,7 +48,7 @@ class StreamFeed:
         self._find_shards("TRIM_HORIZON" if from_start else "LATEST")
 
     def poll(self) -> list[StatusChange]:
-        """What has changed since the last poll; in order for each task."""
+        """Returns the changes since the last poll, in order for each task."""
         changes: list[StatusChange] = []
         for shard_id in list(self._readings):
             changes += _changes(self._read(shard_id))
@@ -60,10 +60,10 @@ class StreamFeed:
         reading = self._readings[shard_id]
         iterator = reading.iterator or self._iterator(shard_id, reading)
         try:
-            with reached():
+            with translate_errors():
                 answer = self._client.get_records(ShardIterator=iterator)
         except ClientError as error:
-            if code_of(error) != "ExpiredIteratorException":
+            if error_code(error) != "ExpiredIteratorException":
                 raise
             reading.iterator = None
             return []
@@ -77,7 +77,7 @@ class StreamFeed:
 
     def _iterator(self, shard_id: str, reading: _Reading) -> str:
         after: Any = {"SequenceNumber": reading.last} if reading.last else {}
-        with reached():
+        with translate_errors():
             answer = self._client.get_shard_iterator(
                 StreamArn=self._arn,
                 ShardId=shard_id,
@@ -87,7 +87,7 @@ class StreamFeed:
         return answer["ShardIterator"]
 
     def _end(self, shard_id: str) -> None:
-        """A shard that ended may have children, which are read from their beginning."""
+        """A shard that has ended may have children, which are read from their start."""
         del self._readings[shard_id]
         self._ended.add(shard_id)
         self._find_shards("TRIM_HORIZON")
@@ -95,7 +95,7 @@ class StreamFeed:
     def _find_shards(self, begin: "ShardIteratorTypeType") -> None:
         start: Any = {}
         while True:
-            with reached():
+            with translate_errors():
                 answer = self._client.describe_stream(StreamArn=self._arn, **start)
             stream = answer["StreamDescription"]
             for shard in stream["Shards"]:
@@ -113,7 +113,9 @@ def _changes(records: Iterable[Any]) -> Iterator[StatusChange]:
         try:
             change = change_of_record(record)
         except Corrupt as error:
-            log.error("a record of the stream is passed over: %s", error)
+            log.error(
+                "stream record skipped: unreadable", extra={"step": "relay", "reason": str(error)}
+            )
             continue
         if change is not None:
             yield change

@@ -1,20 +1,23 @@
-"""One table: conditional writes that tell what stood in their way, paged queries, deletions."""
+"""One DynamoDB table: conditional writes that return the conflicting item, queries, deletions."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from lambdas.aws import schema
-from lambdas.aws.clients import reached, standing_item
-from lambdas.aws.items import Item
-from lambdas.aws.unprocessed import pause
+from duetime.aws import schema
+from duetime.aws.clients import conflicting_item, translate_errors
+from duetime.aws.task_items import Item
+from duetime.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DELETES_PER_CALL = 25
-IS_FREE = f"attribute_not_exists({schema.PK})"
+MAX_EMPTY_RESPONSES = 4  # in a row
+FIRST_BACKOFF = 0.05  # seconds; doubles with each empty response
+KEY_IS_FREE = f"attribute_not_exists({schema.PK})"
 
 
 class Table:
@@ -23,7 +26,7 @@ class Table:
         self.name = name
 
     def get(self, pk: str, sk: str) -> Item | None:
-        with reached():
+        with translate_errors():
             answer = self.client.get_item(
                 TableName=self.name,
                 Key={schema.PK: {"S": pk}, schema.SK: {"S": sk}},
@@ -32,16 +35,16 @@ class Table:
         return answer.get("Item")
 
     def put(self, item: Item) -> None:
-        with reached():
+        with translate_errors():
             self.client.put_item(TableName=self.name, Item=item)
 
     def put_if(
         self, item: Item, condition: str, values: dict[str, Any]
     ) -> tuple[Item | None, bool]:
-        """The item that stands there now, and whether it is the one given."""
+        """Returns the item that is stored now, and whether this call has put it."""
         given = {"ExpressionAttributeValues": values} if values else {}
         try:
-            with reached():
+            with translate_errors():
                 self.client.put_item(
                     TableName=self.name,
                     Item=item,
@@ -50,13 +53,13 @@ class Table:
                     **given,  # type: ignore[arg-type]
                 )
         except ClientError as error:
-            return self._standing(error, item), False
+            return self._conflicting(error, item), False
         return item, True
 
     def update_if(self, parameters: dict[str, Any]) -> tuple[Item | None, bool]:
-        """The item as it stands now, and whether the update was made."""
+        """Returns the item that is stored now, and whether this call has updated it."""
         try:
-            with reached():
+            with translate_errors():
                 answer = self.client.update_item(
                     TableName=self.name,
                     ReturnValues="ALL_NEW",
@@ -64,14 +67,14 @@ class Table:
                     **parameters,
                 )
         except ClientError as error:
-            return self._standing(error, parameters["Key"]), False
+            return self._conflicting(error, parameters["Key"]), False
         return answer["Attributes"], True
 
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
-        """Every page of a query, one after the other, as they are asked for."""
+        """Yields the items of every page of a query; reads a page when it is needed."""
         start: dict[str, Any] = {}
         while True:
-            with reached():
+            with translate_errors():
                 answer = self.client.query(
                     TableName=self.name,
                     KeyConditionExpression=condition,
@@ -85,27 +88,34 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def scan(self, index: str, limit: int, **options: Any) -> tuple[Sequence[Item], bool]:
-        """The first rows of an index, in no order, and whether there may be more."""
-        with reached():
+        """Returns the first rows of an index, unordered, and whether there may be more."""
+        with translate_errors():
             answer = self.client.scan(TableName=self.name, IndexName=index, Limit=limit, **options)
         return answer["Items"], "LastEvaluatedKey" in answer
 
     def delete(self, keys: Sequence[Item]) -> None:
-        """Whatever stands there; a key of nothing is none the worse."""
+        """Deletes the items unconditionally; a key without an item is ignored."""
         for start in range(0, len(keys), DELETES_PER_CALL):
-            few = keys[start : start + DELETES_PER_CALL]
-            self._delete([{"DeleteRequest": {"Key": key}} for key in few])
+            batch = keys[start : start + DELETES_PER_CALL]
+            self._delete([{"DeleteRequest": {"Key": key}} for key in batch])
 
-    def _delete(self, asked: Sequence[Any]) -> None:
+    def _delete(self, requests: Sequence[Any]) -> None:
         empty = 0
-        while asked:
-            with reached():
-                answer = self.client.batch_write_item(RequestItems={self.name: asked})
-            left = answer["UnprocessedItems"].get(self.name, [])
-            empty = 0 if len(left) < len(asked) else empty + 1
+        while requests:
+            with translate_errors():
+                answer = self.client.batch_write_item(RequestItems={self.name: requests})
+            unprocessed = answer["UnprocessedItems"].get(self.name, [])
+            empty = 0 if len(unprocessed) < len(requests) else empty + 1
             if empty:
-                pause("BatchWriteItem", empty)
-            asked = left
+                back_off("BatchWriteItem", empty)
+            requests = unprocessed
 
-    def _standing(self, error: ClientError, key: Item) -> Item | None:
-        return standing_item(error) or self.get(key[schema.PK]["S"], key[schema.SK]["S"])
+    def _conflicting(self, error: ClientError, key: Item) -> Item | None:
+        return conflicting_item(error) or self.get(key[schema.PK]["S"], key[schema.SK]["S"])
+
+
+def back_off(call: str, empty_responses: int) -> None:
+    """Sleep after responses in a row that processed nothing; raise Unavailable after too many."""
+    if empty_responses > MAX_EMPTY_RESPONSES:
+        raise Unavailable(f"{call}: every key stays unprocessed")
+    time.sleep(FIRST_BACKOFF * 2**empty_responses)

@@ -1,31 +1,117 @@
-"""The fields of a task as attributes of an item.
+"""Tasks as DynamoDB items.
 
-Attribute values are written by hand: boto3's serializer is slow, and this is on every path.
+Attribute values are encoded by hand: boto3's serializer is slow, and every path uses this.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.texts import Text, attempt_text, result_text, spec_text
-from lambdas.core import codec
-from lambdas.core.task import Attempt, Progress, Spec
-from lambdas.core.wakes import Wake
+from duetime.aws import schema
+from duetime.aws.overflow import (
+    Text,
+    Texts,
+    attempt_text,
+    references,
+    resolve,
+    result_text,
+    spec_text,
+)
+from duetime.core import codec
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.lifecycle import Status
+from duetime.core.task import Attempt, Progress, Spec, Task
+from duetime.core.wakes import Wake, parse_wake
 
-Attributes = dict[str, dict[str, Any] | None]  # None: the attribute is to be absent
+Item = Mapping[str, Mapping[str, Any]]
+TaskItem = tuple[dict[str, dict[str, Any]], dict[str, str]]  # the item, its overflow rows
+Attributes = dict[str, dict[str, Any] | None]  # None: the attribute must be absent
 Encoded = tuple[Attributes, Text | None]
+
+_TEXTS = (schema.SPEC, schema.CURRENT, schema.PREVIOUS, schema.RESULT)
+_IMMUTABLE = ("id", "created_at")
+
+
+def encode_task(task: Task, listing_bucket: str) -> TaskItem:
+    attributes, overflow = encode_fields(
+        {f.name: getattr(task, f.name) for f in fields(Task) if f.name not in _IMMUTABLE}
+    )
+    item = {name: value for name, value in attributes.items() if value is not None}
+    item[schema.PK] = {"S": schema.task_pk(task.id)}
+    item[schema.SK] = {"S": schema.TASK}
+    item[schema.LISTING_BUCKET] = {"S": listing_bucket}
+    item[schema.CREATED_AT] = {"N": str(task.created_at)}
+    return item, overflow
+
+
+def is_task(item: Item) -> bool:
+    return bool(item[schema.SK]["S"] == schema.TASK)
+
+
+def task_references(item: Item) -> list[str]:
+    return references(item[name].get("S", "") for name in _TEXTS if name in item)
+
+
+def decode_task(item: Item, texts: Texts | None) -> Task:
+    """Decodes an item. Without the texts of its overflow rows, the task has their stubs."""
+    pk = item[schema.PK]["S"]
+    try:
+        return _decode(schema.task_id_of(pk), item, texts)
+    except UNREADABLE as error:
+        raise Corrupt(pk, repr(error)) from error
+
+
+def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
+    current, previous = _text(item, schema.CURRENT, texts), _text(item, schema.PREVIOUS, texts)
+    progress = _text(item, schema.PROGRESS, texts)
+    return Task(
+        id=task_id,
+        spec=codec.decode_spec(resolve(item[schema.SPEC]["S"], texts)),
+        status=Status(item[schema.STATUS]["S"]),
+        token=item[schema.TOKEN]["S"],
+        due_at=int(item[schema.DUE_AT]["N"]),
+        wake=wake_in(item),
+        created_at=int(item[schema.CREATED_AT]["N"]),
+        updated_at=int(item[schema.UPDATED_AT]["N"]),
+        budget=int(item[schema.BUDGET]["N"]),
+        attempt=int(item[schema.ATTEMPT]["N"]),
+        lease_until=number_in(item, schema.LEASE_UNTIL),
+        holder=item[schema.HOLDER]["S"] if schema.HOLDER in item else None,
+        current=codec.decode_attempt(current) if current else None,
+        previous=codec.decode_attempt(previous) if previous else None,
+        cancel_requested=schema.CANCEL_REQUESTED in item,
+        sends=number_in(item, schema.SENDS) or 0,
+        skips=number_in(item, schema.SKIPS) or 0,
+        progress=codec.decode_progress(progress) if progress else None,
+        result=_text(item, schema.RESULT, texts) or None,  # the stub of a long result is empty
+        reason=item[schema.REASON]["S"] if schema.REASON in item else None,
+    )
+
+
+def wake_in(item: Item) -> Wake | None:
+    if schema.WAKE_BUCKET not in item:
+        return None
+    return parse_wake(item[schema.WAKE_BUCKET]["S"], item[schema.WAKE_KEY]["S"])
+
+
+def _text(item: Item, name: str, texts: Texts | None) -> str | None:
+    return resolve(item[name]["S"], texts) if name in item else None
+
+
+def number_in(item: Item, name: str) -> int | None:
+    return int(item[name]["N"]) if name in item else None
 
 
 def encode_fields(values: Mapping[str, Any]) -> tuple[Attributes, dict[str, str]]:
-    """Fields of a task as attributes, and the long texts that must be stored first."""
+    """Encodes fields of a task. Returns attributes, and the long texts to store before them."""
     attributes: Attributes = {}
-    beside: dict[str, str] = {}
+    overflow: dict[str, str] = {}
     for name, value in values.items():
         encoded, text = _ENCODERS[name](value)
         attributes |= encoded
-        if text is not None and text.beside is not None:
-            beside[text.beside[0]] = text.beside[1]
-    return attributes, beside
+        if text is not None and text.overflow is not None:
+            overflow[text.overflow[0]] = text.overflow[1]
+    return attributes, overflow
 
 
 def _number(value: int) -> dict[str, Any]:

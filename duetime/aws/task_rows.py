@@ -1,14 +1,20 @@
-"""The rows beside the tasks: earlier attempts and idempotency keys."""
+"""The rows beside a task (earlier attempts, idempotency keys), and when DynamoDB removes them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lambdas.aws import schema
-from lambdas.aws.items import Item
-from lambdas.core import codec
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.ports import Reservation
-from lambdas.core.task import Attempt
-from lambdas.core.times import SECOND
+from duetime.aws import schema
+from duetime.aws.table import Table
+from duetime.aws.task_items import Item, is_task
+from duetime.core import codec
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.ports import Reservation
+from duetime.core.retention import LEDGER_RETENTION, kept_for, kept_until
+from duetime.core.task import Attempt, Task
+from duetime.core.times import SECOND, Millis
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
 
 Row = dict[str, dict[str, Any]]
 
@@ -29,7 +35,7 @@ def read_attempt(row: Item) -> Attempt:
 
 
 def key_row(reservation: Reservation) -> Row:
-    """DynamoDB removes an expired row within days; until then it is ignored."""
+    """DynamoDB removes an expired row within days; until then readers ignore it."""
     return {
         schema.PK: {"S": schema.key_pk(reservation.namespace, reservation.key)},
         schema.SK: {"S": schema.KEY},
@@ -48,3 +54,46 @@ def read_reservation(namespace: str, key: str, row: Item) -> Reservation:
         body_hash=row[schema.BODY_HASH]["S"],
         expires_at=int(row[schema.EXPIRES_AT]["N"]),
     )
+
+
+def removal_attributes(task: Task, retention: Millis) -> dict[str, dict[str, Any]]:
+    """Returns when to remove a task that is stored in a final status, and its own retention if it
+    has one."""
+    until = kept_until(task.status, task.updated_at, kept_for(task.spec, retention))
+    attributes = {} if until is None else {schema.REMOVE_AFTER: _seconds(until + SECOND)}
+    if task.spec.occurrence:
+        attributes[schema.KEPT_FOR] = _seconds(kept_for(task.spec, 0))
+    return attributes
+
+
+def removal_clause(ended_at: Millis, retention: Millis) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Returns the same for the update that ends a task. The update does not know whether the task
+    has its own retention, so DynamoDB reads it. A later update would cost a write of its own."""
+    kept = ":kept" if retention >= LEDGER_RETENTION else f"if_not_exists({schema.KEPT_FOR}, :kept)"
+    values = {":kept": _seconds(retention), ":over": _seconds(ended_at + SECOND)}
+    return f"{schema.REMOVE_AFTER} = {kept} + :over", values
+
+
+class DependentRows:
+    """The long texts and earlier attempts of tasks."""
+
+    def __init__(self, client: "DynamoDBClient", table: str) -> None:
+        self._table = Table(client, table)
+
+    def delete(self, task_id: str) -> None:
+        """Delete the rows of a removed task. Idempotent. If the task still exists, the call was a
+        mistake, and nothing is deleted."""
+        rows = list(
+            self._table.query(
+                f"{schema.PK} = :task",
+                {":task": schema.task_pk(task_id)},
+                ProjectionExpression=f"{schema.PK}, {schema.SK}",
+                ConsistentRead=True,
+            )
+        )
+        if not any(is_task(row) for row in rows):
+            self._table.delete(rows)
+
+
+def _seconds(span: Millis) -> dict[str, Any]:
+    return {"N": str(span // SECOND)}

@@ -1,8 +1,8 @@
 """Tasks in DynamoDB: the AWS backend's TaskStore.
 
-A change is one conditional UpdateItem. Every conditional write asks for the item that stood in
-its way, so that a refusal needs no second read, and an SDK's repetition of a write that had
-succeeded is known by its own traces.
+A change is one conditional UpdateItem. Every conditional write asks for the item that failed its
+condition, so a refusal needs no second read. It also shows when the SDK has repeated a write that
+had already succeeded: the stored item then has what the write sets.
 """
 
 import logging
@@ -10,40 +10,46 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lambdas.aws import schema, texts
-from lambdas.aws.dead import death_attributes, read_deaths
-from lambdas.aws.expressions import update
-from lambdas.aws.fan_out import FanOut
-from lambdas.aws.items import encode_task
-from lambdas.aws.listing import Lister, listing_bucket
-from lambdas.aws.reader import TaskReader
-from lambdas.aws.retention import removal_attributes
-from lambdas.aws.rows import attempt_row, key_row, read_attempt, read_reservation
-from lambdas.aws.table import IS_FREE, Table
-from lambdas.aws.wake_index import read_bucket, read_few
-from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
-from lambdas.core.dead import dead_page
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation, Shards
-from lambdas.core.retention import RETENTION
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind, bucket_of
+from duetime.aws import schema
+from duetime.aws.dead_letters import death_attributes, read_deaths
+from duetime.aws.item_reader import TaskReader
+from duetime.aws.listing import Lister, listing_bucket
+from duetime.aws.overflow import text_row
+from duetime.aws.parallel import ParallelCalls
+from duetime.aws.table import KEY_IS_FREE, Table
+from duetime.aws.task_items import encode_task
+from duetime.aws.task_rows import (
+    attempt_row,
+    key_row,
+    read_attempt,
+    read_reservation,
+    removal_attributes,
+)
+from duetime.aws.update_expressions import update
+from duetime.aws.wake_index import read_bucket, read_few
+from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from duetime.core.dead_letters import dead_page
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation, Shards
+from duetime.core.retention import RETENTION
+from duetime.core.task import Attempt, Task
+from duetime.core.times import Millis
+from duetime.core.wakes import Wake, WakeKind, bucket_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
+T = TypeVar("T", Task, Change)
 
 WAKES_PER_QUERY = 1_000
 
 
 class DynamoTaskStore:
-    """`shards` is asked by every list. Who writes stays with the count of the beginning: whatever
-    was once a shard is read for ever."""
+    """`shards` returns the current shard count; every list calls it. Writes use the count at the
+    start: a shard that was ever in use is always read, so an older count is safe."""
 
     def __init__(
         self,
@@ -53,33 +59,33 @@ class DynamoTaskStore:
         shards: Callable[[], Shards],
         clock: Clock,
         retention: Millis = RETENTION,
-        fan_out: FanOut | None = None,
+        parallel: ParallelCalls | None = None,
         wakes_per_query: int = WAKES_PER_QUERY,
     ) -> None:
         self._table = Table(client, table)
         self._shards = shards
-        self._spread = shards().count  # over which shards it writes
+        self._write_shards = shards().count
         self._clock = clock
         self._retention = retention
-        self._fan_out = fan_out or FanOut()
+        self._parallel = parallel or ParallelCalls()
         self._wakes_per_query = wakes_per_query
         self._reader = TaskReader(client, table)
-        self._lister = Lister(self._table, self._fan_out, self._reader.readable)
+        self._lister = Lister(self._table, self._parallel, self._reader.readable)
 
     def close(self) -> None:
-        self._fan_out.close()
+        self._parallel.close()
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        return self._fan_out.each(_answered(self._put), tasks)
+        return self._parallel.each(_to_answer(self._put), tasks)
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         return self._reader.tasks(task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._fan_out.each(_answered(self._apply), changes)
+        return self._parallel.each(_to_answer(self._apply), changes)
 
     def set_aside(self, change: Change) -> None:
-        self._table.update_if(update(change, self._spread, self._retention).parameters)
+        self._table.update_if(update(change, self._write_shards, self._retention).parameters)
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         return read_bucket(self._table, bucket_of(minute, shard), kind, self._wakes_per_query)
@@ -91,7 +97,7 @@ class DynamoTaskStore:
         return self._lister.page(listing, shards=self._shards(), now=self._clock.now())
 
     def dead(self, listing: DeadListing) -> Page:
-        read = partial(read_deaths, self._table, self._fan_out, self._shards().count)
+        read = partial(read_deaths, self._table, self._parallel, self._shards().count)
         return dead_page(listing, read, self._reader.readable)
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
@@ -106,58 +112,58 @@ class DynamoTaskStore:
         return [read_attempt(row) for row in rows]
 
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
-        return self._fan_out.each(lambda wanted: self._reserve(wanted, now), reservations)
+        return self._parallel.each(lambda wanted: self._reserve(wanted, now), reservations)
 
     def _put(self, task: Task) -> Answer:
-        """The first to name an id keeps it; the loser learns what stands there."""
-        item, beside = encode_task(task, listing_bucket(task, self._spread))
+        """Of two writers of one id the first wins; the second learns which task is stored."""
+        item, overflow = encode_task(task, listing_bucket(task, self._write_shards))
         if task.status is Status.DEAD:
-            item |= death_attributes(task.id, task.updated_at, self._spread)
+            item |= death_attributes(task.id, task.updated_at, self._write_shards)
         item |= removal_attributes(task, self._retention)
-        self._put_texts(task.id, beside)
-        standing, made = self._table.put_if(item, IS_FREE, {})
+        self._put_texts(task.id, overflow)
+        existing, made = self._table.put_if(item, KEY_IS_FREE, {})
         if made:
             return Applied(task)
-        if standing is None:
+        if existing is None:
             return Refused(None)
-        [there] = self._reader.decode([standing])
-        return Applied(there) if there.token == task.token else Refused(there)
+        [stored] = self._reader.decode([existing])
+        return Applied(stored) if stored.token == task.token else Refused(stored)
 
     def _apply(self, change: Change) -> Answer:
-        wanted = update(change, self._spread, self._retention)
-        self._put_texts(change.task_id, wanted.beside)
+        wanted = update(change, self._write_shards, self._retention)
+        self._put_texts(change.task_id, wanted.overflow)
         item, made = self._table.update_if(wanted.parameters)
         if item is None:
             return Refused(None)
         [task] = self._reader.decode([item])
-        return Applied(task) if made or change.stands_in(task) else Refused(task)
+        return Applied(task) if made or change.already_in(task) else Refused(task)
 
-    def _put_texts(self, task_id: str, beside: Mapping[str, str]) -> None:
-        """Before the item that refers to them: a reader never finds a reference to nothing."""
-        if not beside:
+    def _put_texts(self, task_id: str, overflow: Mapping[str, str]) -> None:
+        """Store texts before the item that refers to them, so that a reader always finds them."""
+        if not overflow:
             return
         pk = schema.task_pk(task_id)
-        for sk, text in beside.items():
-            self._table.put(texts.row(pk, sk, text))
-        self._reader.remember(pk, beside)
+        for sk, text in overflow.items():
+            self._table.put(text_row(pk, sk, text))
+        self._reader.remember(pk, overflow)
 
     def _reserve(self, wanted: Reservation, now: Millis) -> Reservation:
-        """Of two submissions with one key the second learns the first one's task id."""
-        standing, made = self._table.put_if(
+        """Of two submissions with one key the second learns the task id of the first."""
+        existing, made = self._table.put_if(
             key_row(wanted),
-            f"{IS_FREE} OR {schema.EXPIRES_AT} <= :now",
+            f"{KEY_IS_FREE} OR {schema.EXPIRES_AT} <= :now",
             {":now": {"N": str(now)}},
         )
         if made:
             return wanted
-        if standing is None:  # it has just been removed as expired
+        if existing is None:  # DynamoDB has just removed the expired row
             return self._reserve(wanted, now)
-        return read_reservation(wanted.namespace, wanted.key, standing)
+        return read_reservation(wanted.namespace, wanted.key, existing)
 
 
-def _answered(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
-    """Whatever ails one write is its own answer: the others of its batch were made, and who
-    asked for them must learn so. A task that cannot be read may have been written all the same."""
+def _to_answer(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
+    """Turns the failure of one write into its answer, because the caller must learn which other
+    writes of the batch were made. An Unreadable task may have been written all the same."""
 
     def answer(value: T) -> Answer:
         try:
@@ -165,7 +171,9 @@ def _answered(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
         except Corrupt as error:
             return Unreadable(str(error))
         except Unavailable as error:
-            log.warning("no answer: %s", error)
+            task_id = value.id if isinstance(value, Task) else value.task_id
+            fields = {"task_id": task_id, "reason": str(error)}
+            log.warning("write unanswered", extra=fields)
             return Unknown(str(error))
 
     return answer

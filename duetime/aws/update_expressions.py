@@ -1,28 +1,28 @@
-"""A change as the parameters of one UpdateItem: what core.change says, in DynamoDB's words."""
+"""Changes (see core.change) as the parameters of one conditional UpdateItem."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.attributes import Attributes, encode_fields
-from lambdas.aws.dead import death_attributes
-from lambdas.aws.retention import removal_clause
-from lambdas.core.change import Change, Expect
-from lambdas.core.lifecycle import Status, Step
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.aws import schema
+from duetime.aws.dead_letters import death_attributes
+from duetime.aws.task_items import Attributes, encode_fields
+from duetime.aws.task_rows import removal_clause
+from duetime.core.change import Change, Expect
+from duetime.core.lifecycle import Status, Step
+from duetime.core.times import Millis
+from duetime.core.value import value
 
-NO_STATUS = "NONE"  # stands in no item
+NO_STATUS = "NONE"  # no item has it: a change that expects no status is refused
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Update:
     parameters: dict[str, Any]
-    beside: dict[str, str]  # the long texts, to be stored first
+    overflow: dict[str, str]  # the long texts, stored before the update
 
 
 def update(change: Change, shards: int, retention: Millis) -> Update:
-    attributes, beside = encode_fields(change.sets)
+    attributes, overflow = encode_fields(change.sets)
     attributes |= _death(change, shards)
     condition, values = _condition(change.expect)
     computed: list[str] = []
@@ -30,20 +30,20 @@ def update(change: Change, shards: int, retention: Millis) -> Update:
         clause, spans = removal_clause(change.sets["updated_at"], retention)
         computed.append(clause)
         values |= spans
-    if change.keeps_attempt:  # the right side is read before anything is written
+    if change.keeps_attempt:  # DynamoDB reads the right side before it writes
         computed.append(f"{schema.PREVIOUS} = {schema.CURRENT}")
-    expression, written = assigned(attributes, computed)
+    expression, written = assignments(attributes, computed)
     parameters = {
         "Key": {schema.PK: {"S": schema.task_pk(change.task_id)}, schema.SK: {"S": schema.TASK}},
         "ConditionExpression": condition,
         "UpdateExpression": expression,
         "ExpressionAttributeValues": values | written,
     }
-    return Update(parameters=parameters, beside=beside)
+    return Update(parameters=parameters, overflow=overflow)
 
 
-def assigned(attributes: Attributes, computed: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """The expression that writes these attributes, and its values."""
+def assignments(attributes: Attributes, computed: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """Returns an expression that sets or removes these attributes, and its values."""
     present = {name: value for name, value in attributes.items() if value is not None}
     sets = [f"{name} = :{name}" for name in present]
     removes = [name for name in attributes if name not in present]
@@ -52,7 +52,7 @@ def assigned(attributes: Attributes, computed: Sequence[str] = ()) -> tuple[str,
 
 
 def _death(change: Change, shards: int) -> Attributes:
-    """One step leads into the index of the dead and one out of it; no other pays for it."""
+    """Only two steps write the index of dead tasks: bury adds the task, revive removes it."""
     match change.step:
         case Step.BURY:
             return {**death_attributes(change.task_id, change.sets["updated_at"], shards)}
@@ -101,7 +101,7 @@ def _one_of(statuses: frozenset[Status], values: dict[str, Any]) -> str:
 
 
 def _unexpired(now: int, values: dict[str, Any]) -> str:
-    """A task expires only before its first start."""
+    """The task has started once, or has not expired: it can expire only before its first start."""
     values |= {":now": {"N": str(now)}, ":none": {"N": "0"}}
     expires_at = schema.EXPIRES_AT
     return (

@@ -1,18 +1,16 @@
-"""The `duetime` command. One module a group of commands; what is heavy is imported when used."""
+"""The `duetime` command: one module for each group of commands.
+
+Every module here is loaded for `duetime --help`, so each imports the client, rich and the views
+inside the functions that use them.
+"""
 
 from typing import Annotated
 
 import typer
 
 from duetime import __version__
-from duetime.cli.cron import cron
-from duetime.cli.dlq import dlq
-from duetime.cli.exits import EPILOG, Commands
-from duetime.cli.local import local
-from duetime.cli.schedules import schedules
-from duetime.cli.submit import submit
-from duetime.cli.tasks import cancel, health, list_tasks, retry, show
-from duetime.cli.watch import watch
+from duetime.cli import cron, dlq, local, schedules, submit, tasks, watch
+from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
     name="duetime",
@@ -43,17 +41,17 @@ def duetime(
     """Duetime runs work when it is due."""
 
 
-app.command()(local)
-app.command()(submit)
-app.command()(show)
-app.command("list")(list_tasks)
-app.command()(cancel)
-app.command()(retry)
-app.add_typer(dlq)
-app.add_typer(schedules)
-app.command()(cron)
-app.command()(watch)
-app.command()(health)
+app.command()(local.local)
+app.command()(submit.submit)
+app.command()(tasks.show)
+app.command("list")(tasks.list_tasks)
+app.command()(tasks.cancel)
+app.command()(tasks.retry)
+app.add_typer(dlq.app)
+app.add_typer(schedules.app)
+app.command()(cron.cron)
+app.command()(watch.watch)
+app.command()(tasks.health)
 
 
 def main() -> None:

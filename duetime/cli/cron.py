@@ -1,4 +1,4 @@
-"""`duetime cron`: what an expression means. It asks nobody: no Duetime needs to be there."""
+"""`duetime cron`: what an expression means. It works offline, without a running Duetime."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from duetime.cli import format as fmt
 from duetime.cli.options import AsJson
-from duetime.cli.values import EXAMPLE, refuse
-from lambdas.core.recurrence.rules import (
+from duetime.cli.output import caret_lines, print_result
+from duetime.cli.parse import EXAMPLE, refuse
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
-    Gap,
-    Overlap,
+    DstGap,
+    DstOverlap,
     RateRule,
     Recurrence,
     Seconds,
 )
-from lambdas.core.times import Millis, from_datetime, rfc3339
+from duetime.core.times import Millis, from_datetime, rfc3339
 
 if TYPE_CHECKING:
     from duetime.client import Upcoming
 
-MOST = 1_000
+MAX_COUNT = 1_000
 OPTIONS = {"timezone": "--tz", "seconds": "--seconds", "days": "--days"}
 FIRST_YEAR, LAST_YEAR = 1971, 9_990  # well within what datetime can count
 
@@ -48,33 +50,32 @@ def cron(
     ] = None,
     days: Annotated[
         DayMatch,
-        typer.Option(help="If both day and weekday are restricted: which a day must match."),
+        typer.Option(help="If both day and weekday are restricted: match either or both."),
     ] = DayMatch.EITHER,
-    count: Annotated[int, typer.Option(min=1, max=MOST, help="How many times.")] = 10,
+    count: Annotated[int, typer.Option(min=1, max=MAX_COUNT, help="How many fire times.")] = 10,
     after: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="From then on; without an offset, on the clock of the zone.",
+            help="Start here; without an offset, in the time zone.",
             show_default="now",
         ),
     ] = None,
     gap: Annotated[
-        Gap | None,
-        typer.Option(help="A local time that daylight saving leaves out: skip it, or run after."),
+        DstGap | None,
+        typer.Option(help="A local time that daylight saving skips: skip it, or run after."),
     ] = None,
     overlap: Annotated[
-        Overlap | None, typer.Option(help="A local time that comes twice: which one to run at.")
+        DstOverlap | None, typer.Option(help="A local time that occurs twice: which one to run at.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What a cron expression means, and when it fires next. Needs no running Duetime.
 
     For example: duetime cron "0 9 * * 1-5" --tz Europe/Berlin"""
-    from duetime.cli import fire_times, phrases
-    from duetime.cli.output import say, say_json
+    from duetime.cli import fire_times
 
-    now = phrases.now()
+    now = fmt.now()
     rule = CronRule(
         expression=expression,
         timezone=_timezone(tz, expression),
@@ -85,57 +86,58 @@ def cron(
     )
     zone = fire_times.load(rule.timezone) or UTC
     start = from_datetime(_after(after, zone) or now)
-    told = _told(_recurrence(rule, start), expression, start, count)
-    if as_json:
-        say_json(told)
-        return
-    say(told["description"], "", fire_times.table(told, zone, now))
+    upcoming = _preview(_recurrence(rule, start), expression, start, count)
+    print_result(
+        upcoming,
+        lambda: [upcoming["description"], "", fire_times.table(upcoming, zone, now)],
+        as_json=as_json,
+    )
 
 
 def _timezone(tz: str | None, expression: str) -> str:
-    """A zone in the expression that is none is refused with the expression."""
-    from lambdas.core.recurrence import zones
-    from lambdas.core.recurrence.language import zone_of
+    """Returns the zone of --tz or of the expression; a bad one in the expression is refused
+    later, with the expression."""
+    from duetime.core.recurrence import timezones
+    from duetime.core.recurrence.cron_syntax import zone_of
 
     if tz is None:
         return zone_of(expression) or "UTC"
     try:
-        zones.load(tz)
+        timezones.load(tz)
     except BadRule as bad:
         refuse("--tz", bad.reason)
     return tz
 
 
 def _recurrence(rule: CronRule, start: Millis) -> Recurrence:
-    """A rate(…) counts from the start; --tz is then only the clock to show it on."""
-    from lambdas.core.recurrence.eventbridge import with_rate
+    """A rate(…) counts from the start; --tz is then only the clock to print it on."""
+    from duetime.core.recurrence.eventbridge import with_rate
 
     rate = with_rate(replace(rule, timezone="UTC"), start)
     return Recurrence(rules=(rate if isinstance(rate, RateRule) else rule,))
 
 
-def _told(recurrence: Recurrence, expression: str, after: Millis, count: int) -> "Upcoming":
-    """As the API tells a preview."""
-    from lambdas.core.recurrence import told
-    from lambdas.core.recurrence.fire_times import check, fire_times
+def _preview(recurrence: Recurrence, expression: str, after: Millis, count: int) -> "Upcoming":
+    """Returns what the API returns for a preview."""
+    from duetime.core.recurrence.describe import describe
+    from duetime.core.recurrence.dst_notes import find_dst_notes
+    from duetime.core.recurrence.fire_times import check, fire_times
 
     try:
         check(recurrence, after)
     except BadRule as bad:
         _refuse(bad, expression)
     times = list(islice(fire_times(recurrence, after), count))
-    touches = told.touched(recurrence, after, times[-1])
+    notes = find_dst_notes(recurrence, after, times[-1])
     return {
-        "description": told.describe(recurrence),
+        "description": describe(recurrence),
         "fire_times": [rfc3339(at) for at in times],
-        "daylight_saving": [{"at": rfc3339(t.at), "kind": t.kind, "note": t.note} for t in touches],
+        "daylight_saving": [{"at": rfc3339(n.at), "kind": n.kind, "note": n.note} for n in notes],
     }
 
 
 def _refuse(bad: BadRule, expression: str) -> NoReturn:
-    from duetime.cli.carets import pointed
-
-    lines = [] if bad.position is None else ["", *pointed(expression, bad.position)]
+    lines = [] if bad.position is None else ["", *caret_lines(expression, bad.position)]
     refuse(OPTIONS.get(bad.field, "EXPRESSION"), "\n".join([bad.reason, *lines]))
 
 

@@ -1,23 +1,27 @@
 """`duetime dlq`: list, show and redrive dead letters."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from duetime.cli.exits import ExitCode
-from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Paging, Server, TaskId, task_ids
-from duetime.cli.values import past, refuse
+from duetime.cli import format as fmt
+from duetime.cli.exit_codes import ExitCode
+from duetime.cli.option_groups import grouped
+from duetime.cli.options import Connection, Paging, TaskId, Yes, check_ids
+from duetime.cli.output import confirm, print_error, print_json, print_text, require_terminal
+from duetime.cli.parse import past_moment, refuse
+from duetime.core.lifecycle import Status
 
 if TYPE_CHECKING:
-    from duetime.client import DeadFilter
+    from duetime.client import DeadFilter, DeadLetters, Redriven
 
 FILTERS = "Which ones"
 WHEN = "TIME|DURATION"
 
-dlq = typer.Typer(
+app = typer.Typer(
     name="dlq",
-    help="Dead letters: tasks that ended DEAD, and another life for them.",
+    help="Dead letters: tasks that ended DEAD. List them, look at them, run them again.",
     no_args_is_help=True,
 )
 
@@ -25,7 +29,8 @@ Namespace = Annotated[
     str | None, typer.Option(help="Only of this namespace.", rich_help_panel=FILTERS)
 ]
 ErrorType = Annotated[
-    str | None, typer.Option(help="Only died of this, e.g. ValueError.", rich_help_panel=FILTERS)
+    str | None,
+    typer.Option(help="Only with this error, e.g. ValueError.", rich_help_panel=FILTERS),
 ]
 Since = Annotated[
     str | None,
@@ -40,13 +45,11 @@ Before = Annotated[
 ]
 SomeIds = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="ID", callback=lambda ids: task_ids(ids or []), help="The ids of dead tasks."
-    ),
+    typer.Argument(metavar="ID", callback=check_ids, help="The ids of dead tasks."),
 ]
 
 
-@dlq.command("list")
+@app.command("list")
 @grouped
 def list_dead(
     *,
@@ -55,42 +58,39 @@ def list_dead(
     since: Since = None,
     before: Before = None,
     paging: Paging,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
     """Dead letters; the task that died last comes first."""
-    from duetime.cli import listing, views
+    from duetime.cli import views
+    from duetime.cli.paging import NO_DEAD_LETTER_MATCHES, NO_DEAD_LETTERS, print_list
 
     which = _filter(namespace, error_type, since, before)
-    with server.connect() as client:
+    with connection.connect() as client:
         page = paging.read(
             lambda size, at: client.dead_letters.page(**which, limit=size, cursor=at)
         )
-    empty = listing.NO_DEAD_MATCH if any(which.values()) else listing.NONE_DEAD
-    listing.print_list(page, views.dead_table, empty, as_json=as_json)
+    empty = NO_DEAD_LETTER_MATCHES if any(which.values()) else NO_DEAD_LETTERS
+    print_list(connection, page, views.dead_table, empty=empty)
 
 
-@dlq.command()
+@app.command()
 @grouped
-def show(task: TaskId, *, server: Server, as_json: AsJson = False) -> None:
-    """One dead letter: its error, where it was raised, and every attempt."""
-    from duetime.cli import phrases, views
-    from duetime.cli.output import complain, say, say_json
-    from lambdas.core.lifecycle import Status
+def show(task: TaskId, *, connection: Connection) -> None:
+    """One dead letter: its error, its traceback and every attempt."""
+    from duetime.cli import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
         found, attempts = client.get(task), client.attempts(task)
     if found["status"] != Status.DEAD:
-        complain(f"{found['id']} is {found['status']}, not DEAD: duetime show {found['id']}")
+        print_error(f"{found['id']} is {found['status']}, not DEAD: duetime show {found['id']}")
         raise typer.Exit(ExitCode.NOT_DONE)
-    if as_json:
-        say_json({**found, "attempts": attempts})
-        return
-    say(views.panel(found, attempts, phrases.now()))
-    say(f"Give it another life: duetime retry {found['id']}")
+    retry = f"Run it again: duetime retry {found['id']}"
+    connection.print(
+        {**found, "attempts": attempts}, lambda: [views.panel(found, attempts, fmt.now()), retry]
+    )
 
 
-@dlq.command()
+@app.command()
 @grouped
 def redrive(
     tasks: SomeIds = None,
@@ -103,37 +103,98 @@ def redrive(
     since: Since = None,
     before: Before = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many it would be.")
+        bool, typer.Option("--dry-run", help="Only count them; change nothing.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    server: Server,
-    as_json: AsJson = False,
+    yes: Yes = False,
+    connection: Connection,
 ) -> None:
-    """Give dead tasks another life, at once, with as many attempts as at first.
+    """Run dead tasks again, at once, with as many attempts as at first.
 
-    Name them by their ids. Or by options, or take --all: they are counted, and you are asked."""
-    from duetime.cli import redriving
-
+    Name them by id, select them with options, or take --all. Unless you name ids, you see how many
+    there are and are asked first."""
     which = _filter(namespace, error_type, since, before)
     ways = [bool(tasks), any(value is not None for value in which.values()), everything]
     if sum(ways) != 1:
         refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
     if not (tasks or dry_run or yes):
-        redriving.check_answerable()
-    with server.connect() as client:
-        parts = redriving.Parts(client.dead_letters, tasks or None, which, everything)
-        redriving.redrive(parts, dry_run=dry_run, sure=yes or bool(tasks), as_json=as_json)
+        require_terminal("; --dry-run only counts them")
+    with connection.connect() as client:
+        selection = Selection(client.dead_letters, tasks or None, which, everything)
+        run_redrive(
+            selection, dry_run=dry_run, confirmed=yes or bool(tasks), as_json=connection.json
+        )
 
 
 def _filter(
     namespace: str | None, error_type: str | None, since: str | None, before: str | None
 ) -> "DeadFilter":
-    from duetime.cli import phrases
-
-    now = phrases.now()
+    now = fmt.now()
     return {
         "namespace": namespace,
         "error_type": error_type,
-        "died_after": past("--since", since, now),
-        "died_before": past("--before", before, now),
+        "died_after": past_moment("--since", since, now),
+        "died_before": past_moment("--before", before, now),
     }
+
+
+class Selection(NamedTuple):
+    """The dead letters that a redrive is for."""
+
+    letters: "DeadLetters"
+    ids: list[str] | None
+    which: "DeadFilter"
+    everything: bool
+
+    def redrive(self, *, dry_run: bool) -> "Iterator[Redriven]":
+        """Redrives them in as many calls as needed and yields the answer to each."""
+        return self.letters.redrive_in_parts(
+            ids=self.ids, everything=self.everything, dry_run=dry_run, **self.which
+        )
+
+
+def run_redrive(selection: Selection, *, dry_run: bool, confirmed: bool, as_json: bool) -> None:
+    """Ends the command with NOT_DONE if a task was not redriven."""
+    from duetime.client.dead_letters import add_up
+
+    if not (dry_run or confirmed):
+        counted = add_up(selection.redrive(dry_run=True), dry_run=True)
+        if counted["redriven"] == 0:
+            _print_total(counted, as_json=as_json)
+            return
+        confirm(f"Redrive {fmt.count(counted['redriven'], 'task')}?", "Nothing was redriven.")
+    total = _redrive(selection, dry_run=dry_run, as_json=as_json)
+    if total["not_redriven"]:
+        raise typer.Exit(ExitCode.NOT_DONE)
+
+
+def _redrive(selection: Selection, *, dry_run: bool, as_json: bool) -> "Redriven":
+    """If a call gets no answer, the total of those before it is still printed."""
+    from duetime.client.dead_letters import add_up
+
+    done: list[Redriven] = []
+    try:
+        for part in selection.redrive(dry_run=dry_run):
+            done.append(part)
+    finally:
+        total = add_up(done, dry_run=dry_run)
+        if done:
+            _print_total(total, as_json=as_json)
+    return total
+
+
+def _print_total(total: "Redriven", *, as_json: bool) -> None:
+    if as_json:
+        print_json(total)
+        return
+    for left in total["not_redriven"]:
+        print_error(f"{left['id']} was not redriven: {left['reason']}")
+    print_text(_sentence(total))
+
+
+def _sentence(total: "Redriven") -> str:
+    number = total["redriven"]
+    if number == 0 and not total["not_redriven"]:
+        return "No dead letters to redrive."
+    if total["dry_run"]:
+        return f"{fmt.count(number, 'task')} would be redriven."
+    return f"Redriven {fmt.count(number, 'task')}."

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and what it says when it could not do its work."""
+"""Exit codes, and the one place where an expected error becomes a message and an exit code."""
 
 from enum import IntEnum
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from lambdas.core.errors import DuetimeError
+from duetime.core.errors import DuetimeError
 
 
 class ExitCode(IntEnum):
@@ -35,7 +35,7 @@ EPILOG = "\n".join(
 
 
 class Commands(TyperGroup):
-    """The one place where an expected error becomes a sentence and an exit code."""
+    """Prints an expected error and exits with its code; other errors keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -44,9 +44,9 @@ class Commands(TyperGroup):
             error.message = error.message.removeprefix("Value error, ")  # of pydantic, by Typer
             raise
         except DuetimeError as error:
-            from duetime.cli.output import complain
+            from duetime.cli.output import print_error
 
-            complain(error)
+            print_error(error)
             raise typer.Exit(code_of(error)) from error
         except KeyboardInterrupt as error:
             raise typer.Exit(ExitCode.INTERRUPTED) from error

@@ -1,16 +1,16 @@
-"""The small phrases from which every view of a task is made."""
+"""Words and numbers as the views print them: times, durations, statuses, errors."""
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
-from duetime.text import clean, length, one_line
-from lambdas.core.lifecycle import FINISHED, Status
+from duetime.core.lifecycle import FINISHED, Status
+from duetime.terminal import clean, length, one_line
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from duetime.client import Task
 
 STYLES: Mapping[str, str] = {
@@ -25,24 +25,26 @@ STYLES: Mapping[str, str] = {
     Status.EXPIRED: "magenta",
 }
 REASONS: Mapping[str, str] = {
-    "overlap": "the run before it was not over",
+    "overlap": "the previous run had not ended",
     "misfire": "it could not start in time",
     "paused": "its schedule was paused",
     "changed": "its schedule was changed",
     "deleted": "its schedule was deleted",
 }
-LONGEST_TEXT = 2_000
+MAX_TEXT = 2_000
 
 
 def now() -> datetime:
     return datetime.now(UTC)
 
 
-def status(task: "Task") -> Text:
+def status(task: "Task") -> "Text":
     return styled(task["status"])
 
 
-def styled(status: str) -> Text:
+def styled(status: str) -> "Text":
+    from rich.text import Text
+
     return Text(status, style=STYLES.get(status, ""))
 
 
@@ -51,12 +53,12 @@ def ended(task: "Task") -> bool:
 
 
 def short(task: "Task") -> str:
-    """What it is: its name if it has one, else what it calls."""
+    """Returns the name of a task or, if it has none, its target."""
     return one_line(task["name"] or target(task["target"]))
 
 
 def target(fields: Mapping[str, Any] | None) -> str:
-    """None where the API could not show it."""
+    """Describes a target; None means that the API could not show it."""
     if fields is None:
         return "?"
     kind = fields.get("type", "?")
@@ -72,7 +74,7 @@ def relative(at: str, now: datetime, *, rough: bool = False) -> str:
 
 
 def local(at: str) -> str:
-    """The reader's own wall clock."""
+    """Returns a time on the clock of this machine."""
     return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
@@ -87,17 +89,17 @@ def drift(milliseconds: int | None) -> str | None:
 
 
 def tries(task: "Task") -> str:
-    """A revived task may go past its policy: then there is no "of"."""
+    """Returns "2 of 5", or "7" once a redriven task has had more attempts than its policy."""
     most = task["retry"].get("max_attempts", 0)
     return f"{task['attempt']} of {most}" if task["attempt"] <= most else str(task["attempt"])
 
 
 def progress(task: "Task") -> str | None:
-    told = task["progress"]
-    if told is None:
+    fields = task["progress"]
+    if fields is None:
         return None
-    message = told.get("message")
-    return f"{told['fraction']:.0%}" + (f" {clean(message)}" if message else "")
+    message = fields.get("message")
+    return f"{fields['fraction']:.0%}" + (f" {clean(message)}" if message else "")
 
 
 def error(fields: Mapping[str, Any] | None) -> str | None:
@@ -105,19 +107,19 @@ def error(fields: Mapping[str, Any] | None) -> str | None:
 
 
 def traceback(fields: Mapping[str, Any] | None) -> str | None:
-    """Its end, which says where; all that is kept of it is behind --json."""
+    """Returns the end of a traceback, which says where; --json prints all of it."""
     text = clean((fields or {}).get("traceback") or "").rstrip()
-    if len(text) <= LONGEST_TEXT:
+    if len(text) <= MAX_TEXT:
         return text or None
-    return f"(--json shows all) …{text[-LONGEST_TEXT:]}"
+    return f"(--json shows all) …{text[-MAX_TEXT:]}"
 
 
 def reason(fields: Mapping[str, Any]) -> str | None:
-    """Why its schedule cancelled a task."""
-    told = fields.get("reason")  # an older API does not tell
-    if told is None:
+    """Returns why a schedule cancelled a task."""
+    code = fields.get("reason")  # an older API has no such field
+    if code is None:
         return None
-    return f"{told}: {REASONS[told]}" if told in REASONS else clean(told)
+    return f"{code}: {REASONS[code]}" if code in REASONS else clean(code)
 
 
 def count(number: int, noun: str) -> str:
@@ -125,16 +127,16 @@ def count(number: int, noun: str) -> str:
 
 
 def not_shown(task: "Task") -> str | None:
-    """Which fields the API left out, and why."""
+    """Returns which fields the API left out, and why."""
     notes = task.get("not_shown") or {}
     return clean("; ".join(f"{name}: {why}" for name, why in notes.items())) or None
 
 
 def value(data: Any) -> str | None:
-    """JSON for the eye; all of it is behind --json."""
+    """Returns JSON as text, cut if it is long; --json prints all of it."""
     if data is None:
         return None
     text = clean(json.dumps(data, ensure_ascii=False))
     if len(text) > 60:
         text = clean(json.dumps(data, ensure_ascii=False, indent=2))
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " … (--json shows all)"
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + " … (--json shows all)"

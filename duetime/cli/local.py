@@ -1,4 +1,4 @@
-"""`duetime local`: the whole of Duetime on this machine."""
+"""`duetime local`: all of Duetime on this machine."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 import typer
 
-from duetime.cli.values import duration, refuse
+from duetime.cli.parse import duration, refuse
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
-SHORTEST_TICK = 0.1
-LONGEST_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
-STORE, AWS = "Embedded store", "Other backends"
+MIN_TICK = 0.1
+MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
+STORE, AWS = "SQLite store", "Other backends"
 CALLS, LOGS = "What http tasks may call", "Logs"
 
 
@@ -57,17 +57,17 @@ def local(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Where tasks are kept.",
+            help="Where tasks are stored.",
             show_default=str(DEFAULTS.data),
             rich_help_panel=STORE,
         ),
     ] = None,
     memory: Annotated[
         bool,
-        typer.Option("--memory", help="Keep nothing once stopped.", rich_help_panel=STORE),
+        typer.Option("--memory", help="Store nothing on disk.", rich_help_panel=STORE),
     ] = False,
     tick: Annotated[
-        str, typer.Option(metavar="DURATION", help="How often the scanner looks.")
+        str, typer.Option(metavar="DURATION", help="How often the scanner runs.")
     ] = f"{DEFAULTS.tick:g}",
     concurrency: Annotated[
         int, typer.Option(min=1, help="Tasks at a time, in each lane.")
@@ -110,7 +110,7 @@ def local(
         LogLevel,
         typer.Option(
             case_sensitive=False,
-            help="Of Duetime's and the handlers' own log records.",
+            help="Of the log records of Duetime and of your handlers.",
             rich_help_panel=LOGS,
         ),
     ] = LogLevel.WARNING,
@@ -118,7 +118,7 @@ def local(
         LogFormat,
         typer.Option(
             case_sensitive=False,
-            help="auto: for people on a terminal, else text: a line for each record.",
+            help="auto: for people on a terminal, otherwise text, a line for each record.",
             rich_help_panel=LOGS,
         ),
     ] = LogFormat.AUTO,
@@ -151,14 +151,14 @@ def local(
 
 
 def _check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
-    """An unset shell variable must not become another place than the one that was meant."""
+    """Refuses empty values: an unset shell variable must not select another place."""
     for option, texts in given.items():
         if any(text is not None and not text.strip() for text in texts):
             refuse(option, "is empty")
 
 
 def _check_hosts(hosts: Sequence[str]) -> None:
-    from lambdas.executor.targets.address_rules import parse_allowed
+    from duetime.executor.targets.address_policy import parse_allowed
 
     for host in hosts:
         try:
@@ -171,12 +171,12 @@ def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
     if data is not None and Path(data).exists() and not Path(data).is_dir():
         refuse("--data", f"{data!r} is a file, and must be a folder")
     if memory and data is not None:
-        refuse("--memory", "keeps no data: leave out --data")
+        refuse("--memory", "stores no data: leave out --data")
     if backend is Backend.EMBEDDED:
         return
     for option, given in (("--memory", memory), ("--data", data is not None)):
         if given:
-            refuse(option, f"belongs to the embedded store, and --backend is {backend}")
+            refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
 
 
 def _check_endpoint(backend: Backend, url: str | None) -> None:
@@ -191,6 +191,6 @@ def _check_endpoint(backend: Backend, url: str | None) -> None:
 
 def _tick(text: str) -> float:
     seconds = duration("--tick", text)
-    if not SHORTEST_TICK <= seconds <= LONGEST_TICK:
-        refuse("--tick", f"must be from {SHORTEST_TICK:g} to {LONGEST_TICK:g} s")
+    if not MIN_TICK <= seconds <= MAX_TICK:
+        refuse("--tick", f"must be from {MIN_TICK:g} to {MAX_TICK:g} s")
     return seconds

@@ -1,10 +1,9 @@
-"""Options that belong together, as one argument.
+"""Groups of options: several commands share a group, and each takes it as one argument.
 
-A parameter of a command whose type is a dataclass stands for the options that are its fields, so
-that several commands share a group without repeating it::
+A parameter of a command whose type is a dataclass becomes the options that are its fields::
 
     @grouped
-    def submit(*, task: TaskOptions, as_json: AsJson = False) -> None: ...
+    def submit(*, task: TaskOptions, connection: Connection) -> None: ...
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from typing import Any, get_type_hints
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer is to see it: with every option of every group."""
+    """Returns the command with the signature that Typer needs: every option of every group."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {n: kind for n, kind in hints.items() if is_dataclass(kind)}
 

@@ -1,15 +1,19 @@
-"""Options that several commands share."""
+"""Options and groups of options that several commands share."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from duetime.cli.values import duration, pause, refuse
-from lambdas.core.errors import DuetimeError
+from duetime.cli.output import print_error, print_result
+from duetime.cli.parse import duration, poll_interval, refuse
+from duetime.core.errors import DuetimeError
 
 if TYPE_CHECKING:
-    from duetime.cli.listing import Page, ReadPage
+    from rich.console import RenderableType
+
+    from duetime.cli.paging import Page, ReadPage
     from duetime.client import Client
 
 Item = TypeVar("Item")
@@ -21,7 +25,7 @@ Url = Annotated[
     typer.Option(
         "--url",
         envvar="DUETIME_URL",
-        help="Where Duetime listens; at API Gateway's own address, requests are signed.",
+        help="Where Duetime listens. Requests to an API Gateway address are signed.",
         metavar="URL",
         show_default="http://127.0.0.1:8080",
         rich_help_panel=WHERE,
@@ -42,13 +46,14 @@ Token = Annotated[
     typer.Option(
         "--token",
         envvar="DUETIME_TOKEN",
-        help="Send this bearer token, and do not sign; the variable keeps it off the screen.",
+        help="Send this bearer token instead of a signature; the variable keeps it off the screen.",
         metavar="TOKEN",
         rich_help_panel=WHERE,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-Every = Annotated[str, typer.Option("--every", metavar="DURATION", help="How often to look.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Every = Annotated[str, typer.Option("--every", metavar="DURATION", help="How often to poll.")]
 WaitUpTo = Annotated[
     str | None,
     typer.Option("--wait", metavar="DURATION", help="Give up after this long (exit code 5)."),
@@ -57,69 +62,81 @@ WaitUpTo = Annotated[
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many.")]
 NoLimit = Annotated[bool, typer.Option("--all", help="No limit.")]
 Cursor = Annotated[
-    str | None, typer.Option("--cursor", help="Go on where --json said `next_cursor`.")
+    str | None, typer.Option("--cursor", help="Continue at a `next_cursor` that --json printed.")
 ]
 
 
-def id_given(text: str) -> str:
-    """An unset shell variable must not become a call on the whole collection."""
+def check_id(text: str) -> str:
+    """Refuses an empty id: an unset shell variable must not become a call on the collection."""
     if not text.strip():
         raise typer.BadParameter("the id is empty")
     return text
 
 
-def given_id(text: str | None) -> str | None:
-    return None if text is None else id_given(text)
+def check_optional_id(text: str | None) -> str | None:
+    return None if text is None else check_id(text)
 
 
-def task_ids(values: list[str]) -> list[str]:
-    return [id_given(value) for value in values]
+def check_ids(texts: list[str] | None) -> list[str]:
+    return [check_id(text) for text in texts or []]
 
 
-TaskId = Annotated[str, typer.Argument(metavar="ID", callback=id_given, help="The id of a task.")]
+TaskId = Annotated[str, typer.Argument(metavar="ID", callback=check_id, help="The id of a task.")]
 TaskIds = Annotated[
-    list[str], typer.Argument(metavar="ID...", callback=task_ids, help="The ids of tasks.")
+    list[str], typer.Argument(metavar="ID...", callback=check_ids, help="The ids of tasks.")
 ]
 ScheduleId = Annotated[
-    str, typer.Argument(metavar="ID", callback=id_given, help="The id of a schedule.")
+    str, typer.Argument(metavar="ID", callback=check_id, help="The id of a schedule.")
 ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Connection:
+    """The API that a command calls, how it authenticates, and whether it prints JSON."""
+
+    url: Url = None
+    sign: Sign = None
+    token: Token = None
+    json: AsJson = False
+
+    def connect(self) -> "Client":
+        from duetime.client import BadArgument, Client
+
+        def print_retry(error: DuetimeError) -> None:
+            print_error(f"{error} (trying again)")
+
+        try:
+            return Client(self.url, sign=self.sign, token=self.token, on_silence=print_retry)
+        except BadArgument as error:
+            hint = f"--{error.name} (or DUETIME_{error.name.upper()})"
+            raise typer.BadParameter(str(error), param_hint=hint) from error
+
+    def print(self, data: Any, text: "Callable[[], Iterable[RenderableType]]") -> None:
+        """Prints `data` with --json, or else the parts that `text` returns."""
+        print_result(data, text, as_json=self.json)
+
+
+class Polling(NamedTuple):
+    """Whether to follow a task until it ends, how often to poll it and when to give up."""
+
+    watch: bool
+    interval: float
+    limit: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Following:
-    """Whether to follow what was submitted, and how."""
+    """Whether and how to follow the task that was submitted."""
 
     watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False
     wait: WaitUpTo = None
     every: Every = "0.5"
 
-    def checked(self) -> tuple[float, float | None]:
-        """How often to look, and for how long."""
+    def parse(self) -> Polling:
         if self.wait is not None and not self.watch:
             refuse("--wait", "goes with --watch")
-        return pause("--every", self.every), duration("--wait", self.wait)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Server:
-    """Where Duetime is, and how it lets us in."""
-
-    url: Url = None
-    sign: Sign = None
-    token: Token = None
-
-    def connect(self) -> "Client":
-        from duetime.cli.output import complain
-        from duetime.client import BadArgument, Client
-
-        def tell(error: DuetimeError) -> None:
-            complain(f"{error} (trying again)")
-
-        try:
-            return Client(self.url, sign=self.sign, token=self.token, on_silence=tell)
-        except BadArgument as error:
-            hint = f"--{error.name} (or DUETIME_{error.name.upper()})"
-            raise typer.BadParameter(str(error), param_hint=hint) from error
+        interval = poll_interval("--every", self.every)
+        return Polling(self.watch, interval, duration("--wait", self.wait))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,6 +148,6 @@ class Paging:
     cursor: Cursor = None
 
     def read(self, page_of: "ReadPage[Item]") -> "Page[Item]":
-        from duetime.cli import listing
+        from duetime.cli.paging import read_pages
 
-        return listing.read(page_of, None if self.everything else self.limit, self.cursor)
+        return read_pages(page_of, None if self.everything else self.limit, self.cursor)

@@ -1,20 +1,21 @@
-"""A list, of tasks or others: how it is read, and how it is printed."""
+"""Lists: how a command reads their pages and prints them."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 
-from rich.table import Table
+from duetime.cli.format import now
+from duetime.cli.options import Connection
+from duetime.cli.output import print_text
 
-from duetime.cli import phrases
-from duetime.cli.output import say, say_json
-from duetime.client import PAGE
+if TYPE_CHECKING:
+    from rich.table import Table
 
-EMPTY = "No tasks yet. Submit one: duetime submit --handler duetime.hello --in 10"
-NO_MATCH = "No task matches."
-NOT_SHOWN = "Runs of schedules that are yet to come are not shown: --upcoming."
-NONE_DEAD = "No dead letters."
-NO_DEAD_MATCH = "No dead letter matches."
+NO_TASKS = "No tasks yet. Submit one: duetime submit --handler duetime.hello --in 10"
+NO_TASK_MATCHES = "No task matches."
+UPCOMING_HIDDEN = "Future runs of schedules are not shown: --upcoming."
+NO_DEAD_LETTERS = "No dead letters."
+NO_DEAD_LETTER_MATCHES = "No dead letter matches."
 NO_SCHEDULES = (
     "No schedules yet. "
     "Create one: duetime schedules create --every 10s --handler duetime.hello --name hello"
@@ -29,13 +30,17 @@ class Page(TypedDict, Generic[Item]):
     next_cursor: str | None
 
 
-ReadPage = Callable[[int, str | None], Page[Item]]  # of that size, from that cursor on
-View = Callable[[Sequence[Item], datetime], Table]
+ReadPage = Callable[[int, str | None], Page[Item]]  # takes the size of a page and its cursor
+View = Callable[[Sequence[Item], datetime], "Table"]
 
 
-def read(page_of: ReadPage[Item], limit: int | None, cursor: str | None) -> Page[Item]:
-    """As many pages as it takes: each may be short, and none reads past the limit, so that
-    the cursor still fits."""
+def read_pages(page_of: ReadPage[Item], limit: int | None, cursor: str | None) -> Page[Item]:
+    """Reads pages until `limit` items are found or the list ends.
+
+    The API may return a short page. No page reads past the limit, so the last cursor is where
+    the next call continues."""
+    from duetime.client import PAGE
+
     items: list[Item] = []
     while True:
         size = PAGE if limit is None else min(PAGE, limit - len(items))
@@ -46,12 +51,11 @@ def read(page_of: ReadPage[Item], limit: int | None, cursor: str | None) -> Page
             return {"items": items, "next_cursor": cursor}
 
 
-def print_list(page: Page[Item], view: View[Item], empty: str, *, as_json: bool) -> None:
-    if as_json:
-        say_json(page)
-    elif page["items"]:
-        say(view(page["items"], phrases.now()))
-        if page["next_cursor"] is not None:
-            say("There are more: --limit N or --all.")
-    else:
-        say(empty)
+def print_list(connection: Connection, page: Page[Item], view: View[Item], *, empty: str) -> None:
+    """Prints a list, or `empty` if it has no items."""
+    if not page["items"]:
+        connection.print(page, lambda: [empty])
+        return
+    connection.print(page, lambda: [view(page["items"], now())])
+    if page["next_cursor"] is not None and not connection.json:
+        print_text("There are more: --limit N or --all.")

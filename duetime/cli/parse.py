@@ -1,4 +1,4 @@
-"""What is typed behind an option, read. A bad value names its option and ends with exit code 2."""
+"""Parsers for the values of options. A bad value names its option and ends with exit code 2."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from typing import Any, NoReturn, overload
 
 import typer
 
-SHORTEST_PAUSE = 0.05
+MIN_POLL_INTERVAL = 0.05
 UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 NUMBER = r"\d+(?:\.\d+)?"
 DAY = re.compile(r"\d{4}-")
@@ -28,7 +28,7 @@ def duration(option: str, text: str) -> float: ...
 @overload
 def duration(option: str, text: str | None) -> float | None: ...
 def duration(option: str, text: str | None) -> float | None:
-    """Seconds, from 90, 90s, 5m, 1h30m or 2d."""
+    """Returns the seconds in 90, 90s, 5m, 1h30m or 2d."""
     if text is None:
         return None
     if re.fullmatch(NUMBER, text, re.ASCII):
@@ -42,26 +42,26 @@ def duration(option: str, text: str | None) -> float | None:
 
 def _finite(option: str, seconds: float) -> float:
     if not math.isfinite(seconds):
-        refuse(option, "is longer than time itself")
+        refuse(option, "is too long: a duration must be a finite number of seconds")
     return seconds
 
 
-def pause(option: str, text: str) -> float:
-    """Seconds between two looks: few enough to be polite."""
+def poll_interval(option: str, text: str) -> float:
+    """Returns the seconds between two requests, which must not flood the API."""
     seconds = duration(option, text)
-    if seconds < SHORTEST_PAUSE:
-        refuse(option, f"must be at least {SHORTEST_PAUSE} s")
+    if seconds < MIN_POLL_INTERVAL:
+        refuse(option, f"must be at least {MIN_POLL_INTERVAL} s")
     return seconds
 
 
-def number(option: str, value: float | None) -> float | None:
+def finite(option: str, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
-        refuse(option, f"{value} is not a number to count with")
+        refuse(option, f"{value} is not a finite number")
     return value
 
 
 def moment(option: str, text: str | None) -> str | None:
-    """RFC 3339, from any ISO 8601 time that says which offset it means."""
+    """Returns an ISO 8601 time as RFC 3339; it must have an offset."""
     if text is None:
         return None
     try:
@@ -73,18 +73,18 @@ def moment(option: str, text: str | None) -> str | None:
     return at.isoformat()
 
 
-def past(option: str, text: str | None, now: datetime) -> str | None:
-    """RFC 3339, from a time, or from how long ago it was."""
+def past_moment(option: str, text: str | None, now: datetime) -> str | None:
+    """Returns RFC 3339 for a time, or for a duration before now."""
     if text is None or DAY.match(text):
         return moment(option, text)
     if not (re.fullmatch(NUMBER, text, re.ASCII) or (text and DURATION.fullmatch(text.lower()))):
-        refuse(option, f"{text!r} is neither a time such as {EXAMPLE} nor a while ago such as 1h")
-    ago = min(duration(option, text), now.timestamp())  # nothing is older than the epoch
+        refuse(option, f"{text!r} is neither a time such as {EXAMPLE} nor a duration such as 1h")
+    ago = min(duration(option, text), now.timestamp())  # no task is older than the epoch
     return datetime.fromtimestamp(now.timestamp() - ago, UTC).isoformat()
 
 
 def pairs(option: str, texts: Sequence[str], separator: str, example: str) -> dict[str, str]:
-    """Key and value, from `k=v` or `K: V`."""
+    """Returns the keys and values of `k=v` or `K: V`."""
     found: dict[str, str] = {}
     for text in texts:
         key, middle, value = text.partition(separator)
@@ -96,31 +96,31 @@ def pairs(option: str, texts: Sequence[str], separator: str, example: str) -> di
     return found
 
 
-def document(option: str, text: str) -> Any:
-    """JSON, from the text itself, from @file, or from - (standard input)."""
+def json_argument(option: str, text: str) -> Any:
+    """Parses JSON: the text itself, @file, or - for standard input."""
     if text == "-":
-        return parse(option, sys.stdin.read(), "standard input")
+        return _parse_json(option, sys.stdin.read(), "standard input")
     if text.startswith("@"):
-        return file(option, text[1:])
-    return parse(option, text, repr(text))
+        return json_file(option, text[1:])
+    return _parse_json(option, text, repr(text))
 
 
-def file(option: str, name: str) -> Any:
-    """JSON, from a file or from - (standard input)."""
+def json_file(option: str, name: str) -> Any:
+    """Parses JSON from a file, or from standard input if its name is -."""
     if name == "-":
-        return parse(option, sys.stdin.read(), "standard input")
+        return _parse_json(option, sys.stdin.read(), "standard input")
     try:
         text = Path(name).read_text(encoding="utf-8")
     except OSError as error:
         refuse(option, f"cannot read {name}: {error.strerror}")
     except UnicodeDecodeError:
         refuse(option, f"{name} is not UTF-8 text")
-    return parse(option, text, name)
+    return _parse_json(option, text, name)
 
 
-def tasks(option: str, name: str) -> dict[str, Any] | list[dict[str, Any]]:
-    """One task or several, from a task, a list, or the body of a batch."""
-    found = file(option, name)
+def task_file(option: str, name: str) -> dict[str, Any] | list[dict[str, Any]]:
+    """Returns one task or a list, from a file with a task, a list or the body of a batch."""
+    found = json_file(option, name)
     if isinstance(found, dict) and "tasks" in found:
         found = found["tasks"]
     if isinstance(found, dict):
@@ -132,16 +132,16 @@ def tasks(option: str, name: str) -> dict[str, Any] | list[dict[str, Any]]:
     return found
 
 
-def parse(option: str, text: str, source: str) -> Any:
+def _parse_json(option: str, text: str, source: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_number)
+        return json.loads(text, parse_constant=_refuse_number, parse_float=_finite_float)
     except ValueError as error:
         refuse(option, f"{source} is not JSON: {error}")
 
 
-def _number(text: str) -> float:
-    return value if math.isfinite(value := float(text)) else _no_number(text)
+def _finite_float(text: str) -> float:
+    return value if math.isfinite(value := float(text)) else _refuse_number(text)
 
 
-def _no_number(text: str) -> NoReturn:
+def _refuse_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number that JSON can carry")

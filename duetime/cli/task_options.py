@@ -1,41 +1,158 @@
-"""The options that say what a task does and how: of `submit`, and of a schedule's tasks."""
+"""The options that describe a task, for `submit` and for the tasks of a schedule."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from duetime.cli import submit_options as options
-from duetime.cli import values
-from duetime.cli.values import duration, refuse
+import typer
+
+from duetime.cli.parse import duration, finite, json_argument, pairs, refuse
+from duetime.core.lanes import Lane
+
+WHAT, WHEN, RETRIES, LABELS = "What to do", "When", "If it fails", "Labels and keys"
+DURATION = "DURATION"
+TIME = "TIME"
+
+Handler = Annotated[
+    str | None,
+    typer.Option(help="A Python handler, e.g. reports.daily.", rich_help_panel=WHAT),
+]
+Http = Annotated[
+    str | None, typer.Option(metavar="URL", help="An address to call.", rich_help_panel=WHAT)
+]
+Method = Annotated[
+    str | None,
+    typer.Option(help="With --http.", show_default="POST", rich_help_panel=WHAT),
+]
+Header = Annotated[
+    list[str] | None,
+    typer.Option(metavar="'K: V'", help="With --http; repeatable.", rich_help_panel=WHAT),
+]
+Payload = Annotated[
+    str | None,
+    typer.Option(metavar="JSON|@FILE|-", help="Its input.", rich_help_panel=WHAT),
+]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FILE|-",
+        help="A whole task as JSON, or a list of tasks.",
+        rich_help_panel=WHAT,
+    ),
+]
+In = Annotated[
+    str | None,
+    typer.Option(
+        "--in", metavar=DURATION, help="E.g. 10, 90s, 5m, 1h30m, 2d.", rich_help_panel=WHEN
+    ),
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at", metavar=TIME, help="E.g. 2026-11-16T09:00:00+01:00.", rich_help_panel=WHEN
+    ),
+]
+Jitter = Annotated[
+    str | None,
+    typer.Option(metavar=DURATION, help="Add up to this much at random.", rich_help_panel=WHEN),
+]
+ExpiresAt = Annotated[
+    str | None,
+    typer.Option(metavar=TIME, help="Do not start it after this.", rich_help_panel=WHEN),
+]
+Priority = Annotated[
+    Lane | None,
+    typer.Option(case_sensitive=False, show_default="medium", rich_help_panel=WHAT),
+]
+Timeout = Annotated[
+    str | None,
+    typer.Option(
+        metavar=DURATION,
+        help="How long an attempt may take; at most 7d, on a deployed stage 14m.",
+        show_default="60",
+        rich_help_panel=RETRIES,
+    ),
+]
+MaxAttempts = Annotated[
+    int | None,
+    typer.Option(help="Including the first.", show_default="5", rich_help_panel=RETRIES),
+]
+BaseDelay = Annotated[
+    str | None,
+    typer.Option(
+        metavar=DURATION,
+        help="The pause after the first failure.",
+        show_default="1",
+        rich_help_panel=RETRIES,
+    ),
+]
+Multiplier = Annotated[
+    float | None,
+    typer.Option(
+        help="The factor by which the pause grows.", show_default="2", rich_help_panel=RETRIES
+    ),
+]
+MaxDelay = Annotated[
+    str | None,
+    typer.Option(
+        metavar=DURATION, help="The longest pause.", show_default="1h", rich_help_panel=RETRIES
+    ),
+]
+RetryJitter = Annotated[
+    str | None,
+    typer.Option(
+        metavar=DURATION,
+        help="Add up to this much to each pause.",
+        show_default="0.5",
+        rich_help_panel=RETRIES,
+    ),
+]
+Name = Annotated[str | None, typer.Option(help="For people to read.", rich_help_panel=LABELS)]
+Namespace = Annotated[
+    str | None,
+    typer.Option(help="Whose task it is.", show_default="default", rich_help_panel=LABELS),
+]
+Tag = Annotated[
+    list[str] | None, typer.Option(metavar="K=V", help="Repeatable.", rich_help_panel=LABELS)
+]
+IdempotencyKey = Annotated[
+    str | None,
+    typer.Option(help="Submitting again with it makes no second task.", rich_help_panel=LABELS),
+]
+OrderingKey = Annotated[
+    str | None,
+    typer.Option(help="Stored with the task; it has no effect yet.", rich_help_panel=LABELS),
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskOptions:
-    handler: options.Handler = None
-    http: options.Http = None
-    method: options.Method = None
-    header: options.Header = None
-    payload: options.Payload = None
-    priority: options.Priority = None
-    timeout: options.Timeout = None
-    max_attempts: options.MaxAttempts = None
-    base_delay: options.BaseDelay = None
-    multiplier: options.Multiplier = None
-    max_delay: options.MaxDelay = None
-    retry_jitter: options.RetryJitter = None
-    namespace: options.Namespace = None
-    tag: options.Tag = None
-    ordering_key: options.OrderingKey = None
+    handler: Handler = None
+    http: Http = None
+    method: Method = None
+    header: Header = None
+    payload: Payload = None
+    priority: Priority = None
+    timeout: Timeout = None
+    max_attempts: MaxAttempts = None
+    base_delay: BaseDelay = None
+    multiplier: Multiplier = None
+    max_delay: MaxDelay = None
+    retry_jitter: RetryJitter = None
+    namespace: Namespace = None
+    tag: Tag = None
+    ordering_key: OrderingKey = None
 
     def fields(self) -> dict[str, Any]:
-        """Of a task as submitted; what was not said is left out."""
+        """Returns the fields of a task as submitted, without the options that were not given."""
         return given(
             target=self._target(),
-            payload=None if self.payload is None else values.document("--payload", self.payload),
+            payload=None if self.payload is None else json_argument("--payload", self.payload),
             priority=self.priority and self.priority.value,
             timeout=duration("--timeout", self.timeout),
             retry=self._retry() or None,
             namespace=self.namespace,
-            tags=values.pairs("--tag", self.tag or [], "=", "team=growth") or None,
+            tags=pairs("--tag", self.tag or [], "=", "team=growth") or None,
             ordering_key=self.ordering_key,
         )
 
@@ -43,7 +160,7 @@ class TaskOptions:
         return given(
             max_attempts=self.max_attempts,
             base_delay=duration("--base-delay", self.base_delay),
-            multiplier=values.number("--multiplier", self.multiplier),
+            multiplier=finite("--multiplier", self.multiplier),
             max_delay=duration("--max-delay", self.max_delay),
             jitter=duration("--retry-jitter", self.retry_jitter),
         )
@@ -52,7 +169,7 @@ class TaskOptions:
         if self.handler is not None and self.http is not None:
             refuse("--handler", "cannot go with --http: a task has one target")
         if self.http is not None:
-            headers = values.pairs("--header", self.header or [], ":", "Accept: text/plain") or None
+            headers = pairs("--header", self.header or [], ":", "Accept: text/plain") or None
             method = self.method and self.method.upper()
             return given(type="http", url=self.http, method=method, headers=headers)
         for option, value in (("--method", self.method), ("--header", self.header)):
@@ -62,5 +179,5 @@ class TaskOptions:
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """What was not said is left to the API's defaults."""
+    """Returns the fields that are not None: the API has defaults for the others."""
     return {name: value for name, value in fields.items() if value is not None}

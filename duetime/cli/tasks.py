@@ -1,107 +1,141 @@
 """`duetime show`, `list`, `cancel`, `retry` and `health`."""
 
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from duetime.cli.exits import ExitCode
-from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Paging, Server, TaskId, TaskIds, given_id
-from lambdas.core.lifecycle import Status
+from duetime.cli import format as fmt
+from duetime.cli.exit_codes import ExitCode, code_of
+from duetime.cli.option_groups import grouped
+from duetime.cli.options import Connection, Paging, TaskId, TaskIds, check_optional_id
+from duetime.cli.output import print_error, print_json, print_text
+from duetime.core.lifecycle import Status
+
+if TYPE_CHECKING:
+    from duetime.client import Task
 
 
 @grouped
-def show(task: TaskId, *, server: Server, as_json: AsJson = False) -> None:
-    """One task: all that is known of it, and its attempts."""
-    from duetime.cli import phrases, views
-    from duetime.cli.output import say, say_json
+def show(task: TaskId, *, connection: Connection) -> None:
+    """One task: everything about it, and its attempts."""
+    from duetime.cli import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
         found, attempts = client.get(task), client.attempts(task)
-    if as_json:
-        say_json({**found, "attempts": attempts})
-    else:
-        say(views.panel(found, attempts, phrases.now()))
+    connection.print(
+        {**found, "attempts": attempts}, lambda: [views.panel(found, attempts, fmt.now())]
+    )
 
 
 @grouped
 def list_tasks(
     *,
     status: Annotated[
-        Status | None, typer.Option(case_sensitive=False, help="Only tasks that stand so.")
+        Status | None, typer.Option(case_sensitive=False, help="Only tasks in this status.")
     ] = None,
     namespace: Annotated[
         str | None, typer.Option(help="Whose tasks.", show_default="default")
     ] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(metavar="ID", callback=given_id, help="Only runs of this schedule."),
+        typer.Option(metavar="ID", callback=check_optional_id, help="Only runs of this schedule."),
     ] = None,
     upcoming: Annotated[
         bool,
-        typer.Option(
-            "--upcoming", help="With runs of schedules that are yet to come; so has --status."
-        ),
+        typer.Option("--upcoming", help="Include future runs of schedules; --status does too."),
     ] = False,
     paging: Paging,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
-    """Tasks, newest first; runs of schedules once their time has come."""
-    from duetime.cli import listing, views
+    """Tasks, newest first. Runs of schedules are listed once they are due."""
+    from duetime.cli import views
+    from duetime.cli.paging import NO_TASK_MATCHES, NO_TASKS, UPCOMING_HIDDEN, print_list
 
     which = {"status": status, "namespace": namespace, "schedule_id": schedule}
-    ahead = upcoming or status is not None
-    with server.connect() as client:
+    with_upcoming = upcoming or status is not None
+    with connection.connect() as client:
         page = paging.read(
-            lambda size, at: client.page(**which, upcoming=ahead, limit=size, cursor=at)
+            lambda size, at: client.page(**which, upcoming=with_upcoming, limit=size, cursor=at)
         )
-    empty = listing.NO_MATCH if any(which.values()) else listing.EMPTY
-    if not ahead:
-        empty = f"{empty}\n{listing.NOT_SHOWN}"
-    listing.print_list(page, views.task_table, empty, as_json=as_json)
+    empty = NO_TASK_MATCHES if any(which.values()) else NO_TASKS
+    if not with_upcoming:
+        empty = f"{empty}\n{UPCOMING_HIDDEN}"
+    print_list(connection, page, views.task_table, empty=empty)
 
 
 @grouped
-def cancel(tasks: TaskIds, *, server: Server, as_json: AsJson = False) -> None:
-    """Cancel tasks. One that cannot be cancelled does not hold back the rest."""
-    from duetime.cli.each import cancelled, for_each
-
-    with server.connect() as client:
-        for_each(tasks, client.cancel, cancelled, as_json=as_json)
+def cancel(tasks: TaskIds, *, connection: Connection) -> None:
+    """Cancel tasks. If one cannot be cancelled, the others still are."""
+    with connection.connect() as client:
+        for_each(tasks, client.cancel, cancelled, as_json=connection.json)
 
 
 @grouped
-def retry(tasks: TaskIds, *, server: Server, as_json: AsJson = False) -> None:
-    """Give DEAD tasks another life, at once, with as many attempts as at first.
+def retry(tasks: TaskIds, *, connection: Connection) -> None:
+    """Run DEAD tasks again, at once, with as many attempts as at first.
 
-    One that cannot be retried does not hold back the rest."""
-    from duetime.cli.each import for_each, retried
-
-    with server.connect() as client:
-        for_each(tasks, client.retry, retried, as_json=as_json)
+    If one cannot be retried, the others still are."""
+    with connection.connect() as client:
+        for_each(tasks, client.retry, retried, as_json=connection.json)
 
 
 @grouped
-def health(*, server: Server, as_json: AsJson = False) -> None:
-    """Whether Duetime answers, and how it is."""
-    from duetime.cli.output import say, say_json
-
-    with server.connect() as client:
-        told = client.health()
-    if as_json:
-        say_json(told)
-    else:
-        say(f"{told['status']}  {client.url}{_known(told)}")
-        for name, reason in told.get("checks", {}).items():
-            if reason != "ok":
-                say(f"  {name}: {reason}")
-    if told["status"] != "ok":
+def health(*, connection: Connection) -> None:
+    """Whether Duetime answers, and whether it is healthy."""
+    with connection.connect() as client:
+        report = client.health()
+    connection.print(report, lambda: _health_lines(report, client.url))
+    if report["status"] != "ok":
         raise typer.Exit(ExitCode.NOT_DONE)
 
 
-def _known(told: dict[str, Any]) -> str:
-    rest = [f"{name} {told[name]}" for name in ("version", "time") if told.get(name)]
-    if told.get("last_tick_age") is not None:
-        rest.append(f"last tick {told['last_tick_age']:.0f} s ago")
-    return f"  ({', '.join(rest)})" if rest else ""
+def _health_lines(report: dict[str, Any], url: str) -> Iterator[str]:
+    details = [f"{name} {report[name]}" for name in ("version", "time") if report.get(name)]
+    if report.get("last_tick_age") is not None:
+        details.append(f"last tick {report['last_tick_age']:.0f} s ago")
+    yield f"{report['status']}  {url}" + (f"  ({', '.join(details)})" if details else "")
+    for name, reason in report.get("checks", {}).items():
+        if reason != "ok":
+            yield f"  {name}: {reason}"
+
+
+def for_each(
+    task_ids: Sequence[str],
+    act: "Callable[[str], Task]",
+    sentence: "Callable[[Task], str]",
+    *,
+    as_json: bool,
+) -> None:
+    """Calls `act` for each task and prints `sentence` for each that succeeds.
+
+    Ends the command with the exit code of the first refusal. If the API stops answering, what was
+    done before is still printed."""
+    from duetime.client import ApiError
+
+    done: list[Task] = []
+    refused: list[ApiError] = []
+    try:
+        for task_id in task_ids:
+            try:
+                done.append(act(task_id))
+            except ApiError as error:
+                refused.append(error)
+                print_error(error)
+            else:
+                if not as_json:
+                    print_text(sentence(done[-1]))
+    finally:
+        if as_json:
+            print_json({"items": done})
+    if refused:
+        raise typer.Exit(code_of(refused[0]))
+
+
+def cancelled(task: "Task") -> str:
+    stopping = " and being stopped" if task["status"] == Status.RUNNING else ""
+    return f"{task['id']} is {task['status']}{stopping}"
+
+
+def retried(task: "Task") -> str:
+    return f"{task['id']} is {task['status']} and due at once"

@@ -1,6 +1,6 @@
-"""A task, or many, for the eye."""
+"""Tasks as the commands print them: a panel, tables, sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Group, RenderableType
@@ -8,61 +8,79 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from duetime.cli import phrases
+from duetime.cli import format as fmt
 from duetime.client import Attempt, Task
-from duetime.text import clean, length, one_line
+from duetime.terminal import clean, length, one_line
 
 
 def panel(task: Task, attempts: Sequence[Attempt], now: datetime) -> RenderableType:
+    parts: list[RenderableType] = [Text(), attempt_table(attempts)] if attempts else []
+    return panel_of(task["id"], fmt.status(task), facts(task, now), *parts)
+
+
+def panel_of(
+    item_id: str, status: Text, facts: Iterable[tuple[str, Text]], *parts: RenderableType
+) -> Panel:
+    """Returns a panel with the id and the status of an item as its title."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, content in facts(task, now):
+    for label, content in facts:
         grid.add_row(label, content)
-    parts: list[RenderableType] = [grid]
-    if attempts:
-        parts += [Text(), attempt_table(attempts)]
-    title = Text.assemble((task["id"], "bold"), "  ", phrases.status(task))
-    return Panel(Group(*parts), title=title, title_align="left", expand=False)
+    title = Text.assemble((item_id, "bold"), "  ", status)
+    return Panel(Group(grid, *parts), title=title, title_align="left", expand=False)
+
+
+def list_table(min_widths: Mapping[str, int]) -> Table:
+    """Returns a table with these columns, which a narrow terminal does not cut."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for header, width in min_widths.items():
+        table.add_column(header, no_wrap=True, min_width=width)
+    return table
+
+
+def cell(text: str, style: str = "") -> Text:
+    """Returns a cell that a narrow terminal cuts."""
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
 
 def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
-    """What there is to say; what is not set is left out."""
+    """Yields the rows of a panel, without the fields that are not set."""
     rows = {
         "name": clean(task["name"]) if task["name"] else None,
-        "target": phrases.target(task["target"]),
+        "target": fmt.target(task["target"]),
         "namespace": task["namespace"],
         "priority": task["priority"],
-        "due": phrases.when(task["due_at"], now),
-        "submitted": phrases.when(task["created_at"], now),
-        "started": phrases.when(task["started_at"], now),
-        "finished": phrases.when(task["finished_at"], now),
-        "drift": phrases.drift(task["drift_ms"]),
-        "attempt": phrases.tries(task),
-        "progress": phrases.progress(task),
-        "stopping": "a cancel was asked for" if _stopping(task) else None,
+        "due": fmt.when(task["due_at"], now),
+        "submitted": fmt.when(task["created_at"], now),
+        "started": fmt.when(task["started_at"], now),
+        "finished": fmt.when(task["finished_at"], now),
+        "drift": fmt.drift(task["drift_ms"]),
+        "attempt": fmt.tries(task),
+        "progress": fmt.progress(task),
+        "stopping": "cancel requested" if _stopping(task) else None,
         "timeout": length(task["timeout"]),
-        "expires": phrases.when(task["expires_at"], now),
+        "expires": fmt.when(task["expires_at"], now),
         "tags": clean(", ".join(f"{k}={v}" for k, v in task["tags"].items())) or None,
         "ordering key": task["ordering_key"],
         "idempotency key": task["idempotency_key"],
         "schedule": task["schedule_id"],
-        "scheduled for": phrases.when(task["scheduled_for"], now),
-        "reason": phrases.reason(task),
+        "scheduled for": fmt.when(task["scheduled_for"], now),
+        "reason": fmt.reason(task),
         "workflow": task["workflow_id"],
-        "payload": phrases.value(task["payload"]),
-        "result": phrases.value(task["result"]),
-        "not shown": phrases.not_shown(task),
+        "payload": fmt.value(task["payload"]),
+        "result": fmt.value(task["result"]),
+        "not shown": fmt.not_shown(task),
     }
     yield from ((label, Text(text)) for label, text in rows.items() if text is not None)
-    if told := phrases.error(task["error"]):
-        yield "error", Text(told, style="red")
-    if trace := phrases.traceback(task["error"]):
+    if error := fmt.error(task["error"]):
+        yield "error", Text(error, style="red")
+    if trace := fmt.traceback(task["error"]):
         yield "traceback", Text(trace)
 
 
 def _stopping(task: Task) -> bool:
-    return task["cancel_requested"] and not phrases.ended(task)
+    return task["cancel_requested"] and not fmt.ended(task)
 
 
 def attempt_table(attempts: Sequence[Attempt]) -> Table:
@@ -70,11 +88,11 @@ def attempt_table(attempts: Sequence[Attempt]) -> Table:
     for attempt in attempts:
         table.add_row(
             str(attempt["number"]),
-            phrases.local(attempt["started_at"]),
+            fmt.local(attempt["started_at"]),
             _took(attempt),
-            phrases.drift(attempt["drift_ms"]),
+            fmt.drift(attempt["drift_ms"]),
             attempt["outcome"] or "running",
-            Text(phrases.error(attempt["error"]) or ""),
+            Text(fmt.error(attempt["error"]) or ""),
         )
     return table
 
@@ -87,65 +105,57 @@ def _took(attempt: Attempt) -> str:
 
 
 def task_table(tasks: Sequence[Task], now: datetime) -> Table:
-    """A narrow terminal cuts what a task is, never its id."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for header, width in {"ID": 26, "STATUS": 9, "DUE": 10, "LANE": 6, "TRIES": 5}.items():
-        table.add_column(header, no_wrap=True, min_width=width)
+    """A narrow terminal cuts the name of a task, never its id."""
+    table = list_table({"ID": 26, "STATUS": 9, "DUE": 10, "LANE": 6, "TRIES": 5})
     table.add_column("TASK")
     for task in tasks:
         table.add_row(
             task["id"],
-            phrases.status(task),
-            phrases.relative(task["due_at"], now, rough=True),
+            fmt.status(task),
+            fmt.relative(task["due_at"], now, rough=True),
             task["priority"],
-            phrases.tries(task).replace(" of ", "/"),
-            _cut(phrases.short(task)),
+            fmt.tries(task).replace(" of ", "/"),
+            cell(fmt.short(task)),
         )
     return table
 
 
-def _cut(text: str, style: str = "") -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
-
-
 def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
-    """A narrow terminal cuts what went wrong and what a task is, never its id."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("ID", no_wrap=True, min_width=26)
-    table.add_column("DIED", no_wrap=True, min_width=10)
+    """A narrow terminal cuts the error and the name of a task, never its id."""
+    table = list_table({"ID": 26, "DIED": 10})
     table.add_column("ERROR")
     table.add_column("TRIES", no_wrap=True, min_width=5)
-    told = any(task["namespace"] != "default" for task in tasks)
-    if told:
+    with_namespace = any(task["namespace"] != "default" for task in tasks)
+    if with_namespace:
         table.add_column("NAMESPACE", no_wrap=True)
     table.add_column("TASK")
     for task in tasks:
         table.add_row(
             task["id"],
-            phrases.relative(task["finished_at"] or task["updated_at"], now, rough=True),
-            _cut(one_line(phrases.error(task["error"]) or ""), style="red"),
-            phrases.tries(task).replace(" of ", "/"),
-            *([task["namespace"]] if told else []),
-            _cut(phrases.short(task)),
+            fmt.relative(task["finished_at"] or task["updated_at"], now, rough=True),
+            cell(one_line(fmt.error(task["error"]) or ""), style="red"),
+            fmt.tries(task).replace(" of ", "/"),
+            *([task["namespace"]] if with_namespace else []),
+            cell(fmt.short(task)),
         )
     return table
 
 
 def submitted(task: Task, now: datetime, *, replayed: bool = False) -> Text:
     if replayed:
-        what = f"  {phrases.short(task)}, {task['status']}"
+        what = f"  {fmt.short(task)}, {task['status']}"
         return Text.assemble("Already submitted ", (task["id"], "bold"), what)
-    due = "at once" if task["due_at"] <= task["created_at"] else phrases.when(task["due_at"], now)
+    due = "at once" if task["due_at"] <= task["created_at"] else fmt.when(task["due_at"], now)
     return Text.assemble(
-        ("Submitted ", ""), (task["id"], "bold"), f"  {phrases.short(task)}, due {due}"
+        ("Submitted ", ""), (task["id"], "bold"), f"  {fmt.short(task)}, due {due}"
     )
 
 
-def closing(task: Task) -> Iterator[Text]:
-    """The last words on a task that has ended."""
-    if reason := phrases.reason(task):
+def ending(task: Task) -> Iterator[Text]:
+    """Yields the reason, the error and the result of a task that has ended."""
+    if reason := fmt.reason(task):
         yield Text.assemble(("reason  ", "dim"), reason)
-    if told := phrases.error(task["error"]):
-        yield Text.assemble(("error   ", "dim"), (told, "red"))
-    if (result := phrases.value(task["result"])) is not None:
+    if error := fmt.error(task["error"]):
+        yield Text.assemble(("error   ", "dim"), (error, "red"))
+    if (result := fmt.value(task["result"])) is not None:
         yield Text.assemble(("result  ", "dim"), result)

@@ -1,4 +1,4 @@
-"""Submit, follow, cancel and retry tasks from Python; make and look after schedules."""
+"""The Python client: submit, follow, cancel and retry tasks; manage schedules."""
 
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
@@ -12,18 +12,19 @@ from duetime.client.errors import (
     Throttled,
     Unreachable,
 )
-from duetime.client.schedule_shapes import (
+from duetime.client.schedule_types import (
     Backfill,
+    DstNote,
     Expected,
     LedgerPage,
     Schedule,
     ScheduleFields,
     SchedulePage,
-    Touch,
     Upcoming,
 )
 from duetime.client.schedules import Created, Schedules, fields_of
-from duetime.client.shapes import (
+from duetime.client.transport import PAGE
+from duetime.client.types import (
     Attempt,
     BatchResult,
     DeadFilter,
@@ -34,7 +35,6 @@ from duetime.client.shapes import (
     TaskFields,
     TaskPage,
 )
-from duetime.client.wire import PAGE
 
 __all__ = [
     "PAGE",
@@ -48,6 +48,7 @@ __all__ = [
     "Created",
     "DeadFilter",
     "DeadLetters",
+    "DstNote",
     "Expected",
     "FieldError",
     "LedgerPage",
@@ -64,7 +65,6 @@ __all__ = [
     "TaskFields",
     "TaskPage",
     "Throttled",
-    "Touch",
     "Unreachable",
     "Upcoming",
     "fields_of",

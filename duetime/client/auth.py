@@ -1,4 +1,4 @@
-"""How a client proves who asks: by a signature, by a token, or not at all."""
+"""Authentication of requests: an AWS signature, a bearer token, or none."""
 
 import re
 from collections.abc import Generator
@@ -15,29 +15,31 @@ _GATEWAY = re.compile(rf"[a-z0-9-]+\.execute-api\.({_REGION})\.amazonaws\.com(?:
 _TOKEN = re.compile(r"[!-~]+")
 
 
-class Proof(Enum):
-    NOTHING = auto()
+class AuthMethod(Enum):
+    NONE = auto()
     SIGNATURE = auto()
     TOKEN = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    proof: Proof
+class Auth:
+    method: AuthMethod
     auth: httpx.Auth | None = None
 
 
-def access_to(address: httpx.URL, *, sign: str | None, token: str | None) -> Access:
-    """A token, if there is one; else a signature, if a region is named by `sign` or by the
-    address of an API Gateway; else nothing, as for a runner on this machine."""
+def auth_for(address: httpx.URL, *, sign: str | None, token: str | None) -> Auth:
+    """Chooses the authentication for an address.
+
+    A token wins. Otherwise requests are signed if `sign` names a region or the address is one of
+    API Gateway. Otherwise there is none, as for a runner on this machine."""
     region = sign or gateway_region(address.host)
     if token:
-        _check_private(address, "token")
-        return Access(Proof.TOKEN, Bearer(token))
+        _check_encrypted(address, "token")
+        return Auth(AuthMethod.TOKEN, Bearer(token))
     if region:
-        _check_private(address, "signature")
-        return Access(Proof.SIGNATURE, _signature(region))
-    return Access(Proof.NOTHING)
+        _check_encrypted(address, "signature")
+        return Auth(AuthMethod.SIGNATURE, _signature(region))
+    return Auth(AuthMethod.NONE)
 
 
 def gateway_region(host: str) -> str | None:
@@ -59,12 +61,12 @@ class Bearer(httpx.Auth):
 def _signature(region: str) -> httpx.Auth:
     if not re.fullmatch(_REGION, region):
         raise BadArgument("sign", f"{region!r} is not an AWS region like eu-central-1")
-    from duetime.client.signing import Signature  # it loads botocore
+    from duetime.client.signing import Signature  # loads botocore, which is slow
 
     return Signature(region)
 
 
-def _check_private(address: httpx.URL, what: str) -> None:
-    """Over plain HTTP whoever is on the way could use it as well."""
+def _check_encrypted(address: httpx.URL, what: str) -> None:
+    """Refuses plain HTTP, except to this machine: others on the network could read the secret."""
     if address.scheme != "https" and address.host not in LOOPBACK:
         raise BadArgument("url", f"a {what} is not sent to {address}: use https://")

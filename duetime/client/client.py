@@ -1,4 +1,4 @@
-"""The client. Tasks are its own calls; every further resource becomes an attribute."""
+"""The client: its own methods are for tasks, and each other resource is an attribute."""
 
 import builtins
 import math
@@ -13,7 +13,8 @@ import httpx
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
 from duetime.client.schedules import Schedules
-from duetime.client.shapes import (
+from duetime.client.transport import Transport, page_at, read_items, task_path
+from duetime.client.types import (
     Attempt,
     BatchResult,
     Json,
@@ -22,13 +23,12 @@ from duetime.client.shapes import (
     TaskFields,
     TaskPage,
 )
-from duetime.client.wire import PAGE, Wire, task_path
-from lambdas.core.errors import DuetimeError
-from lambdas.core.lifecycle import FINISHED
+from duetime.core.errors import DuetimeError
+from duetime.core.lifecycle import FINISHED
 
 
 class Client:
-    """Speaks to the Duetime at `url`, else at DUETIME_URL, else on this machine.
+    """A client of the Duetime at `url`; by default at DUETIME_URL, or else on this machine.
 
     >>> client = Client()
     >>> task = client.submit(target={"type": "python", "handler": "duetime.hello"}, delay=10)
@@ -49,58 +49,59 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`sign`, else DUETIME_SIGN: the AWS region to sign requests for, with the credentials
-        that every AWS tool finds; an address of API Gateway's own names it already.
+        """`sign` (default: DUETIME_SIGN) is the AWS region to sign requests for, with the
+        credentials that every AWS tool finds. An API Gateway address names its region already.
 
-        `token`, else DUETIME_TOKEN: the bearer token to send instead of a signature.
+        `token` (default: DUETIME_TOKEN) is a bearer token to send instead of a signature.
 
-        `patience`: for how many seconds `follow` and `wait` go on asking while nobody
-        answers, since a runner may be restarting; `on_silence` hears of it once."""
-        self._wire = Wire(url, timeout, transport, sign=sign, token=token)
-        self.dead_letters = DeadLetters(self._wire)
-        self.schedules = Schedules(self._wire)
+        `timeout` is how many seconds a request may take.
+
+        `patience` is how many seconds `follow` and `wait` keep polling while Duetime does not
+        answer, since a runner may be restarting. They call `on_silence` once, with the error."""
+        self._transport = Transport(url, timeout, transport, sign=sign, token=token)
+        self.dead_letters = DeadLetters(self._transport)
+        self.schedules = Schedules(self._transport)
         self._patience, self._on_silence = patience, on_silence
         self._sleep, self._clock = sleep, clock
 
     @property
     def url(self) -> str:
-        return self._wire.url
+        return self._transport.url
 
     def submit(self, /, **fields: Unpack[TaskFields]) -> Task:
-        """The task as stored; with an idempotency key, perhaps the one stored before."""
+        """Submits a task and returns it as stored.
+
+        With an idempotency key that was used before, returns the task stored then."""
         return self.submit_once(**fields).task
 
     def submit_once(self, /, **fields: Unpack[TaskFields]) -> Submitted:
-        """Like submit, and tells whether the task was there before."""
-        status, task = self._wire.answer("POST", "/v1/tasks", body=fields)
+        """Like submit, and also returns whether the task was stored before."""
+        status, task = self._transport.request("POST", "/v1/tasks", body=fields)
         return Submitted(task, replayed=status == HTTPStatus.OK)
 
     def submit_batch(self, tasks: Sequence[TaskFields]) -> "builtins.list[BatchResult]":
-        """Up to 100 tasks; one answer for each, in order. One refused does not spoil the rest."""
-        answer = self._wire.call("POST", "/v1/tasks/batch", body={"tasks": tasks})
+        """Submits up to 100 tasks and returns one result for each, in order.
+
+        If one is refused, the others are still stored."""
+        answer = self._transport.call("POST", "/v1/tasks/batch", body={"tasks": tasks})
         return cast("list[BatchResult]", answer["results"])
 
     def get(self, task_id: str) -> Task:
-        return cast(Task, self._wire.call("GET", task_path(task_id)))
+        """Returns a task as it is now."""
+        return cast(Task, self._transport.call("GET", task_path(task_id)))
 
     def cancel(self, task_id: str) -> Task:
-        """CANCELLED at once, or still RUNNING with `cancel_requested`."""
-        return cast(Task, self._wire.call("DELETE", task_path(task_id)))
+        """Cancels a task and returns it: CANCELLED, or still RUNNING with `cancel_requested`."""
+        return cast(Task, self._transport.call("DELETE", task_path(task_id)))
 
     def retry(self, task_id: str) -> Task:
-        """A DEAD task gets another life, and as many attempts as at first: RETRYING, due now."""
-        return cast(Task, self._wire.call("POST", f"{task_path(task_id)}/retry"))
+        """Runs a DEAD task again, with as many attempts as at first. It is RETRYING and due now."""
+        return cast(Task, self._transport.call("POST", f"{task_path(task_id)}/retry"))
 
     def attempts(self, task_id: str) -> "builtins.list[Attempt]":
-        found: list[Attempt] = []
-        cursor = None
-        while True:
-            query = {"cursor": cursor, "limit": PAGE}
-            page = self._wire.call("GET", f"{task_path(task_id)}/attempts", query=query)
-            found += page["items"]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return found
+        """Returns every attempt of a task, the first one first."""
+        path = f"{task_path(task_id)}/attempts"
+        return [*read_items(lambda at: self._transport.call("GET", path, query=page_at(at)))]
 
     def page(
         self,
@@ -112,10 +113,10 @@ class Client:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> TaskPage:
-        """One page, newest first; `upcoming`: with runs of schedules whose time is yet to come."""
+        """Returns one page, newest first. `upcoming` includes future runs of schedules."""
         query = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
         at = {"upcoming": None if upcoming else "false", "limit": limit, "cursor": cursor}
-        answer = self._wire.call("GET", "/v1/tasks", query={**query, **at})
+        answer = self._transport.call("GET", "/v1/tasks", query={**query, **at})
         return cast(TaskPage, answer)
 
     def list(
@@ -126,20 +127,23 @@ class Client:
         schedule_id: str | None = None,
         upcoming: bool = True,
     ) -> Iterator[Task]:
-        """Every task that matches, newest first, read page by page."""
-        which = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
-        cursor = None
-        while True:
-            page = self.page(**which, upcoming=upcoming, limit=PAGE, cursor=cursor)
-            yield from page["items"]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return
+        """Yields every task that matches, newest first; reads page by page."""
+        return read_items(
+            lambda at: self.page(
+                status=status,
+                namespace=namespace,
+                schedule_id=schedule_id,
+                upcoming=upcoming,
+                **page_at(at),
+            )
+        )
 
     def follow(
         self, task_id: str, *, timeout: float | None = None, poll: float = 0.5
     ) -> Iterator[Task]:
-        """The task as it stands, again and again, until it has ended."""
+        """Yields the task every `poll` seconds until it has ended.
+
+        Raises StillGoing if that takes longer than `timeout` seconds."""
         deadline = math.inf if timeout is None else self._clock() + timeout
         task = self.get(task_id)
         while True:
@@ -153,15 +157,18 @@ class Client:
             task = self._get_again(task_id, poll, deadline)
 
     def wait(self, task_id: str, *, timeout: float | None = None, poll: float = 0.5) -> Task:
-        """The task once it has ended; StillGoing if that takes longer than `timeout` seconds."""
+        """Returns the task once it has ended.
+
+        Raises StillGoing if that takes longer than `timeout` seconds."""
         for task in self.follow(task_id, timeout=timeout, poll=poll):
             last = task
         return last
 
     def _get_again(self, task_id: str, poll: float, deadline: float) -> Task:
-        """A task that was there once; who told of it may be restarting."""
+        """Reads a task that was there before, and retries while Duetime does not answer: it may be
+        restarting."""
         give_up = min(self._clock() + self._patience, deadline)
-        told = False
+        reported = False
         while True:
             try:
                 return self.get(task_id)
@@ -169,22 +176,22 @@ class Client:
                 left = give_up - self._clock()
                 if left <= 0:
                     raise
-                if not told:
+                if not reported:
                     self._on_silence(error)
-                told = True
+                reported = True
                 self._sleep(min(poll, left))
 
     def health(self) -> Json:
-        """How Duetime is: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""
+        """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""
         try:
-            return cast(Json, self._wire.call("GET", "/v1/health"))
+            return cast(Json, self._transport.call("GET", "/v1/health"))
         except ApiError as error:
             if "checks" not in error.problem:
                 raise
             return {**error.problem, "status": "unhealthy"}
 
     def close(self) -> None:
-        self._wire.close()
+        self._transport.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,37 +1,31 @@
-"""Tasks that ended DEAD: who they are, and another life for many of them."""
+"""Dead letters: tasks that ended DEAD. List them and run them again."""
 
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Unpack, cast
 
-from duetime.client.shapes import DeadFilter, Redriven, Task, TaskPage
-from duetime.client.wire import PAGE, Wire
+from duetime.client.transport import Transport, page_at, read_items
+from duetime.client.types import DeadFilter, Redriven, Task, TaskPage
 
-AT_ONCE = 100  # tasks of one call: few enough to be answered well within its timeout
+REDRIVE_BATCH = 100  # tasks of one call: it must end well within its timeout
 
 
 class DeadLetters:
     """The task that died last comes first."""
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def page(
         self, *, limit: int | None = None, cursor: str | None = None, **which: Unpack[DeadFilter]
     ) -> TaskPage:
-        """One page."""
+        """Returns one page."""
         query = {**which, "limit": limit, "cursor": cursor}
-        return cast(TaskPage, self._wire.call("GET", "/v1/dead-letters", query=query))
+        return cast(TaskPage, self._transport.call("GET", "/v1/dead-letters", query=query))
 
     def list(self, **which: Unpack[DeadFilter]) -> Iterator[Task]:
-        """Every dead task that matches, read page by page."""
-        cursor = None
-        while True:
-            page = self.page(**which, limit=PAGE, cursor=cursor)
-            yield from page["items"]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return
+        """Yields every dead task that matches; reads page by page."""
+        return read_items(lambda at: self.page(**which, **page_at(at)))
 
     def redrive(
         self,
@@ -41,10 +35,11 @@ class DeadLetters:
         dry_run: bool = False,
         **which: Unpack[DeadFilter],
     ) -> Redriven:
-        """Give another life to these ids, or to all that match a filter, or to everything: one
-        of the three. With `dry_run` nothing is changed, and `redriven` is how many would be."""
+        """Runs dead tasks again: those with these ids, those that match a filter, or everything.
+        Give exactly one of the three. With `dry_run` nothing changes, and `redriven` is how many
+        would be redriven."""
         parts = self.redrive_in_parts(ids=ids, everything=everything, dry_run=dry_run, **which)
-        return summed(parts, dry_run=dry_run)
+        return add_up(parts, dry_run=dry_run)
 
     def redrive_in_parts(
         self,
@@ -54,18 +49,18 @@ class DeadLetters:
         dry_run: bool = False,
         **which: Unpack[DeadFilter],
     ) -> Iterator[Redriven]:
-        """Like redrive, and tells what each of the calls has come to that it takes, so that an
-        error in the midst does not hide what was done before."""
+        """Like redrive, and yields the answer to each of the calls that it takes, so that a later
+        error does not hide what was done before."""
         body: dict[str, Any] = {name: value for name, value in which.items() if value is not None}
         body["dry_run"] = dry_run
         if everything:
             body["all"] = True
         if ids is None:
-            yield from self._redrive_pages({**body, "limit": AT_ONCE})
+            yield from self._redrive_pages({**body, "limit": REDRIVE_BATCH})
             return
         names = builtins.list(dict.fromkeys(ids))
-        for start in range(0, len(names), AT_ONCE):
-            yield self._redrive({**body, "ids": names[start : start + AT_ONCE]})
+        for start in range(0, len(names), REDRIVE_BATCH):
+            yield self._redrive({**body, "ids": names[start : start + REDRIVE_BATCH]})
 
     def _redrive_pages(self, body: dict[str, Any]) -> Iterator[Redriven]:
         while True:
@@ -76,10 +71,10 @@ class DeadLetters:
             body = {**body, "cursor": answer["next_cursor"]}
 
     def _redrive(self, body: dict[str, Any]) -> Any:
-        return self._wire.call("POST", "/v1/dead-letters/redrive", body=body)
+        return self._transport.call("POST", "/v1/dead-letters/redrive", body=body)
 
 
-def summed(parts: Iterable[Redriven], *, dry_run: bool) -> Redriven:
+def add_up(parts: Iterable[Redriven], *, dry_run: bool) -> Redriven:
     total = Redriven(redriven=0, dry_run=dry_run, not_redriven=[])
     for part in parts:
         total["redriven"] += part["redriven"]

@@ -1,25 +1,25 @@
-"""What a call can end with, instead of an answer.
+"""Errors of the client.
 
 DuetimeError
-├── BadArgument         what was given cannot be meant
-│   └── BadAddress      it is no address
+├── BadArgument         an argument is not valid
+│   └── BadAddress      the URL is not an address
 ├── NotSigned           there are no AWS credentials to sign with
-├── Unreachable         nobody answers there, or somebody who is not Duetime
-├── ApiError            Duetime answered, and refused
-│   └── Throttled       the gateway before it did: too many requests
-└── StillGoing          a wait ran out before the task ended
+├── Unreachable         no answer, or one that is not from Duetime
+├── ApiError            Duetime refused the request
+│   └── Throttled       the API gateway refused it: too many requests
+└── StillGoing          the wait ended before the task
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from duetime.client.shapes import Task
-from lambdas.core.errors import DuetimeError
+from duetime.client.types import Task
+from duetime.core.errors import DuetimeError
 
 
 class BadArgument(DuetimeError, ValueError):
-    """`name` is the argument, or the field of a request, that is wrong."""
+    """`name` is the argument, or the field of a request, that is not valid."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(why)
@@ -39,7 +39,7 @@ class NotSigned(DuetimeError):
 
 
 class Unreachable(DuetimeError):
-    """No answer came: whether a write happened is unknown."""
+    """No answer arrived: a write may or may not have happened."""
 
     def __init__(
         self, url: str, what: str = "Duetime does not answer", remedy: str | None = None
@@ -53,15 +53,15 @@ class Unreachable(DuetimeError):
 class FieldError:
     field: str
     message: str
-    position: int | None = None  # in `text`, from 1: where the fault begins
-    text: str | None = None  # of the request; a cron expression
+    position: int | None = None  # where in `text` the error begins, from 1
+    text: str | None = None  # the submitted text, e.g. a cron expression
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
 
 
 class ApiError(DuetimeError):
-    """A problem as the API tells it (RFC 9457)."""
+    """A problem that the API returned (RFC 9457)."""
 
     def __init__(
         self,
@@ -81,11 +81,11 @@ class ApiError(DuetimeError):
 
 
 class Throttled(ApiError):
-    """It was not done, and may be tried again in a moment."""
+    """The request was not carried out. Send it again in a moment."""
 
 
 class StillGoing(DuetimeError):
-    """The task had not ended when the wait did; `task` is how it stood."""
+    """The task had not ended when the wait did; `task` is its last known state."""
 
     def __init__(self, task: Task, waited: float) -> None:
         super().__init__(f"{task['id']} is still {task['status']} after {waited:g} s")

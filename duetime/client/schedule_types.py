@@ -1,9 +1,9 @@
-"""The JSON of schedules, as types. Like every shape they are plain dicts."""
+"""Types of the JSON of schedules. They are plain dicts, like those in `types`."""
 
 from datetime import date
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
-from duetime.client.shapes import Json, Moment, Priority, Retry, RetryFields, Seconds
+from duetime.client.types import Json, Moment, Priority, Retry, RetryFields, Seconds
 
 Overlap = Literal["allow", "skip", "queue", "cancel"]
 
@@ -23,7 +23,7 @@ class CronRule(TypedDict):
 
 
 class RateRule(TypedDict):
-    """At the anchor and every so many seconds after it, whatever a run takes."""
+    """Fires at the anchor and every `every` seconds after it, even while a run goes on."""
 
     type: Literal["rate"]
     every: float
@@ -31,7 +31,7 @@ class RateRule(TypedDict):
 
 
 class DelayRule(TypedDict):
-    """So many seconds after the previous run ended."""
+    """Fires `delay` seconds after the previous run has ended."""
 
     type: Literal["delay"]
     delay: float
@@ -70,7 +70,7 @@ class Misfire(TypedDict, total=False):
 
 
 class TaskTemplate(TypedDict, total=False):
-    """A task as submitted, less what its schedule says. Its texts may be templates."""
+    """A task as submitted with a schedule, without a due time. Its texts may be templates."""
 
     target: Required[Json]
     payload: Any
@@ -84,7 +84,7 @@ class TaskTemplate(TypedDict, total=False):
 
 
 class ScheduledTask(TypedDict):
-    """The same as returned."""
+    """A task template as returned."""
 
     target: Json
     payload: Any
@@ -154,8 +154,9 @@ class SchedulePage(TypedDict):
     next_cursor: str | None
 
 
-class Touch(TypedDict):
-    """What daylight saving does to a fire time; `at` a skipped one the clock passes over it."""
+class DstNote(TypedDict):
+    """The effect of daylight saving on a fire time. `at` is that fire time; for a skipped one, the
+    time at which the clock passes over it."""
 
     at: str
     kind: str
@@ -164,12 +165,12 @@ class Touch(TypedDict):
 
 class Upcoming(TypedDict):
     fire_times: list[str]
-    daylight_saving: list[Touch]
+    daylight_saving: list[DstNote]
     description: NotRequired[str]  # of a preview
 
 
 class Backfill(TypedDict):
-    fire_times: int  # that will be run
+    fire_times: int  # how many will be run
 
 
 class Expected(TypedDict):
@@ -181,7 +182,7 @@ class Expected(TypedDict):
     task_id: str | None
     task_status: str | None
     reason: NotRequired[str]  # why its task was cancelled
-    backfill: NotRequired[str]  # the id of the backfill that it belongs to
+    backfill: NotRequired[str]  # the id of its backfill
     error: NotRequired[str]
 
 

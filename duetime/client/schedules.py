@@ -1,11 +1,11 @@
-"""Recurring schedules: make them, change them, look ahead and look back."""
+"""Recurring schedules: create them, change them, read their future and past fire times."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple, Unpack, cast
 from uuid import UUID
 
-from duetime.client.schedule_shapes import (
+from duetime.client.schedule_types import (
     Backfill,
     Expected,
     LedgerPage,
@@ -16,15 +16,15 @@ from duetime.client.schedule_shapes import (
     SchedulePage,
     Upcoming,
 )
-from duetime.client.shapes import Moment, Submitted, Task
-from duetime.client.wire import PAGE, Wire, schedule_path
+from duetime.client.transport import Transport, page_at, read_items, schedule_path
+from duetime.client.types import Moment, Submitted, Task
 
-ALL = "/v1/schedules"
+SCHEDULES = "/v1/schedules"
 
 
 class Created(NamedTuple):
     schedule: Schedule
-    replayed: bool  # its idempotency key had been used: the schedule was there before
+    replayed: bool  # the idempotency key was used before, and this is the schedule stored then
 
 
 class Schedules:
@@ -38,24 +38,26 @@ class Schedules:
     >>> client.schedules.upcoming(report["id"], count=3)["fire_times"]
     """
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def create(
         self, /, *, idempotency_key: str | UUID | None = None, **fields: Unpack[ScheduleFields]
     ) -> Schedule:
-        """The schedule as stored; with a key, perhaps the one stored before."""
+        """Creates a schedule and returns it as stored.
+
+        With an idempotency key that was used before, returns the schedule stored then."""
         return self.create_once(idempotency_key=idempotency_key, **fields).schedule
 
     def create_once(
         self, /, *, idempotency_key: str | UUID | None = None, **fields: Unpack[ScheduleFields]
     ) -> Created:
-        """Like create, and tells whether the schedule was there before."""
-        status, made = self._wire.answer("POST", ALL, body=fields, key=idempotency_key)
+        """Like create, and also returns whether the schedule was stored before."""
+        status, made = self._transport.request("POST", SCHEDULES, body=fields, key=idempotency_key)
         return Created(made, replayed=status == HTTPStatus.OK)
 
     def get(self, schedule_id: str) -> Schedule:
-        return cast(Schedule, self._wire.call("GET", schedule_path(schedule_id)))
+        return cast(Schedule, self._transport.call("GET", schedule_path(schedule_id)))
 
     def page(
         self,
@@ -65,48 +67,43 @@ class Schedules:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> SchedulePage:
-        """One page."""
+        """Returns one page."""
         query = {"namespace": namespace, "status": status, "limit": limit, "cursor": cursor}
-        return cast(SchedulePage, self._wire.call("GET", ALL, query=query))
+        return cast(SchedulePage, self._transport.call("GET", SCHEDULES, query=query))
 
     def list(
         self, *, namespace: str | None = None, status: str | None = None
     ) -> Iterator[Schedule]:
-        """Every schedule that matches, read page by page."""
-        cursor = None
-        while True:
-            page = self.page(namespace=namespace, status=status, limit=PAGE, cursor=cursor)
-            yield from page["items"]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return
+        """Yields every schedule that matches; reads page by page."""
+        return read_items(lambda at: self.page(namespace=namespace, status=status, **page_at(at)))
 
     def update(self, schedule_id: str, /, **fields: Unpack[ScheduleFields]) -> Schedule:
-        """From now on by these fields alone: what is left out is as by default. To change a few,
-        begin with `fields_of` the schedule as it stands."""
-        return cast(Schedule, self._wire.call("PUT", schedule_path(schedule_id), body=fields))
+        """Replaces the fields of a schedule; a field that is left out gets its default. To change a
+        few fields, start from `fields_of` the current schedule."""
+        return cast(Schedule, self._transport.call("PUT", schedule_path(schedule_id), body=fields))
 
     def delete(self, schedule_id: str) -> None:
-        """Runs that have started go on; those that have not are cancelled."""
-        self._wire.call("DELETE", schedule_path(schedule_id))
+        """Deletes a schedule. Runs that have started go on; the others are cancelled."""
+        self._transport.call("DELETE", schedule_path(schedule_id))
 
     def pause(self, schedule_id: str, note: str | None = None) -> Schedule:
+        """Stops a schedule from firing until it is resumed. A run that has started goes on."""
         return self._set(schedule_id, "pause", note)
 
     def resume(self, schedule_id: str, note: str | None = None) -> Schedule:
-        """What it missed meanwhile is not made up for: that is what `backfill` is for."""
+        """Lets a schedule fire again, from now on. To run what it missed, use `backfill`."""
         return self._set(schedule_id, "resume", note)
 
     def trigger(self, schedule_id: str, *, idempotency_key: str | UUID | None = None) -> Task:
-        """One run now, outside the rule."""
+        """Runs the task of a schedule once, now, outside its rule."""
         return self.trigger_once(schedule_id, idempotency_key=idempotency_key).task
 
     def trigger_once(
         self, schedule_id: str, *, idempotency_key: str | UUID | None = None
     ) -> Submitted:
-        """Like trigger, and tells whether the run was there before."""
+        """Like trigger, and also returns whether the run was stored before."""
         path = f"{schedule_path(schedule_id)}/trigger"
-        status, task = self._wire.answer("POST", path, key=idempotency_key)
+        status, task = self._transport.request("POST", path, key=idempotency_key)
         return Submitted(task, replayed=status == HTTPStatus.OK)
 
     def backfill(
@@ -118,14 +115,15 @@ class Schedules:
         overlap: Overlap | None = None,
         per_minute: float | None = None,
     ) -> Backfill:
-        """Run the fire times from `start` to before `until`, as if they were now, at a pace."""
+        """Runs the fire times from `start` to before `until`, at `per_minute` a minute."""
         body = {"from": start, "to": until, "overlap": overlap, "per_minute": per_minute}
         path = f"{schedule_path(schedule_id)}/backfill"
-        return cast(Backfill, self._wire.call("POST", path, body=_given(body)))
+        return cast(Backfill, self._transport.call("POST", path, body=_given(body)))
 
     def upcoming(self, schedule_id: str, *, count: int | None = None) -> Upcoming:
+        """Returns the next fire times, with notes on daylight saving."""
         path = f"{schedule_path(schedule_id)}/upcoming"
-        return cast(Upcoming, self._wire.call("GET", path, query={"count": count}))
+        return cast(Upcoming, self._transport.call("GET", path, query={"count": count}))
 
     def preview(
         self,
@@ -134,38 +132,33 @@ class Schedules:
         count: int | None = None,
         **rules: Unpack[RuleFields],
     ) -> Upcoming:
-        """When a schedule with these rules would fire; nothing is stored."""
+        """Returns when a schedule with these rules would fire. Nothing is stored."""
         body = {**rules, "after": after, "count": count}
-        return cast(Upcoming, self._wire.call("POST", f"{ALL}/preview", body=_given(body)))
+        path = f"{SCHEDULES}/preview"
+        return cast(Upcoming, self._transport.call("POST", path, body=_given(body)))
 
     def ledger_page(
         self, schedule_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> LedgerPage:
-        """One page of what became of every fire time, the latest first."""
+        """Returns one page of the ledger, latest fire time first."""
         query = {"limit": limit, "cursor": cursor}
         path = f"{schedule_path(schedule_id)}/ledger"
-        return cast(LedgerPage, self._wire.call("GET", path, query=query))
+        return cast(LedgerPage, self._transport.call("GET", path, query=query))
 
     def ledger(self, schedule_id: str) -> Iterator[Expected]:
-        """What became of every fire time, read page by page."""
-        cursor = None
-        while True:
-            page = self.ledger_page(schedule_id, limit=PAGE, cursor=cursor)
-            yield from page["items"]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return
+        """Yields what became of every fire time, latest first; reads page by page."""
+        return read_items(lambda at: self.ledger_page(schedule_id, **page_at(at)))
 
     def _set(self, schedule_id: str, verb: str, note: str | None) -> Schedule:
         path = f"{schedule_path(schedule_id)}/{verb}"
-        return cast(Schedule, self._wire.call("POST", path, body=_given({"note": note})))
+        return cast(Schedule, self._transport.call("POST", path, body=_given({"note": note})))
 
 
 RETURNED_ONLY = Schedule.__annotations__.keys() - ScheduleFields.__annotations__.keys()
 
 
 def fields_of(schedule: Schedule) -> ScheduleFields:
-    """What was submitted, of a schedule as returned: to be changed, or to be submitted again."""
+    """Returns the fields of a schedule that can be submitted, to change it or to copy it."""
     kept = {name: value for name, value in schedule.items() if name not in RETURNED_ONLY}
     return cast(ScheduleFields, kept)
 

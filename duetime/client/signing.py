@@ -1,7 +1,7 @@
-"""Requests signed for API Gateway (AWS Signature Version 4).
+"""Signatures for API Gateway (AWS Signature Version 4).
 
 botocore finds the credentials and signs, so that keys, profiles, SSO and roles work as they do
-for every AWS tool. It is slow to load: only who signs imports this module.
+for every AWS tool. It is slow to load, so this module is imported only to sign.
 """
 
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from botocore.session import Session
 from duetime.client.errors import NotSigned
 
 SERVICE = "execute-api"
-SIGNED = ("host", "content-type")  # what is between us and the gateway may change the others
+SIGNED = ("host", "content-type")  # a proxy on the way may change the other headers
 
 
 class Signature(httpx.Auth):
@@ -38,7 +38,7 @@ class Signature(httpx.Auth):
         yield request
 
     def _credentials(self) -> ReadOnlyCredentials:
-        """As they are now: those of a role or of SSO are renewed on the way."""
+        """Returns the current credentials; botocore renews those of a role or of SSO."""
         try:
             if found := self._session.get_credentials():
                 return found.get_frozen_credentials()

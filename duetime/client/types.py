@@ -1,4 +1,4 @@
-"""The JSON of the contract, as types. They are plain dicts, so a newer server may add fields."""
+"""Types of the JSON of tasks. They are plain dicts, so a newer server may add fields."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from uuid import UUID
 Json = dict[str, Any]
 Priority = Literal["high", "medium", "low"]
 
-# What the client takes beside JSON's own types: see lambdas.core.json_values.
+# The client accepts more than the types of JSON: see duetime.core.json_values.
 Moment = str | datetime  # RFC 3339 with an offset, or with a time zone
 Seconds = float | timedelta
 
@@ -16,7 +16,7 @@ Seconds = float | timedelta
 class RetryFields(TypedDict, total=False):
     """A retry policy as submitted."""
 
-    max_attempts: int  # counts the first
+    max_attempts: int  # including the first
     base_delay: Seconds
     multiplier: float
     max_delay: Seconds
@@ -24,7 +24,7 @@ class RetryFields(TypedDict, total=False):
 
 
 class Retry(TypedDict, total=False):
-    max_attempts: int  # counts the first
+    max_attempts: int  # including the first
     base_delay: float
     multiplier: float
     max_delay: float
@@ -32,8 +32,8 @@ class Retry(TypedDict, total=False):
 
 
 class TaskFields(TypedDict, total=False):
-    """A task as submitted. The payload may hold what `json_values` knows: datetimes with a time
-    zone, UUIDs, dataclasses and more."""
+    """A task as submitted. The payload may hold datetimes with a time zone, UUIDs, dataclasses and
+    more: see duetime.core.json_values."""
 
     target: Required[Json]
     payload: Any
@@ -59,7 +59,7 @@ class Progress(TypedDict):
 class TaskError(TypedDict):
     type: str
     message: str
-    traceback: str | None  # its end, of a handler that raised
+    traceback: str | None  # the end of the traceback of a handler that raised
     attempt: NotRequired[int]
 
 
@@ -103,18 +103,18 @@ class Task(TypedDict):
 @dataclass(frozen=True)
 class Submitted:
     task: Task
-    replayed: bool  # its idempotency key had been used: the task was there before
+    replayed: bool  # the idempotency key was used before, and this is the task stored then
 
 
 class TaskPage(TypedDict):
-    """A page may be short, even empty; only no cursor ends a list."""
+    """A page may be short, even empty. The list ends where `next_cursor` is None."""
 
     items: list[Task]
     next_cursor: str | None
 
 
 class DeadFilter(TypedDict, total=False):
-    """Which dead tasks; what is left out, or None, asks nothing."""
+    """Selects dead tasks. A field that is None or left out matches every task."""
 
     namespace: str | None
     error_type: str | None
@@ -128,7 +128,7 @@ class NotRedriven(TypedDict):
 
 
 class Redriven(TypedDict):
-    """What a redrive has come to; after a dry run, what it would come to."""
+    """The result of a redrive; after a dry run, what it would be."""
 
     redriven: int
     dry_run: bool
@@ -139,13 +139,13 @@ class Attempt(TypedDict):
     number: int
     started_at: str
     finished_at: str | None
-    outcome: str | None  # None: it goes on
+    outcome: str | None  # None while it runs
     error: TaskError | None
     drift_ms: int
 
 
 class BatchResult(TypedDict):
-    """One of `task` and `error` (a problem), as `status` says."""
+    """Has `task` if it was stored, or else `error`, a problem; `status` is the HTTP status."""
 
     status: int
     task: NotRequired[Task]

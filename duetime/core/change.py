@@ -1,25 +1,27 @@
 """A change: one conditional write, as a value.
 
-The protocol decides in terms of changes; a backend only has to apply one atomically. What a
-change means is defined here, once: `holds` and `applied_to`. The embedded store runs them
-inside a transaction, the AWS store says the same as a condition and an update expression, and
-the contract suite holds the two together.
+Each step of the protocol returns a change, and a backend applies it atomically. `holds` and
+`applied_to` define what a change means. The SQLite store runs them inside a transaction; the AWS
+store translates them into a condition and an update expression. The contract suite checks that
+both do the same.
 """
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from lambdas.core.lifecycle import Status, Step, sources
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wakes import Wake
+
+T = TypeVar("T")
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Expect:
-    """What must be true of the task for the write to happen; None asks nothing."""
+    """What must be true of the task for the write to happen. A None field is not checked."""
 
     statuses: frozenset[Status] | None
     token: str | None = None
@@ -59,21 +61,23 @@ class Change:
             return replace(task, previous=task.current, **self.sets)
         return replace(task, **self.sets)
 
-    def stands_in(self, task: Task) -> bool:
-        """Whether a task already holds all that this change writes, and what it does not write
-        is still as expected: another holder may have been given the same lease_until.
+    def already_in(self, task: Task) -> bool:
+        """Whether this change was already applied to the task: the task has every value that the
+        change writes, and everything else that the change expects is still true. Comparing the
+        written values is not enough, since two holders can get the same lease_until.
 
-        An SDK may send a write again whose first answer was lost; the second finds its own
-        traces. Holder ids and wake times are drawn at random, so nobody else leaves the same.
+        An SDK may repeat a write whose answer was lost; the repeated write is refused and finds
+        its own values. Holder ids and wake times are random, so no other writer leaves the same
+        values.
         """
         return self._rest().holds(task) and all(
             getattr(task, name) == value
             for name, value in self.sets.items()
-            if name != "updated_at"  # a request to cancel may have come since
+            if name != "updated_at"  # a cancel request may have changed it since
         )
 
     def _rest(self) -> Expect:
-        """The part of the expectation that outlives the write."""
+        """The part of the expectation that is still true after the write."""
         written: dict[str, Any] = {f.name: None for f in fields(Expect) if f.name in self.sets}
         if "status" in self.sets:
             written["statuses"] = frozenset(Status)
@@ -81,34 +85,36 @@ class Change:
 
 
 @value(frozen=True, slots=True)
-class Applied:
-    task: Task
+class Applied(Generic[T]):
+    """The write was made, by this call or by an earlier one whose answer was lost."""
+
+    stored: T
 
 
 @value(frozen=True, slots=True)
-class Refused:
-    """The condition did not hold; `task` is what stands there instead, None if nothing does."""
+class Refused(Generic[T]):
+    """The condition did not hold; `stored` is the current row, None if there is none."""
 
-    task: Task | None
+    stored: T | None
 
 
 @value(frozen=True, slots=True)
 class Unknown:
-    """The store did not answer for this one: the write was made, or it was not."""
+    """The store did not answer: the write may or may not have been made."""
 
     reason: str
 
 
 class Unreadable(Unknown):
-    """What is stored there cannot be read, today or tomorrow; it may have been written to."""
+    """The stored row cannot be read, and a retry cannot help. The write may have been made."""
 
     __slots__ = ()
 
 
 class Unwritable(Unknown):
-    """The store failed over this very change, and is expected to fail again."""
+    """The store failed on this change alone, and is expected to fail on it again."""
 
     __slots__ = ()
 
 
-Answer = Applied | Refused | Unknown
+Answer = Applied[Task] | Refused[Task] | Unknown

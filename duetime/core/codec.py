@@ -1,18 +1,18 @@
-"""How the parts of a task that no condition looks at are written down: compact text, with
-defaults left out, the same in every backend."""
+"""The text form of a task's parts that no condition reads: compact, without defaults, and the same
+in every backend."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
-from lambdas.core.task import Attempt, Progress, Spec, TaskError
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.task import Attempt, Progress, Spec, TaskError
 
-# Made once: json.dumps builds a new encoder for every call that is not all defaults.
+# Created once: json.dumps builds a new encoder for each call with options.
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
@@ -48,26 +48,33 @@ def decode_spec(text: str) -> Spec:
 
 
 def encode_occurrence(of: Occurrence) -> list[Any]:
-    told = [of.schedule_id, of.scheduled_for, of.version, of.overlap, int(of.owes), of.name]
-    return [*told, 1] if of.open else told
+    written = [
+        of.schedule_id,
+        of.scheduled_for,
+        of.version,
+        of.overlap,
+        int(of.has_follow_up),
+        of.name,
+    ]
+    return [*written, 1] if of.open else written
 
 
 def decode_occurrence(written: Sequence[Any]) -> Occurrence:
-    schedule_id, scheduled_for, version, overlap, owes, name, *rest = written
+    schedule_id, scheduled_for, version, overlap, has_follow_up, name, *rest = written
     return Occurrence(
         schedule_id=schedule_id,
         scheduled_for=scheduled_for,
         version=version,
         overlap=OverlapPolicy(overlap),
-        owes=bool(owes),
+        has_follow_up=bool(has_follow_up),
         name=name,
         open=bool(rest),
     )
 
 
 def encode_attempt(attempt: Attempt) -> str:
-    """Commas and, if there is one, the error as JSON: every task writes this twice, and JSON
-    throughout would cost four times as much."""
+    """Returns comma-separated fields, with the error, if any, as JSON. Every task writes this
+    twice, and JSON for all fields would cost four times as much."""
     finished_at, error = attempt.finished_at, attempt.error
     text = (
         f"{attempt.number},{attempt.started_at},{attempt.drift_ms},"
@@ -75,8 +82,8 @@ def encode_attempt(attempt: Attempt) -> str:
     )
     if error is None:
         return text
-    told = [error.type, error.message]
-    return text + to_json(told if error.traceback is None else [*told, error.traceback])
+    fields = [error.type, error.message]
+    return text + to_json(fields if error.traceback is None else [*fields, error.traceback])
 
 
 def decode_attempt(text: str) -> Attempt:
@@ -106,5 +113,5 @@ def decode_progress(text: str) -> Progress:
 
 
 def canonical(body: Mapping[str, Any]) -> str:
-    """The same text for the same content, whatever the order of its keys."""
+    """Returns the same text for the same content, regardless of key order."""
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,29 +1,29 @@
-"""A page of dead tasks, put together in one way over every backend.
+"""A page of dead tasks, assembled in the same way over every backend.
 
-A backend has an index of deaths, which may lag behind: it can still hold a task that was revived,
-and one that died again under its earlier death.
+A backend keeps an index of deaths. The index may lag: it can list a task that has been revived, or
+an earlier death of a task that has died again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from lambdas.core.ids import is_id
-from lambdas.core.ports import DeadListing, Page
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from duetime.core.ids import is_id
+from duetime.core.ports import DeadListing, Page
+from duetime.core.task import Task
+from duetime.core.times import Millis
 
-MOST_ROUNDS = 32  # of reading the index, for one page
-MOST_TASKS = 500  # that one page may look at
+MAX_INDEX_READS = 32  # for one page
+MAX_TASKS_READ = 500  # for one page
 
 _DIGITS = 13
 _LATEST: Millis = 10**_DIGITS - 1
 
 
 class Death(NamedTuple):
-    """A place in the list; its keys sort as it does."""
+    """A position in the list. Its keys sort in the same order."""
 
     died_at: Millis
-    task_id: str  # empty: before all others of that time
+    task_id: str  # empty: before every task that died at that time
 
     @property
     def key(self) -> str:
@@ -39,8 +39,8 @@ def death_of(key: str) -> Death:
     return Death(int(died_at), task_id)
 
 
-Deaths = tuple[Sequence[Death], bool]  # newest first; whether there are more
-Reader = Callable[[Death, Death, int], Deaths]  # below the first, not below the second, how many
+Deaths = tuple[Sequence[Death], bool]  # newest first; whether more follow
+Reader = Callable[[Death, Death, int], Deaths]  # from below one, down to another, how many
 
 
 def dead_page(
@@ -49,21 +49,21 @@ def dead_page(
     place, last = _start(listing), Death(_clamped(listing.since or 0), "")
     found: list[Task] = []
     looked_at, wanted = 0, listing.limit
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_INDEX_READS):
         deaths, more = read(place, last, wanted) if place > last else ((), False)
         tasks = load([death.task_id for death in deaths])
         for death in deaths:
             place = death
-            if _stands(death, tasks) and listing.wants(tasks[death.task_id]):
+            if _is_current(death, tasks) and listing.wants(tasks[death.task_id]):
                 found.append(tasks[death.task_id])
             if len(found) == listing.limit:
                 return Page(tasks=found, cursor=place.cursor)
         if not more:
             return Page(tasks=found, cursor=None)
         looked_at += len(deaths)
-        if looked_at >= MOST_TASKS:
+        if looked_at >= MAX_TASKS_READ:
             break
-        wanted = min(2 * wanted, MOST_TASKS - looked_at)  # a filter that lets few through
+        wanted = min(2 * wanted, MAX_TASKS_READ - looked_at)  # the filter rejects most tasks
     return Page(tasks=found, cursor=place.cursor)
 
 
@@ -80,10 +80,10 @@ def _place_of(cursor: str) -> Death:
 
 
 def _clamped(at: Millis) -> Millis:
-    """Keys sort by their digits, and no task died outside of them."""
+    """Keys have a fixed number of digits; no task died outside their range."""
     return min(max(at, 0), _LATEST)
 
 
-def _stands(death: Death, tasks: Mapping[str, Task]) -> bool:
+def _is_current(death: Death, tasks: Mapping[str, Task]) -> bool:
     task = tasks.get(death.task_id)
     return task is not None and task.updated_at == death.died_at

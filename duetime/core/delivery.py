@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from zlib import crc32
 
-from lambdas.core.lanes import MAX_RECEIVES, Lane
-from lambdas.core.lease import GRACE
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake
+from duetime.core.lanes import MAX_RECEIVES, Lane
+from duetime.core.occurrence import Occurrence
+from duetime.core.task import Task
+from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
+from duetime.core.value import value
+from duetime.core.wakes import Wake
 
-REDRIVEN_AFTER: Millis = MINUTE
-DEAD_LETTER_DELAY: Millis = SECOND  # after the first receive; it doubles with each
+MIN_REDRIVE_AGE: Millis = MINUTE
+DEAD_LETTER_DELAY: Millis = SECOND  # after the first receive; doubles with each further one
 LONGEST_DEAD_LETTER_DELAY: Millis = 10 * SECOND
 
 
@@ -24,9 +23,9 @@ class Delivery:
     lane: Lane
     written_at: Millis
     timeout: float  # seconds that the attempt may take
-    not_before: Millis = 0  # overdue work is spread: when it may reach an executor at last
-    occurrence: Occurrence | None = None  # until it has started: see core.schedules.overlap
-    watch: Wake | None = None  # the wake that stands behind it; not part of the message
+    not_before: Millis = 0  # overdue work is spread out: it reaches an executor no earlier
+    occurrence: Occurrence | None = None  # of the first attempt: see core.schedules.overlap
+    watch: Wake | None = None  # the watch that backs it up; not part of the message
 
     @property
     def due_at(self) -> Millis:
@@ -39,41 +38,41 @@ class Delivery:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A delivery as a queue hands it out; `receipt` is how the queue knows this handing-out."""
+    """A received delivery. The queue identifies this receive by `receipt`."""
 
     delivery: Delivery
     receipt: str
     message_id: str
-    sent_at: Millis  # when the queue took it in
-    receives: int = 1  # how often it was handed out, this time included
-    source: Lane | None = None  # the queue it came from, where the queue says so
+    sent_at: Millis  # when the queue accepted it
+    receives: int = 1  # how often it was received, including this time
+    source: Lane | None = None  # the queue it came from, if the backend says so
 
     @property
     def lane(self) -> Lane:
-        """The lane whose queue holds this message. The SQS console can redrive a message into
-        another lane's queue than that of its task, and only the queue that holds a message can
-        delete or hide it."""
+        """The lane whose queue holds this message. The SQS console can redrive a message into the
+        queue of another lane than its task's, and only the queue that holds a message can delete
+        or hide it."""
         return self.source or self.delivery.lane
 
     def redriven(self, died_at: Millis) -> bool:
-        """Whether somebody moved it back from a dead-letter queue: that enqueues it anew, after
-        its task died, whatever the clocks. (The move into a dead-letter queue leaves its time
-        alone.) A send that was slow to arrive may come after a quick death too, so it must also
-        be far from the time when it was written."""
-        return self.sent_at > max(died_at + GRACE, self.delivery.written_at + REDRIVEN_AFTER)
+        """Whether the message was moved back from a dead-letter queue. A redrive enqueues it anew,
+        so its `sent_at` is after the death of the task by more than the clocks can differ. (The
+        move into a dead-letter queue keeps `sent_at`.) A slow send can also arrive after a quick
+        death, so `sent_at` must also be long after the message was written."""
+        return self.sent_at > max(died_at + CLOCK_SKEW, self.delivery.written_at + MIN_REDRIVE_AGE)
 
 
 def dead_letter_delays(letters: Sequence[Message]) -> list[Millis]:
-    """How long each dead letter stays hidden before its queue hands it out again: longer each
-    time, so that the receives of many letters leave room for the other messages of their lane.
-    Letters that are handed back together return together, in one batch; other batches return at
-    another time. A letter that was received often enough goes to the dead-letter queue at once."""
+    """Returns how long each dead letter stays hidden before it can be received again. The delay
+    grows with each receive, so that many letters leave room for the other messages of their lane.
+    Letters that are handed back together share one jitter and return as one batch; other batches
+    return at other times. After MAX_RECEIVES a letter goes to the dead-letter queue at once."""
     jitter = crc32("".join(letter.message_id for letter in letters[:1]).encode()) / 2**32
     return [round(dead_letter_delay(letter.receives) * (0.5 + jitter)) for letter in letters]
 
 
 def dead_letter_delay(receives: int) -> Millis:
-    """On average, once a dead letter was received so often."""
+    """Returns the mean delay of a dead letter after so many receives."""
     if receives >= MAX_RECEIVES:
         return 0
     return min(DEAD_LETTER_DELAY << (receives - 1), LONGEST_DEAD_LETTER_DELAY)

@@ -1,24 +1,42 @@
-"""What can go wrong, in one tree.
+"""The errors that Duetime raises, in one tree.
 
 DuetimeError
-├── Unavailable         a backend throttled, timed out or was not reached; worth trying again
-│   ├── DiskFull        the disk of the embedded store has no room
-│   └── StoreLost       the file of the embedded store is damaged, deleted or replaced
+├── Unavailable         a backend throttled, timed out or was not reached; a retry may help
+│   ├── DiskFull        the disk of the SQLite store is full
+│   └── StoreLost       the file of the SQLite store is damaged, deleted or replaced
 ├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
-├── PermanentError      raised by a handler: trying again cannot help
-│   └── BadResult       what a handler returned cannot be stored
-├── AskedForDelay       raised by a handler: not now
-│   ├── RetryLater      this attempt has failed; the next one in so many seconds
-│   └── Snooze          this attempt does not count; the next one in so many seconds
-├── DataInUse           another runner holds the embedded store
+├── PermanentError      raised by a handler: a retry cannot help
+│   └── BadResult       a handler returned a value that cannot be stored
+├── AskedForDelay       raised by a handler: run me later
+│   ├── RetryLater      this attempt failed; the next one starts after the given seconds
+│   └── Snooze          this attempt does not count; the next one starts after the given seconds
+├── DataInUse           another runner holds the SQLite store
+├── NotJson             a value that has no JSON form (core/json_values.py)
 ├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
-└── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
+├── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
+├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
+├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)
+├── TargetFailed        an HTTP target answered with a failure (executor/targets)
+├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)
+└── raised by the client (client/errors.py)
+    ├── BadArgument     an invalid argument; also a ValueError
+    │   └── BadAddress  the URL is not one
+    ├── NotSigned       there are no AWS credentials to sign with
+    ├── Unreachable     no answer, or an answer that is not from Duetime
+    ├── ApiError        Duetime answered with a problem
+    │   └── Throttled   API Gateway refused the request: too many requests
+    └── StillGoing      a wait ended before the task did
+
+BaseException
+└── Stopped             raised inside a handler that keeps running after a request to stop
 """
 
 
 class DuetimeError(Exception):
-    """Base of everything Duetime raises on purpose."""
+    """Base class of all errors that Duetime raises."""
+
+    __module__ = "duetime"  # where users import it from
 
 
 class Unavailable(DuetimeError):
@@ -26,19 +44,19 @@ class Unavailable(DuetimeError):
 
 
 class DiskFull(Unavailable):
-    """The disk of the embedded store has no room. The store works again once it has."""
+    """The disk of the SQLite store is full. The store works again once there is space."""
 
     def __init__(self) -> None:
         super().__init__("the disk is full")
 
 
 class StoreLost(Unavailable):
-    """The file of the embedded store is damaged, deleted or replaced. Trying again cannot help:
-    the runner ends, and a person has to act. To every caller it is an Unavailable."""
+    """The file of the SQLite store is damaged, deleted or replaced. A retry cannot help: the runner
+    ends, and an operator has to act. Callers handle it as Unavailable."""
 
 
 class NotConfigured(DuetimeError):
-    """A backend lacks a region, credentials or a name: trying again cannot help."""
+    """A backend lacks a region, credentials or a name. A retry cannot help."""
 
 
 class Corrupt(DuetimeError):
@@ -54,16 +72,18 @@ UNREADABLE = (KeyError, ValueError, TypeError, IndexError, RecursionError)
 
 
 class PermanentError(DuetimeError):
-    """Raise it from a handler when trying again cannot help: the task is dead at once."""
+    """Raise it from a handler when a retry cannot help: the task is dead at once."""
+
+    __module__ = "duetime"  # where users import it from
 
 
 class BadResult(PermanentError):
-    """A handler returned what cannot be stored. Its work is done, so running it again helps
-    nobody."""
+    """A handler returned a value that cannot be stored. Its work is done, so the task is not
+    retried."""
 
 
 class AskedForDelay(DuetimeError):
-    """A handler that says when it wants to be run again."""
+    """Raised by a handler that asks to be run again later."""
 
     LONGEST = 30 * 24 * 3600.0
 
@@ -78,18 +98,30 @@ class AskedForDelay(DuetimeError):
 
 
 class RetryLater(AskedForDelay):
-    """Raise it from a handler that failed and knows better than the retry policy when to try
-    again: `raise RetryLater(30)`. It uses up an attempt; after the last one the task is dead."""
+    """Raise it from a failed handler to choose the delay before the next attempt instead of the
+    retry policy: `raise RetryLater(30)`. It uses up an attempt; after the last one the task is
+    dead."""
+
+    __module__ = "duetime"  # where users import it from
 
 
 class Snooze(AskedForDelay):
-    """Raise it from a handler that finds the time not ripe: `raise Snooze(300)`. It uses up no
-    attempt, so a task can wait for something as long as it takes."""
+    """Raise it from a handler that cannot run yet: `raise Snooze(300)`. It uses up no attempt, so a
+    task can wait for a condition as long as it takes."""
+
+    __module__ = "duetime"  # where users import it from
 
 
 class DataInUse(DuetimeError):
-    """Another runner holds the embedded store."""
+    """Another runner holds the SQLite store."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"another Duetime is running on {path}; stop it or name another --data")
         self.path = path
+
+
+class Stopped(BaseException):
+    """Raised inside a handler that keeps running after a request to stop. Catch it to clean up,
+    then raise it again. It is not an Exception, so `except Exception` does not catch it."""
+
+    __module__ = "duetime"

@@ -1,11 +1,11 @@
-"""What a listener learns of a task: that its status changed, and what came with it."""
+"""Events: the status change of a task, as listeners receive it."""
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.task import Attempt, Task, TaskError
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.task import Attempt, Task, TaskError
+from duetime.core.times import Millis
+from duetime.core.value import value
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -15,23 +15,23 @@ class StatusChange:
     name: str | None
     target: str | None  # the handler or URL
     lane: Lane
-    before: Status | None  # None: the task has just come into being
+    before: Status | None  # None: the task is new
     after: Status
     attempt: int
     at: Millis
-    drift_ms: Millis | None  # of the attempt that runs or ran last, as are these two
+    drift_ms: Millis | None  # of the latest attempt, as are outcome and error
     outcome: Outcome | None
     error: TaskError | None
-    owes: bool  # whether something must follow from it
-    schedule_id: str | None  # of an occurrence that has ended, if others may wait for its end
-    took_ms: Millis | None = None  # of the attempt that ran last, if it has ended
+    has_follow_up: bool  # see duetime.engine.followups
+    schedule_id: str | None  # of an ended occurrence, if other runs may wait for its end
+    took_ms: Millis | None = None  # of the latest attempt, if it has ended
     max_attempts: int = 0
     result: str | None = None  # as JSON
-    reason: str | None = None  # why it was cancelled, if nobody asked for that
+    reason: str | None = None  # why Duetime cancelled it; None if a person did
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
-    """None when the status did not change: a renewal, a moved watch, a claim of a retry."""
+    """Returns None if the status did not change: a renewal, a moved watch, a claim of a retry."""
     if before is not None and before.status is after.status:
         return None
     current = after.current
@@ -48,7 +48,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         drift_ms=current.drift_ms if current else None,
         outcome=current.outcome if current else None,
         error=current.error if current else None,
-        owes=after.owes,
+        has_follow_up=after.has_follow_up,
         schedule_id=_ended_of(after),
         took_ms=_took(current),
         max_attempts=after.budget,

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from lambdas.core.times import Millis
+from duetime.core.times import Millis
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 26

@@ -1,7 +1,7 @@
-"""Python values as JSON values: what a handler returns, and what a client sends.
+"""Conversion of Python values to JSON values, for handlers' results and clients' payloads.
 
-Some classes are known by their name or by a method, so that nothing has to be imported for a value
-that never comes: a handler need not wait for pydantic, nor a cold function for uuid or decimal.
+Some classes are recognised by name or by a method, so that their modules are not imported for
+values that never occur: no handler waits for pydantic, no cold function for uuid or decimal.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, NamedTuple
 
-from lambdas.core.errors import DuetimeError
+from duetime.core.errors import DuetimeError
 
 ARRAYS = (list, tuple, set, frozenset, deque)
 AS_TEXT = frozenset(
@@ -26,7 +26,8 @@ AS_TEXT = frozenset(
 
 
 class NotJson(DuetimeError):
-    """`path` names the place, as in `items.3`; empty for the value itself."""
+    """The value cannot be converted. `path` locates the fault, as in `items.3`; empty for the value
+    itself."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
@@ -36,7 +37,7 @@ class NotJson(DuetimeError):
 
 class _Place(NamedTuple):
     path: tuple[object, ...]
-    levels: int  # of nesting that are left
+    levels: int  # of nesting still allowed
     naive_times: bool
 
     def inside(self, part: object) -> "_Place":
@@ -51,13 +52,13 @@ class _Place(NamedTuple):
 
 
 def to_json_value(value: Any, *, levels: int, naive_times: bool = True) -> Any:
-    """The value in the types that JSON has. Raises NotJson for what has none, for what is nested
-    more than `levels` deep and, unless `naive_times`, for a datetime without a time zone."""
+    """Returns the value in JSON's types. Raises NotJson for a type without a JSON form, for nesting
+    of more than `levels`, and, unless `naive_times`, for a datetime without a time zone."""
     return _convert(value, _Place((), levels, naive_times))
 
 
 def _convert(value: Any, place: _Place) -> Any:
-    """Recursive, but never deeper than the levels that are left."""
+    """Recurses no deeper than the remaining levels."""
     if isinstance(value, Enum):
         return _convert(value.value, place)
     if isinstance(value, ARRAYS):
@@ -72,7 +73,7 @@ def _convert(value: Any, place: _Place) -> Any:
 
 
 def _members(value: Any, place: _Place) -> list[tuple[Any, Any]] | None:
-    """Of what is an object in JSON."""
+    """Returns the members of a value that becomes a JSON object, None for other values."""
     if isinstance(value, Mapping):
         return [(_key(key, place), item) for key, item in value.items()]
     if is_dataclass(value) and not isinstance(value, type):
@@ -81,7 +82,7 @@ def _members(value: Any, place: _Place) -> list[tuple[Any, Any]] | None:
 
 
 def _key(key: Any, place: _Place) -> Any:
-    """JSON has text alone; numbers, booleans and None become text as Python's `json` has it."""
+    """Returns a JSON key. `json` itself turns numbers, booleans and None into text."""
     if isinstance(key, Enum):
         return _key(key.value, place)
     if isinstance(key, str | int | float | date | time | None) or _is_known(key):
@@ -91,7 +92,7 @@ def _key(key: Any, place: _Place) -> Any:
 
 
 def _dumped(model: Any, place: _Place) -> Any:
-    """A pydantic model, which knows best."""
+    """Returns a pydantic model as the model itself converts it."""
     try:
         return model.model_dump(mode="json")
     except Exception as error:
@@ -130,7 +131,7 @@ def _text(value: str, place: _Place) -> str:
 
 def _moment(value: date | time, place: _Place) -> str:
     if not place.naive_times and isinstance(value, datetime) and value.utcoffset() is None:
-        raise place.refuse("a datetime without a time zone may mean any; give it a tzinfo")
+        raise place.refuse("a datetime needs a time zone; give it a tzinfo")
     return value.isoformat()
 
 

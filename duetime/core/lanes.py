@@ -1,9 +1,9 @@
-"""Lanes: one priority class each, with its own queue and its own executor."""
+"""Lanes: priority classes, each with its own queue and its own executor."""
 
 from enum import StrEnum
 
-MAX_RECEIVES = 10  # of one message, before its queue moves it to the dead letters
-KEPT_FOR = 14 * 24 * 3600  # seconds, in a queue or among the dead letters: the longest of SQS
+MAX_RECEIVES = 10  # of one message, before its queue moves it to the dead-letter queue
+MESSAGE_RETENTION = 14 * 24 * 3600  # seconds, in a queue or a dead-letter queue: the maximum of SQS
 
 
 class Lane(StrEnum):
@@ -13,7 +13,7 @@ class Lane(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Its place in a wake key: the smaller, the earlier in a tick."""
+        """Its position in a wake key: a tick handles lower ranks first."""
         return _RANKS[self]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Where a task can stand, and the only ways from one status to the next."""
+"""The statuses of a task, and the only transitions between them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Status(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Nothing leads out of it; a dead task can be revived."""
+        """Whether no transition leads out of it. DEAD is not final: a dead task can be revived."""
         return self in FINAL
 
 
@@ -41,7 +41,7 @@ class Outcome(StrEnum):
 
 
 class Step(StrEnum):
-    """What moves a task: the verbs of the protocol."""
+    """The verbs of the protocol, each one kind of conditional write."""
 
     CLAIM = "claim"
     RELEASE = "release"
@@ -57,7 +57,7 @@ class Step(StrEnum):
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
     EXPIRE = "expire"
-    SETTLE = "settle"
+    FOLLOW_UP = "follow_up"
 
 
 P, E, R, Y, W = Status.PENDING, Status.ENQUEUED, Status.RUNNING, Status.RETRYING, Status.WAITING
@@ -67,7 +67,7 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.CLAIM: {P: E, Y: Y},
     Step.RELEASE: {E: P, Y: Y},
     Step.WATCH: {s: s for s in (P, E, Y, R)},
-    Step.LEASE: {P: R, E: R, Y: R},  # P: its send was of unknown fate, and did arrive
+    Step.LEASE: {P: R, E: R, Y: R},  # P: released after an unknown send that did arrive
     Step.RENEW: {R: R},
     Step.SUCCEED: {R: Status.SUCCEEDED},
     Step.RETRY: {R: Y},
@@ -78,12 +78,12 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.REQUEST_CANCEL: {R: R},
     Step.REVOKE: {P: P, E: E},
     Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},
-    Step.SETTLE: {s: s for s in FINISHED},
+    Step.FOLLOW_UP: {s: s for s in FINISHED},
 }
 
 
 def sources(step: Step) -> frozenset[Status]:
-    """The statuses from which a step may be taken."""
+    """Returns the statuses in which a step is allowed."""
     return _SOURCES[step]
 
 

@@ -1,44 +1,44 @@
-"""What the roles need from the world. Two backends fill these in: duetime.embedded, lambdas.aws.
+"""The interfaces that a backend implements. There are two: duetime.sqlite and duetime.aws.
 
-Verbs that take several values answer for each of them, in order, and treat each alone: one
-that fails its condition does not hold back the rest, and a write for which the backend did not
-answer is Unknown. Any other call that a backend does not answer raises Unavailable.
+A method that takes several values handles each of them independently and answers in the same
+order: a refused write does not affect the others, and a write without an answer from the backend
+is Unknown. Any other call that the backend does not answer raises Unavailable.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from lambdas.core.change import Answer, Change
-from lambdas.core.delivery import Delivery, Message
-from lambdas.core.ids import new_id
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake, WakeKind
+from duetime.core.change import Answer, Change
+from duetime.core.delivery import Delivery, Message
+from duetime.core.ids import new_id
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.task import Attempt, Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import Draw, WakePolicy
+from duetime.core.wakes import Wake, WakeKind
 
-if TYPE_CHECKING:  # most tasks have none, and a cold function waits for every import
-    from lambdas.core.schedules.ports import ScheduleStore
+if TYPE_CHECKING:  # most tasks have no schedule, and every import delays a cold start
+    from duetime.core.schedules.ports import ScheduleStore
 
 
 class Clock(Protocol):
-    """Two clocks: one that says what time it is, and one that says how long something took."""
+    """The wall clock, and a monotonic clock."""
 
     def now(self) -> Millis:
-        """Wall time: for what is stored, and for what other processes judge. It can be set."""
+        """Wall time, for stored times and times that other processes read. It can be set."""
         ...
 
     def monotonic(self) -> Millis:
-        """For spans within this process: timeouts, heartbeats, patience. Nobody sets it, and it
-        goes on while the process is frozen or the machine asleep."""
+        """For durations within this process, such as timeouts and heartbeats. It cannot be set, and
+        it runs on while the process is frozen or the machine is asleep."""
         ...
 
 
-class Chance(Protocol):
-    """Where everything random comes from."""
+class RandomSource(Protocol):
+    """The source of all randomness."""
 
     def draw(self) -> Draw: ...
 
@@ -49,7 +49,7 @@ class Chance(Protocol):
 
 @value(frozen=True, kw_only=True, slots=True)
 class Reservation:
-    """An idempotency key and the task that it stands for."""
+    """An idempotency key and the task that it identifies."""
 
     namespace: str
     key: str
@@ -60,18 +60,18 @@ class Reservation:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Listing:
-    """Which tasks to list; newest first."""
+    """Which tasks to list, newest first."""
 
     namespace: str = "default"
     status: Status | None = None
     schedule_id: str | None = None
-    before: Millis | None = None  # with ids of an earlier time; a run's id has its fire time
+    before: Millis | None = None  # ids from before that time; a run's id has its fire time
     limit: int = 50
     cursor: str | None = None
 
     @property
     def below(self) -> str | None:
-        """No id of the list is this one or sorts after it."""
+        """An upper bound: every listed id sorts before it."""
         return None if self.before is None else new_id(self.before, 0)
 
     def wants(self, task: Task) -> bool:
@@ -82,12 +82,12 @@ class Listing:
 
 @value(frozen=True, kw_only=True, slots=True)
 class DeadListing:
-    """Which dead tasks to list; the one that died last comes first."""
+    """Which dead tasks to list, latest death first."""
 
     namespace: str | None = None
     error_type: str | None = None
-    since: Millis | None = None  # died then or later
-    before: Millis | None = None  # died before then
+    since: Millis | None = None  # died at that time or later
+    before: Millis | None = None  # died before that time
     limit: int = 50
     cursor: str | None = None
 
@@ -109,64 +109,64 @@ def _type_of(failed: Attempt | None) -> str | None:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Page:
-    """Filters apply while reading, so a page may be short; only no cursor ends a list."""
+    """Filters apply while reading, so a page may be short. The list ends where `cursor` is None."""
 
     tasks: Sequence[Task]
     cursor: str | None
 
 
 class TaskStore(Protocol):
-    """The truth."""
+    """The tasks: the only source of truth about them."""
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        """Store each task if its id is not taken; Refused tells what stands there."""
+        """Stores each task if its id is free; Refused has the task that is stored under it."""
         ...
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        """The tasks that exist, as they are after every write that has been answered."""
+        """Returns the tasks that exist, after every write that was answered."""
         ...
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        """Each change, if it holds. Applied tells the whole task as it stands now. A change
-        that was made but whose answer was lost counts as applied when it is repeated. One
-        task that cannot be read is Unreadable, and the others' business goes on."""
+        """Applies each change whose expectation holds. Applied has the whole task after the write.
+        A repeated change whose first answer was lost is Applied. A task that cannot be read is
+        Unreadable, and does not affect the others."""
         ...
 
     def set_aside(self, change: Change) -> None:
-        """Move a wake, if it still stands, without reading its task: see claim.set_aside."""
+        """Moves a wake, if it has not moved, without reading its task: see claim.set_aside."""
         ...
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
-        """One bucket of the wake index, or one kind in it, in key order. It may lag behind."""
+        """Returns a bucket of the wake index, or one kind in it, in key order. It may lag."""
         ...
 
     def few_wakes(self, limit: int) -> list[Wake] | None:
-        """Every wake there is, bucket by bucket in key order, if they are few: None if there are
-        more than `limit`. However many there are, it costs no more than reading that many."""
+        """Returns all wakes, bucket by bucket in key order, or None if there are more than `limit`.
+        It never costs more than reading `limit` wakes."""
         ...
 
     def page(self, listing: Listing) -> Page: ...
 
     def dead(self, listing: DeadListing) -> Page:
-        """Dead tasks. Reads no others, however many there are."""
+        """Returns dead tasks. Reads no others, so its cost does not grow with them."""
         ...
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
-        """Give an ended attempt a row of its own; repeating it changes nothing."""
+        """Stores an ended attempt in a row of its own. Repeating it changes nothing."""
         ...
 
     def attempts(self, task_id: str) -> list[Attempt]:
-        """The rows of a task's earlier attempts, oldest first."""
+        """Returns the rows of a task's earlier attempts, oldest first."""
         ...
 
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
-        """For each key the reservation that stands: ours if the key was free or has expired."""
+        """Returns the valid reservation of each key: ours if the key was free or has expired."""
         ...
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Shards:
-    """How many shards were ever used, and since when there have been tasks."""
+    """The highest shard count ever used, and when the first task may have been stored."""
 
     count: int
     since: Millis
@@ -174,42 +174,42 @@ class Shards:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Chain:
-    """Ticks that follow each other at once; see lambdas.scanner.chain."""
+    """Ticks that follow each other without a pause; see duetime.scanner.tick_chain."""
 
-    id: str  # drawn at random for each tick that is to follow
-    until: Millis  # by then it has saved its state
-    slices: int  # into how many it cuts the shards
+    id: str  # random, new for each following tick
+    until: Millis  # by then the tick has saved its state
+    slices: int  # how many slices the shards are divided into
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class SliceState:
-    """How far the scanner of one slice of shards has come."""
+    """The progress of the scanner in one slice of shards."""
 
     fence: int = 0  # grows with every save
     cursors: Mapping[int, int] = field(default_factory=dict)  # shard → oldest minute not empty
     swept: int = 0  # the older minute that was read last
-    paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → where its slots end
-    ticked_at: Millis | None = None  # when the tick that saved it began
-    backed_up: Mapping[str, int] = field(default_factory=dict)  # lane → ticks in a row it was
-    chain: Chain | None = None  # that goes on where the tick that saved it ran out of time
+    paced: Mapping[str, Millis] = field(default_factory=dict)  # lane → end of its used slots
+    ticked_at: Millis | None = None  # when the tick that saved this state started
+    backed_up: Mapping[str, int] = field(default_factory=dict)  # lane → backed-up ticks in a row
+    chain: Chain | None = None  # continues where the saving tick ran out of time
 
 
 class CursorStore(Protocol):
     def shards(self, now: Millis) -> Shards:
-        """Reads the shard count; writes the configured one if it is larger."""
+        """Returns the shard count; raises the stored one to the configured one if larger."""
         ...
 
     def load(self, slice_number: int) -> SliceState: ...
 
     def save(self, slice_number: int, state: SliceState) -> bool:
-        """Write state if the stored fence is one less than its own: False if another tick of
-        this slice was faster, whose view is as good as ours."""
+        """Writes the state if the stored fence is one less than its own. Returns False if another
+        tick of this slice was faster; its state is as good as ours."""
         ...
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Depth:
-    """Roughly how many messages a lane holds."""
+    """The approximate number of messages in a lane."""
 
     ready: int
     delayed: int
@@ -217,29 +217,29 @@ class Depth:
 
 
 class LaneQueue(Protocol):
-    """A fast way to wake an executor; whatever it loses, the table brings back."""
+    """A fast way to reach an executor. A lost message is sent again from the task store."""
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        """Have each delivery reach an executor by its due time; False if it was refused or its
-        fate is unknown."""
+        """Sends each delivery so that it reaches an executor at its due time. Returns False for one
+        that was refused or whose fate is unknown."""
         ...
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        """Up to `limit` messages, waiting up to `wait` seconds for the first."""
+        """Returns up to `limit` messages; waits up to `wait` seconds for the first."""
         ...
 
     def delete(self, messages: Sequence[Message]) -> None: ...
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        """Let the message be received again after `delay`."""
+        """Makes the message receivable again after `delay`."""
         ...
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        """Keep messages that were received from being received again for `span` from now."""
+        """Keeps received messages hidden for `span` from now."""
         ...
 
     def bury(self, messages: Sequence[Message]) -> None:
-        """Let the last messages of dead tasks go the way of dead letters."""
+        """Hands back the last messages of dead tasks, on their way to the dead-letter queue."""
         ...
 
     def depth(self, lane: Lane) -> Depth: ...
@@ -247,14 +247,14 @@ class LaneQueue(Protocol):
 
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
-    """What every role that acts is given."""
+    """The backend, as every role gets it."""
 
     store: TaskStore
     schedules: "ScheduleStore"
     lanes: LaneQueue
-    rules: Rules
+    wake_policy: WakePolicy
     clock: Clock
-    chance: Chance
+    chance: RandomSource
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

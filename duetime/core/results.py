@@ -1,19 +1,19 @@
-"""The result of a task: JSON text, encoded once, in the thread that made the value.
+"""The result of a task: JSON text, encoded once, in the thread that produced the value.
 
-Everything after that handles the text. So a value that another thread goes on changing, or one
-that is nested deeper than an encoder can follow, fails its own attempt and nothing else, and a
-role that only records or lists tasks never parses a result.
+Everything after that handles the text. So a value that another thread keeps changing, or that is
+nested too deeply for the encoder, fails its own attempt and nothing else, and a role that only
+records or lists tasks never parses a result.
 """
 
 import re
 from typing import Any, NamedTuple
 
-from lambdas.core.codec import from_json, to_json
-from lambdas.core.errors import BadResult
+from duetime.core.codec import from_json, to_json
+from duetime.core.errors import BadResult
 
 SIZE_LIMIT = 64 * 1024  # bytes
 DEPTH_LIMIT = 100
-# An earlier release stored what was nested deeper. This much of it fits into any answer:
+# Earlier releases stored results that are nested deeper. This depth fits into any answer:
 # pydantic_core stops at 255 levels.
 READABLE_DEPTH = 200
 
@@ -21,18 +21,18 @@ _STRINGS_AND_BRACKETS = r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]'
 
 
 class Encoded(str):
-    """A result that is text already: the child of an isolated handler has encoded it."""
+    """A result that is already JSON text: the process of an isolated handler encoded it."""
 
     __slots__ = ()
 
 
 class Decoded(NamedTuple):
     value: Any
-    note: str | None = None  # why there is no value, though there is a result
+    note: str | None = None  # why a stored result has no value
 
 
 def encode_result(result: Any) -> str | None:
-    """The text of a result. Raises BadResult for one that cannot be stored."""
+    """Returns the JSON text of a result. Raises BadResult if it cannot be stored."""
     if result is None:
         return None
     if type(result) is Encoded:
@@ -40,7 +40,7 @@ def encode_result(result: Any) -> str | None:
     try:
         text = to_json(result)
         size = _size(text)
-    except Exception:  # noqa: BLE001 - classes of the handler's own may raise anything
+    except Exception:  # noqa: BLE001 - the handler's own classes may raise anything
         text = _converted(result)
         size = _size(text)
     if size > SIZE_LIMIT:
@@ -66,21 +66,21 @@ def _size(text: str) -> int:
 
 
 def _converted(result: Any) -> str:
-    """The text of what JSON has no types for."""
-    from lambdas.core.json_values import NotJson, to_json_value  # most results do not need it
+    """Returns the JSON text of a value with types that JSON lacks."""
+    from duetime.core.json_values import NotJson, to_json_value  # most results do not need it
 
     try:
         return to_json(to_json_value(result, levels=DEPTH_LIMIT))
     except NotJson as error:
         where = f"result.{error.path}" if error.path else "result"
         raise BadResult(f"{where}: {error.reason}") from None
-    except Exception as error:  # noqa: BLE001 - as above; and another thread may be changing it
+    except Exception as error:  # noqa: BLE001 - as above, or another thread changes the value
         raise BadResult(f"the result cannot be encoded: {error!r}") from None
 
 
 def is_deeper(text: str, levels: int) -> bool:
     """Whether objects and arrays are nested more than `levels` deep in a JSON text. It counts
-    instead of parsing, because a parser follows the nesting with its own stack."""
+    brackets instead of parsing, since a parser recurses with the nesting."""
     if text.count("[") + text.count("{") <= levels:
         return False
     depth = 0

@@ -1,19 +1,20 @@
-"""Retention: how long a task is kept once nothing can happen to it any more."""
+"""Retention: how long a task is kept after it has reached a final status."""
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.task import Spec
-from lambdas.core.times import DAY, Millis
+from duetime.core.lifecycle import Status
+from duetime.core.task import Spec
+from duetime.core.times import DAY, Millis
 
 RETENTION: Millis = 30 * DAY
-LEDGER: Millis = 90 * DAY  # of a schedule: what it says, and the tasks that it names
+LEDGER_RETENTION: Millis = 90 * DAY  # ledger entries, and the tasks that they name
 
 
 def kept_for(spec: Spec, retention: Millis) -> Millis:
-    """The ledger tells what became of an occurrence, as its task has it."""
-    return max(retention, LEDGER) if spec.occurrence else retention
+    """Returns how long a task is kept. The ledger reads the outcome of an occurrence from its task,
+    so the task is kept as long as the ledger."""
+    return max(retention, LEDGER_RETENTION) if spec.occurrence else retention
 
 
 def kept_until(status: Status, at: Millis, kept_for: Millis) -> Millis | None:
-    """For a task that came to its status at that time. None while it may not be removed: it goes
-    on, or it is dead and waits for a redrive, however long that takes."""
+    """Returns when a task that reached its status at `at` may be removed. None while it is not
+    final: a dead task is kept until it is redriven."""
     return at + kept_for if status.final else None

@@ -1,7 +1,7 @@
 """Retry policy: exponential backoff, jitter, cap."""
 
-from lambdas.core.times import Millis, seconds
-from lambdas.core.values import value
+from duetime.core.times import Millis, seconds
+from duetime.core.value import value
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -13,9 +13,9 @@ class RetryPolicy:
     jitter: float = 0.5
 
     def delay(self, failed_attempts: int, luck: float) -> Millis:
-        """How long to wait after the n-th failure in a row; `luck` is drawn from [0, 1).
+        """Returns the delay after the n-th failure in a row; `luck` is random, from [0, 1).
 
-        The cap bounds the backoff; the jitter comes on top, so that capped tasks spread too.
+        The cap applies to the backoff; jitter is added after it, so that capped tasks spread too.
         """
         return seconds(self._backoff(failed_attempts) + self.jitter * luck)
 

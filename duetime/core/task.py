@@ -1,18 +1,18 @@
-"""A task: what was asked for (its spec) and where it stands."""
+"""A task: the request (its spec), and its state."""
 
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.occurrence import Occurrence
+from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wakes import Wake
 
-LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; where an executor cannot run so long, less
+LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; less where the executor itself is limited
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -39,12 +39,12 @@ class Spec:
 class TaskError:
     type: str
     message: str
-    traceback: str | None = None  # its end, of a handler that raised
+    traceback: str | None = None  # its last lines, if a handler raised
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One leased run. Without an outcome it is still going on."""
+    """One leased run. It has no outcome while it is running."""
 
     number: int
     started_at: Millis
@@ -65,54 +65,69 @@ class Task:
     id: str
     spec: Spec
     status: Status
-    token: str  # names the one delivery that may start the next attempt
+    token: str  # identifies the only delivery that may start the next attempt
     due_at: Millis
     wake: Wake | None
     created_at: Millis
     updated_at: Millis
-    budget: int  # the attempt number that may not be passed
-    attempt: int = 0  # never goes back
+    budget: int  # the highest allowed attempt number
+    attempt: int = 0  # only increases
     lease_until: Millis | None = None
     holder: str | None = None
     current: Attempt | None = None
-    previous: Attempt | None = None  # kept until the attempt has a row of its own
+    previous: Attempt | None = None  # until it has a row of its own
     cancel_requested: bool = False
-    # How often a watch has sent this delivery again. Once it was leased: when the message was
-    # written that began the attempt, which tells that message from every other sending.
-    sends: int = 0
-    skips: int = 0  # how often running a watch held back because the lane was backed up
+    sends: int = 0  # one stored column; read `resends` or `message_written_at`
+    skips: int = 0  # how often in a row a watch sent nothing, since the lane was backed up
     progress: Progress | None = None
-    result: str | None = None  # JSON: see lambdas.core.results
-    reason: str | None = None  # why it was cancelled, if nobody asked for that
+    result: str | None = None  # JSON: see duetime.core.results
+    reason: str | None = None  # why Duetime cancelled it; None if a person did
 
     @property
     def lane(self) -> Lane:
         return self.spec.priority
 
     @property
+    def resends(self) -> int:
+        """How often a watch has enqueued this delivery again; 0 once the attempt has started."""
+        return 0 if self._leased else self.sends
+
+    @property
+    def message_written_at(self) -> Millis | None:
+        """When the message was written that started the current attempt; None before the lease.
+        It distinguishes that message from every other copy of the same delivery."""
+        return self.sends if self._leased else None
+
+    @property
+    def _leased(self) -> bool:
+        """Whether the last write of `sends` was a lease's. A task that was cancelled between two
+        attempts counts as leased: its `sends` is a count, which equals no message's time."""
+        return self.attempt > 0 and (self.status is Status.RUNNING or self.status.finished)
+
+    @property
     def finished_at(self) -> Millis | None:
-        """Nothing touches a finished task, so its last update is its end."""
+        """The time of the last update, since a finished task is not updated."""
         return self.updated_at if self.status.finished else None
 
     @property
     def last_failure(self) -> Attempt | None:
-        """The attempt whose error still says something: none once the task has succeeded."""
+        """The latest attempt with an error; None once the task has succeeded."""
         if self.status is Status.SUCCEEDED:
             return None
         tries = (self.current, self.previous)
         return next((a for a in tries if a is not None and a.error is not None), None)
 
     @property
-    def owes(self) -> bool:
-        """Whether something is still to follow from its end."""
+    def has_follow_up(self) -> bool:
+        """Whether its follow-up is still to be run: see duetime.engine.followups."""
         return self.status.finished and self.wake is not None
 
     def expired(self, now: Millis) -> bool:
-        """Whether its time passed before it ever started."""
+        """Whether it passed its `expires_at` before its first attempt."""
         expires_at = self.spec.expires_at
         return self.attempt == 0 and expires_at is not None and expires_at <= now
 
 
 def storable(text: str, limit: int) -> str:
-    """Text from a handler or a target, made safe to store: bounded, and valid Unicode."""
+    """Returns text from a handler or target as it can be stored: bounded, valid Unicode."""
     return text[:limit].encode(errors="replace").decode()

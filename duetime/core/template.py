@@ -1,20 +1,64 @@
-"""Templates: what a schedule leaves open in its task until it is run.
+"""Templates: the placeholders in a schedule's task.
 
-`{{scheduled_for}}` stands for a value, `{{{{` for two braces. A string that is nothing but one
-name becomes the value itself, whatever JSON that is; amid other text it becomes text.
+`{{scheduled_for}}` is replaced by a value, `{{{{` by two braces. A string that consists of one name
+becomes the value itself, which can be any JSON; within other text the value becomes text.
 
-Names are filled in twice: those of the schedule when the task is made, those of the previous run
-when the task starts. What `render` gives is a template again, so that no text that was put in is
-ever read as a name. `finish` is the last time.
+Names are filled in twice: those of the schedule when the task is created, those of the previous
+run when the task starts. The output of `render` is a template again, with inserted text escaped,
+so that inserted text is never read as a name. `finish` fills in names for the last time.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from lambdas.core.codec import to_json
-from lambdas.core.errors import DuetimeError
-from lambdas.core.strings import map_strings, strings_in, told
+from duetime.core.codec import to_json
+from duetime.core.errors import DuetimeError
+
+# The last step, and the trail before it. The path is built only when it is shown.
+Trail = tuple[Any, Any] | None
+
+
+def dotted_path(trail: Trail) -> str:
+    """Returns a path such as items.0.url."""
+    steps = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(str(step))
+    return ".".join(reversed(steps))
+
+
+def strings_in(value: Any) -> Iterator[tuple[Trail, str]]:
+    """Yields every string value with its trail, in order. Keys are not included."""
+    pending: list[tuple[Trail, Any]] = [(None, value)]
+    while pending:
+        trail, inner = pending.pop()
+        if isinstance(inner, str):
+            yield trail, inner
+        else:
+            pending += [((trail, step), below) for step, below in reversed(_steps(inner))]
+
+
+def map_strings(value: Any, change: Callable[[str], Any]) -> Any:
+    """Returns a copy of the value with each string replaced by `change(string)`, of any type."""
+    top = [value]
+    pending: list[Any] = [top]
+    while pending:
+        copy = pending.pop()
+        for step, inner in _steps(copy):
+            if isinstance(inner, str):
+                copy[step] = change(inner)
+            elif isinstance(inner, dict | list):
+                copy[step] = inner.copy()
+                pending.append(copy[step])
+    return top[0]
+
+
+def _steps(value: Any) -> list[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
+
 
 OF_THE_SCHEDULE: Final = ("scheduled_for", "schedule.id", "schedule.name")
 RESULT: Final = "previous.result"
@@ -25,17 +69,17 @@ OF_THE_PREVIOUS: Final = (
     "previous.scheduled_for",
 )
 NAMES: Final = (*OF_THE_SCHEDULE, *OF_THE_PREVIOUS)
-# A result may have 64 KiB, and each of these names may stand for it.
-MOST_NAMES: Final = 100
+# Each name may be replaced by a result of up to 64 KiB.
+MAX_NAMES: Final = 100
 
 _BRACES = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
-# Never taken from a user. It keeps a name that is left alone from becoming a whole value when
-# the text beside it turned out empty.
+# A name that users cannot write. It is added to a name whose neighbouring text has become empty,
+# so that the name is not taken for a whole value later.
 _NOTHING = ""
 
 
 class BadTemplate(DuetimeError, ValueError):
-    """A template that cannot be filled in, in words for whoever wrote it."""
+    """A template that cannot be filled in; `reason` is shown to the user."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
@@ -44,7 +88,7 @@ class BadTemplate(DuetimeError, ValueError):
 
 
 class Found(NamedTuple):
-    path: str  # items.0.url; empty if the value is itself a string
+    path: str  # items.0.url; empty if the whole value is a string
     name: str
 
 
@@ -54,18 +98,18 @@ class _Piece(NamedTuple):
 
 
 def names_in(value: Any) -> Iterator[Found]:
-    """The names in the strings of a value; BadTemplate if braces do not close."""
+    """Yields the names in the strings of a value. Raises BadTemplate if braces do not close."""
     for trail, text in strings_in(value):
         if "{{" in text:
-            path = told(trail)
+            path = dotted_path(trail)
             yield from (Found(path, piece.text) for piece in _pieces(text, path) if piece.name)
 
 
-def check(value: Any, known: Collection[str] = NAMES) -> None:
-    """BadTemplate for what nobody will ever be able to fill in."""
+def check_names(value: Any, known: Collection[str] = NAMES) -> None:
+    """Raises BadTemplate for names that are not known, and for too many names."""
     for number, (path, name) in enumerate(names_in(value)):
-        if number == MOST_NAMES:
-            raise BadTemplate(path, f"more than {MOST_NAMES} names in one task")
+        if number == MAX_NAMES:
+            raise BadTemplate(path, f"more than {MAX_NAMES} names in one task")
         if name in known or (RESULT in known and _within_result(name)):
             continue
         if name in NAMES or _within_result(name):
@@ -75,17 +119,17 @@ def check(value: Any, known: Collection[str] = NAMES) -> None:
 
 
 def render(value: Any, names: Mapping[str, Any], *, whole: bool = True) -> Any:
-    """Fill in the names that are given; the others stay. Unless `whole`, all become text."""
+    """Fills in the given names and keeps the others. Unless `whole`, all values become text."""
     return map_strings(value, lambda text: _partly(text, names, whole))
 
 
 def finish(value: Any, names: Mapping[str, Any], *, whole: bool = True) -> Any:
-    """Fill in the names for the last time: what comes out is no template any more."""
+    """Fills in the names for the last time: the output is not a template any more."""
     return map_strings(value, lambda text: _wholly(text, names, whole))
 
 
 def literal(value: Any) -> Any:
-    """The template that stands for this very value."""
+    """Returns the template whose output is this value."""
     return map_strings(value, lambda text: text.replace("{{", "{{{{"))
 
 
@@ -141,7 +185,7 @@ def _filled(piece: _Piece, names: Mapping[str, Any]) -> _Piece:
 
 
 def _joined(pieces: Iterator[_Piece]) -> list[_Piece]:
-    """Texts side by side become one, so that braces that come to stand together are seen."""
+    """Merges adjacent texts, so that braces that have become adjacent are escaped together."""
     joined: list[_Piece] = []
     texts: list[str] = []
     for piece in (*pieces, _Piece(True, "")):
@@ -164,7 +208,7 @@ def _given(name: str, names: Mapping[str, Any]) -> bool:
 
 
 def _value(name: str, names: Mapping[str, Any]) -> Any:
-    """What is not there, in a result of another shape or of no run at all, is null."""
+    """Returns the value of a name; None if a part of the result or the run is missing."""
     if name in names:
         return names[name]
     value = names[RESULT]

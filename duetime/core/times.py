@@ -1,7 +1,7 @@
 """Times are integers: milliseconds since the epoch, UTC.
 
 The contract keeps times to the millisecond, and tokens, wake keys, leases and delays all
-compute with them. Only the HTTP edge speaks RFC 3339 (see docs/decisions/0002).
+compute with them. Only the HTTP edge speaks RFC 3339 (see docs/explanation/decisions/0002).
 """
 
 from datetime import UTC, datetime
@@ -15,6 +15,8 @@ HOUR: Millis = 60 * MINUTE
 DAY: Millis = 24 * HOUR
 YEAR: Millis = 365 * DAY
 
+CLOCK_SKEW: Millis = 5 * SECOND  # the largest tolerated difference between two machines' clocks
+
 
 def seconds(value: float) -> Millis:
     return round(value * SECOND)
@@ -25,7 +27,7 @@ def to_datetime(at: Millis) -> datetime:
 
 
 def from_datetime(moment: datetime) -> Millis:
-    """The millisecond at or after a moment: rounding down would let a task start early."""
+    """Returns the millisecond at or after a moment. Rounding down would start a task early."""
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * SECOND - (-delta.microseconds // 1_000)
 

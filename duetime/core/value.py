@@ -1,12 +1,12 @@
 """`@value`: a dataclass, frozen for the type checker.
 
-A frozen dataclass sets each field through object.__setattr__, which makes it four times as dear
-to make as a plain one, and a task makes some thirty values on its way: freezing them at run time
-costs a fifth of all CPU. So mypy forbids assignment, and at run time nothing checks it.
+A frozen dataclass sets each field through object.__setattr__, so creating one costs four times as
+much as a plain one. A task creates some thirty values on its way, and freezing them at run time
+costs a fifth of all CPU. So mypy forbids assignment, and nothing checks it at run time.
 
-A dataclass also writes and compiles its methods when it is imported, and its signature for a
-docstring: up to a millisecond for each class, which a cold function waits for. So only `__init__`
-is written for each; the rest is put together from what is there.
+A dataclass also generates and compiles its methods on import, and its signature as a docstring: up
+to a millisecond per class, which delays a cold start. So only `__init__` is generated for each
+class; the other methods are shared.
 """
 
 from typing import TYPE_CHECKING
@@ -30,8 +30,8 @@ else:
         return make
 
     def _repr(self):
-        told = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
-        return f"{type(self).__qualname__}({told})"
+        fields_shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__qualname__}({fields_shown})"
 
     def _compared(*names):
         read = attrgetter(*names)

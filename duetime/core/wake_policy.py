@@ -1,28 +1,28 @@
-"""The numbers of the protocol, and how they place a wake."""
+"""The wake policy: the shard count, the horizon, and where they place a wake."""
 
-from lambdas.core.lanes import Lane
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake, WakeKind, bucket_of, minute_of, shard_of
+from duetime.core.lanes import Lane
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.value import value
+from duetime.core.wakes import Wake, WakeKind, bucket_of, minute_of, shard_of
 
-LONGEST_HORIZON: Millis = 900 * SECOND  # SQS delays a message no longer
+LONGEST_HORIZON: Millis = 900 * SECOND  # the longest delay of an SQS message
 FIRST_WATCH: Millis = 2 * MINUTE
 WATCH_SPREAD: Millis = 2 * MINUTE
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Draw:
-    """Everything random that one decision may need, drawn by the caller."""
+    """The random input of one decision, drawn by the caller."""
 
     luck: float  # [0, 1): jitter
-    spread: float  # [0, 1): where in its range a watch falls
+    spread: float  # [0, 1): position of a watch within its range
     nonce: str  # makes a token or a holder unique
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Rules:
+class WakePolicy:
     shards: int
-    horizon: Millis = 4 * MINUTE  # a tick may come a minute late, and two may be missed
+    horizon: Millis = 4 * MINUTE  # covers a tick that is a minute late, and two missed ticks
 
     def __post_init__(self) -> None:
         if self.shards < 1:
@@ -34,8 +34,8 @@ class Rules:
         return due_at - now <= self.horizon
 
     def place(self, task_id: str, lane: Lane, due_at: Millis, *, now: Millis, draw: Draw) -> Wake:
-        """Within the horizon a delivery goes out at once and a watch stands behind it;
-        beyond it the scanner dispatches the task at its time."""
+        """Returns a watch for a task that is due within the horizon, since its delivery is sent
+        at once; otherwise the wake at which the scanner dispatches the task."""
         if self.within_horizon(due_at, now):
             return self.first_watch(task_id, lane, due_at, now=now, draw=draw)
         return self.wake(WakeKind.DISPATCH, task_id, lane, due_at, now=now)
@@ -47,6 +47,7 @@ class Rules:
         return self.wake(WakeKind.WATCH, task_id, lane, at, now=now)
 
     def wake(self, kind: WakeKind, task_id: str, lane: Lane, at: Millis, *, now: Millis) -> Wake:
-        """A wake to be written now: never in a minute that the scanner may have left behind."""
+        """Returns a wake to be written now. Its bucket is never in the past, where the scanner may
+        not look again."""
         bucket = bucket_of(minute_of(max(at, now)), shard_of(task_id, self.shards))
         return Wake(kind=kind, lane=lane, at=at, task_id=task_id, bucket=bucket)

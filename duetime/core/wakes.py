@@ -1,8 +1,8 @@
 """The wake index: buckets, shards and keys.
 
-Whatever the scanner must look at again has a wake. Its bucket is one UTC minute and one shard;
-its key sorts by kind, lane rank, time and id. A key is rewritten by every step that moves the
-wake, so the key itself is the optimistic lock of a claim.
+Every row that the scanner must look at again has a wake. Its bucket is one UTC minute and one
+shard; its key sorts by kind, lane rank, time and id. Every step that moves the wake rewrites the
+key, so the key is the optimistic lock of a claim.
 """
 
 from dataclasses import replace
@@ -11,15 +11,15 @@ from enum import StrEnum
 from functools import lru_cache
 from zlib import crc32
 
-from lambdas.core.lanes import Lane
-from lambdas.core.times import MINUTE, Millis
-from lambdas.core.values import value
+from duetime.core.lanes import Lane
+from duetime.core.times import MINUTE, Millis
+from duetime.core.value import value
 
 
 class WakeKind(StrEnum):
-    DISPATCH = "d"  # send it at its time; read ahead of time
-    SCHEDULE = "s"  # its next occurrence is near; not touched before its time, nor is a watch
-    WATCH = "w"  # look whether all is well; never touched before its time
+    DISPATCH = "d"  # enqueue the task; read up to a horizon before its time
+    SCHEDULE = "s"  # materialise the next occurrence; read at its time, as is a watch
+    WATCH = "w"  # check whether the task makes progress
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -27,7 +27,7 @@ class Wake:
     kind: WakeKind
     lane: Lane
     at: Millis
-    task_id: str  # or that of a schedule
+    task_id: str  # or the id of a schedule
     bucket: str
 
     @property
@@ -35,7 +35,7 @@ class Wake:
         return f"{self.kind}#{self.lane.rank}#{self.at:013d}#{self.task_id}"
 
     def moved(self, kind: WakeKind, at: Millis) -> "Wake":
-        """To another time, which has not passed, in the same shard."""
+        """Returns the wake at another time, which must not have passed, in the same shard."""
         bucket = bucket_of(minute_of(at), int(self.bucket.partition("#")[2]))
         return replace(self, kind=kind, at=at, bucket=bucket)
 
@@ -61,5 +61,5 @@ def shard_of(task_id: str, shards: int) -> int:
 
 @lru_cache(maxsize=1_024)
 def bucket_of(minute: int, shard: int) -> str:
-    """Readable, since operators meet it in the console: `20261116T0907#03`."""
+    """Returns the key of a bucket, readable for operators: `20261116T0907#03`."""
     return f"{datetime.fromtimestamp(minute * 60, UTC):%Y%m%dT%H%M}#{shard:02d}"

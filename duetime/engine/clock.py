@@ -1,14 +1,16 @@
-"""The real clock and the real dice: the only place that the roles' time and chance come from."""
+"""The system clock and the system's randomness, as every role uses them."""
 
 import time
 from os import urandom
 from struct import Struct
 
-from lambdas.core.ids import RANDOM_BITS, new_id
-from lambdas.core.rules import Draw
-from lambdas.core.times import Millis
+from duetime.core.ids import RANDOM_BITS, new_id
+from duetime.core.ports import Clock
+from duetime.core.times import SECOND, Millis
+from duetime.core.wake_policy import Draw
 
-# Linux counts the time that the machine was asleep on a clock of its own; macOS on the usual one.
+# On Linux only CLOCK_BOOTTIME includes the time that the machine was asleep; on macOS
+# CLOCK_MONOTONIC does.
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -20,9 +22,9 @@ class SystemClock:
         return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 
-class SystemChance:
-    """Straight from the operating system, since a copied or thawed environment would repeat a
-    generator's draws, and with them tokens and holders."""
+class SystemRandom:
+    """Reads every value from the operating system: a generator in a copied or thawed environment
+    would repeat its values, and with them tokens and holders."""
 
     def draw(self) -> Draw:
         luck, spread, nonce = _THREE.unpack(urandom(_THREE.size))
@@ -36,3 +38,24 @@ class SystemChance:
 
 
 _THREE = Struct(">IIQ")
+
+
+JUMP_TOLERANCE: Millis = 2 * SECOND  # a thread may be delayed between reading the two clocks
+
+
+class ClockJumps:
+    """Detects that the wall clock was set."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ahead = self._offset()
+
+    def seen(self) -> bool:
+        """Whether the wall clock was set since the last call. A clock that is adjusted slowly does
+        not count."""
+        before, self._ahead = self._ahead, self._offset()
+        return abs(self._ahead - before) > JUMP_TOLERANCE
+
+    def _offset(self) -> Millis:
+        """How far the wall clock is ahead of the monotonic one."""
+        return self._clock.now() - self._clock.monotonic()

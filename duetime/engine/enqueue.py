@@ -1,23 +1,26 @@
-"""enqueue: the delivery of a stored task goes out to its lane. Shared by every role that sends."""
+"""enqueue: sends the deliveries of stored tasks to their lanes."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
-from lambdas.core.delivery import delivery_of
-from lambdas.core.ports import Ports
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.claim import release
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from duetime.core.delivery import delivery_of
+from duetime.core.ports import Ports
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.claim import release
+from duetime.core.task import Task
+from duetime.core.times import Millis
 
-AT_ONCE: Mapping[str, Millis] = {}
+NO_DELAYS: Mapping[str, Millis] = {}
 
 
-def enqueue(ports: Ports, tasks: Sequence[Task], not_before: Mapping[str, Millis] = AT_ONCE) -> int:
-    """Send, and give back to the scanner what was refused or whose fate is unknown. A retry that
-    was asked to stop while it still ran ends here instead. Returns how many were sent.
+def enqueue(
+    ports: Ports, tasks: Sequence[Task], not_before: Mapping[str, Millis] = NO_DELAYS
+) -> int:
+    """Sends the deliveries, and releases those that were refused or whose fate is unknown to the
+    scanner. A retry with a cancel request is cancelled instead. Returns how many were sent.
 
-    `not_before` tells, by task id, which are to reach an executor only later than their due time.
-    If the sender is cut off in between, the watch that stands behind every delivery does it."""
+    `not_before` maps task ids to times: such a task reaches an executor no earlier. If the process
+    dies before the release, the watch of the task sends the delivery again."""
     now = ports.clock.now()
     stopped = [cancel(task, now=now) for task in tasks if task.cancel_requested]
     if stopped:
@@ -33,5 +36,22 @@ def enqueue(ports: Ports, tasks: Sequence[Task], not_before: Mapping[str, Millis
     refused = [d for d, sent in zip(deliveries, accepted, strict=True) if not sent]
     if refused:
         now = ports.clock.now()
-        ports.store.apply([release(ports.rules, delivery, now=now) for delivery in refused])
+        ports.store.apply([release(ports.wake_policy, delivery, now=now) for delivery in refused])
     return len(deliveries) - len(refused)
+
+
+log = logging.getLogger(__name__)
+
+
+def try_enqueue(ports: Ports, tasks: Sequence[Task]) -> None:
+    """Enqueues stored tasks, and logs an error instead of raising it. The tasks are stored, so the
+    caller must not report a failure: the client would submit them again. The watch of each task
+    sends what was not sent here."""
+    if not tasks:
+        return
+    try:
+        enqueue(ports, tasks)
+    except Exception:
+        log.exception(
+            "enqueue failed: left to the watch", extra={"count": len(tasks), "step": "enqueue"}
+        )

@@ -1,100 +1,114 @@
-"""debts: what must follow from the end of a run is done. Shared by the relay, which hears of the
-end at once, and the scanner, which comes upon the watch of a task that still owes.
+"""Follow-ups: what must happen after a run of a schedule has ended.
 
-Paying twice changes nothing: see lambdas.core.schedules.ended. The end of a run that owes nothing
-may still let another one go on, if one has come to wait for it since. The relay looks, and if it
-does not hear of the end, the one that waits looks again by itself.
+1. The executor records the outcome. If the run has a follow-up, the same write leaves a watch on
+   the finished task (core.steps.follow_up).
+2. The relay sees the status change and calls `run_follow_ups_after`.
+3. The schedule is changed: it no longer names the run, counts it if it is dead, and sets the next
+   fire time of a delay (core.schedules.run_ended decides).
+4. The next run starts: a waiting run is enqueued, or the next occurrence is materialised.
+5. The watch is removed from the finished task.
+
+The scanner is the fallback: if the relay fails anywhere on this path, the watch comes due, and the
+scanner calls `run_follow_ups`. Running a follow-up twice changes nothing, because step 3 changes
+only a schedule that still names the task.
+
+A run without a follow-up can still have another run waiting for it that was put later. Only the
+relay checks for that; if it misses the end, the waiting run checks again by itself.
 """
 
 from collections.abc import Sequence
 
-from lambdas.core.events import StatusChange
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Ports
-from lambdas.core.schedules.ended import ended, waits_for
-from lambdas.core.schedules.ports import Differs, Stands
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.steps.settle import settle
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.enqueue import enqueue
-from lambdas.materialise import TRIES, materialise
-from lambdas.passing import note_passed
+from duetime.core.change import Applied, Refused
+from duetime.core.events import StatusChange
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Ports
+from duetime.core.schedules.run_ended import schedule_after_run, waits_for
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.engine.enqueue import enqueue
+from duetime.engine.materialise import MAX_WRITE_ATTEMPTS, materialise
+from duetime.engine.superseded import record_superseded
 
 
-def follow_up(ports: Ports, changes: Sequence[StatusChange]) -> None:
-    """Do what follows from the ends among these changes."""
-    asked = {c.schedule_id for c in changes if c.schedule_id and not c.owes}
+def run_follow_ups_after(ports: Ports, changes: Sequence[StatusChange]) -> None:
+    """Runs the follow-ups of the runs that have ended with these changes. For the relay."""
+    asked = {c.schedule_id for c in changes if c.schedule_id and not c.has_follow_up}
     schedules = ports.schedules.get(list(asked)) if asked else {}
     ids = [
         change.task_id
         for change in changes
-        if change.owes
+        if change.has_follow_up
         or ((named := schedules.get(change.schedule_id or "")) and waits_for(named, change.task_id))
     ]
     if ids:
-        pay_named(ports, ids)
+        run_follow_ups_by_id(ports, ids)
 
 
-def pay(ports: Ports, tasks: Sequence[Task]) -> int:
-    """Returns how many have paid. One that cannot pay now keeps its watch."""
-    paid = [task for task in tasks if task.status.finished and _pay(ports, task)]
-    owing = [settle(task) for task in paid if task.owes]
-    if owing:
-        ports.store.apply(owing)
-    return len(paid)
+def run_follow_ups_by_id(ports: Ports, task_ids: Sequence[str]) -> int:
+    return run_follow_ups(ports, list(ports.store.get(task_ids).values()))
 
 
-def pay_named(ports: Ports, task_ids: Sequence[str]) -> int:
-    return pay(ports, list(ports.store.get(task_ids).values()))
+def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
+    """Runs the follow-ups of finished tasks and removes their watches. Returns how many are done;
+    a task whose follow-up cannot run now keeps its watch."""
+    done = [task for task in tasks if task.status.finished and _run_follow_up(ports, task)]
+    watched = [follow_up_done(task) for task in done if task.has_follow_up]
+    if watched:
+        ports.store.apply(watched)
+    return len(done)
 
 
-def follow(ports: Ports, schedule: Schedule, now: Millis) -> None:
-    """Wake the run whose turn it is, and put the next one if it is near."""
-    if schedule.waiting:
-        _wake_next(ports, schedule)
-    if schedule.wake is not None and schedule.wake.at <= now:
-        materialise(ports, [schedule], now=now)
-
-
-def _pay(ports: Ports, task: Task) -> bool:
+def _run_follow_up(ports: Ports, task: Task) -> bool:
+    """Changes the schedule and starts its next runs. Another writer of the schedule may win the
+    race: then the change is decided again on the schedule as that writer left it."""
     occurrence = task.spec.occurrence
     if occurrence is None:
         return True
     schedule = ports.schedules.get([occurrence.schedule_id]).get(occurrence.schedule_id)
-    if schedule is None:  # of one that only cannot be read, the debt stays until it can be
+    if schedule is None:  # deleted: nothing to do; unreadable: the watch stays until it is readable
         return not ports.schedules.exist([occurrence.schedule_id])
-    for _ in range(TRIES):
+    for _ in range(MAX_WRITE_ATTEMPTS):
         now = ports.clock.now()
-        changed = ended(ports.rules, schedule, task, now)
+        changed = schedule_after_run(ports.wake_policy, schedule, task, now)
         if changed is None:
-            follow(ports, schedule, now)
+            start_next_runs(ports, schedule, now)
             return True
-        (answer,) = ports.schedules.put([note_passed(ports, schedule, changed, now)])
+        (answer,) = ports.schedules.put([record_superseded(ports, schedule, changed, now)])
         match answer:
-            case Stands(after):
-                follow(ports, after, now)
+            case Applied(after):
+                start_next_runs(ports, after, now)
                 return True
-            case Differs(None):
+            case Refused(None):
                 return True
-            case Differs(Schedule() as standing):
-                schedule = standing
+            case Refused(Schedule() as stored):
+                schedule = stored
             case _:
                 break
     return False
 
 
-def _wake_next(ports: Ports, schedule: Schedule) -> None:
-    """The first in line goes on if the run before it is over; when it starts, it looks itself."""
+def start_next_runs(ports: Ports, schedule: Schedule, now: Millis) -> None:
+    """Enqueues the waiting run whose turn it is, and materialises the next occurrence if near."""
+    if schedule.waiting:
+        _enqueue_waiting(ports, schedule)
+    if schedule.wake is not None and schedule.wake.at <= now:
+        materialise(ports, [schedule], now=now)
+
+
+def _enqueue_waiting(ports: Ports, schedule: Schedule) -> None:
+    """Enqueues the first waiting run if the active run has ended. The executor decides again when
+    the run is about to start, so a message too many is harmless."""
     named = [task_id for task_id in (schedule.active, *schedule.waiting) if task_id]
     tasks = ports.store.get(named)
     active = tasks.get(schedule.active or "")
     if active is not None and not active.status.finished:
         return
-    waiting = [task for i in schedule.waiting if (task := tasks.get(i)) and _waits(task)]
+    waiting = [task for i in schedule.waiting if (task := tasks.get(i)) and _is_waiting(task)]
     if waiting:
         enqueue(ports, waiting[:1])
 
 
-def _waits(task: Task) -> bool:
+def _is_waiting(task: Task) -> bool:
     return task.status in (Status.ENQUEUED, Status.PENDING) and task.attempt == 0

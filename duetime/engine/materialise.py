@@ -1,63 +1,110 @@
-"""materialise: the occurrences of schedules that are near become tasks. Shared by every role that
-meets a schedule whose time has come: the scanner, the API after a change, the relay.
+"""materialise: turns the occurrences of schedules that come due soon into tasks.
 
-Put the tasks, note them in the ledger, advance the schedules, send: it may be cut off anywhere.
-What was put is found again by its id, and what was not sent has a watch behind it. The write that
-advances a schedule has lost if somebody has changed or paused the schedule: then the tasks that
-were put are of an old version, and are cancelled, here or when they come to start.
+The scanner calls it for schedules whose wake has come due, the API after a change, the relay after
+the end of a run.
+
+It puts the tasks, writes the ledger, advances the schedules and enqueues the tasks, and may be cut
+off anywhere: a task that was put is found again by its id, and one that was not enqueued has a
+watch. The write that advances a schedule loses if the schedule was changed or paused meanwhile:
+then the tasks that were put belong to an old version, and are cancelled here or before they start.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from typing import NamedTuple, TypeGuard
 
-from lambdas.core.change import Applied, Refused, Unknown, Unreadable
-from lambdas.core.ports import Ports
-from lambdas.core.schedules.decisions import CHANGED, MISFIRE
-from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow
-from lambdas.core.schedules.occurrences import occurrence_spec
-from lambdas.core.schedules.passes import Ahead, Pass
-from lambdas.core.schedules.ports import Differs, Stands
-from lambdas.core.schedules.schedule import MISSED, Schedule
-from lambdas.core.steps.cancel import cancel_unstarted
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import WakeKind
-from lambdas.enqueue import enqueue
-from lambdas.looking import Looking
+from duetime.core.change import Applied, Refused, Unknown, Unreadable
+from duetime.core.errors import Unavailable
+from duetime.core.ports import Ports
+from duetime.core.schedules.changes import broken
+from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerRow
+from duetime.core.schedules.lookahead import look_ahead, needed_task_ids
+from duetime.core.schedules.lookahead_pass import LookaheadPass, PlannedOccurrence
+from duetime.core.schedules.occurrence_spec import occurrence_spec
+from duetime.core.schedules.schedule import OWN_RULE, Schedule
+from duetime.core.schedules.start_decisions import CHANGED, MISFIRE
+from duetime.core.steps.cancel import cancel_unstarted
+from duetime.core.steps.submit import submit
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wakes import WakeKind
+from duetime.engine.enqueue import enqueue
 
 log = logging.getLogger(__name__)
 
-TRIES = 5  # to advance a schedule while runs of it begin and end
-AT_ONCE: Mapping[str, Millis] = {}
+
+class Evaluator:
+    """Evaluates schedules, and marks a schedule that cannot be evaluated as broken, so that it does
+    not affect the others."""
+
+    def __init__(self, ports: Ports, now: Millis) -> None:
+        self._ports = ports
+        self._now = now
+        self.broken = 0  # schedules that were marked
+        self._known: dict[str, Task] = {}  # the tasks that the schedules depend on
+
+    def load(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        """Reads the tasks that the schedules depend on. Returns the schedules that can be
+        evaluated."""
+        ids: list[str] = []
+        sound = []
+        for schedule in schedules:
+            with self._marking_broken(schedule):
+                ids += needed_task_ids(schedule, self._now, self._ports.wake_policy.horizon)
+                sound.append(schedule)
+        self._known = self._ports.store.get(ids) if ids else {}
+        return sound
+
+    def look_ahead(self, schedule: Schedule, slot: Millis) -> LookaheadPass | None:
+        with self._marking_broken(schedule):
+            return look_ahead(self._ports.wake_policy, schedule, self._now, slot, self._known)
+        return None
+
+    @contextmanager
+    def _marking_broken(self, schedule: Schedule) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:  # this machine's fault: a time zone or module could not be opened
+            raise Unavailable(f"the schedule could not be evaluated: {error}") from error
+        except Exception as error:
+            log.exception("schedule broken", extra={"step": "scan", "schedule_id": schedule.id})
+            reason = f"{type(error).__name__}: {error}"
+            aside = broken(self._ports.wake_policy, schedule, reason, self._now)
+            self._ports.schedules.write_ledger(aside.ledger_entries, self._now)
+            self._ports.schedules.put([aside.schedule])
+            self.broken += 1
+
+
+MAX_WRITE_ATTEMPTS = 5  # to write a schedule whose runs start and end at the same time
+NO_SLOTS: Mapping[str, Millis] = {}
 
 
 @value(kw_only=True, slots=True)
 class Materialised:
-    occurrences: int = 0  # that became tasks
+    occurrences: int = 0  # new tasks
     sent: int = 0
     advanced: list[Schedule] = field(default_factory=list)
     broken: int = 0
-    more: bool = False  # there is more to put at once than one pass takes
+    more: bool = False  # one pass could not put everything that is due
 
 
 class _Built(NamedTuple):
     task: Task | None
     row: LedgerRow
-    awaited: bool  # the next run waits for its end, so it must not wait for its watch
+    awaited: bool  # the next run waits for its end, so it must be enqueued at once
 
 
 @value(kw_only=True, slots=True)
 class _Put:
     """A pass whose occurrences have been put."""
 
-    done: Pass
-    tasks: list[Task] = field(default_factory=list)  # that came into being
-    found: list[Task] = field(default_factory=list)  # that a cut-off pass had put: to be sent now
-    sure: bool = True
+    done: LookaheadPass
+    tasks: list[Task] = field(default_factory=list)  # new
+    found: list[Task] = field(default_factory=list)  # put by a cut-off pass: to be enqueued now
+    sure: bool = True  # it is known of every occurrence whether it was put
     advanced: bool = False
 
     @property
@@ -68,17 +115,19 @@ class _Put:
 def materialise(
     ports: Ports,
     schedules: Sequence[Schedule],
-    slots: Mapping[str, Millis] = AT_ONCE,
+    slots: Mapping[str, Millis] = NO_SLOTS,
     *,
     now: Millis,
 ) -> Materialised:
-    """`slots` tells, by schedule id, when a run that makes up for missed ones may begin. `now` is
-    when the schedules stood so, or earlier: whoever is held up after he has read them must not
-    take for missed what others have put since."""
+    """Turns the occurrences of these schedules that come due soon into tasks.
+
+    `slots` maps schedule ids to the time when a catch-up run may start. `now` must not be later
+    than the read of the schedules: with a later time, a delayed caller would treat fire times as
+    missed that others have put since."""
     done = Materialised()
-    settled = _round(ports, schedules, slots, now, done)
-    if settled:  # what was missed is decided, and stands: now it can be put
-        _round(ports, settled, slots, now, done)
+    decided = _round(ports, schedules, slots, now, done)
+    if decided:  # what happens to missed fire times is stored: now they can be put
+        _round(ports, decided, slots, now, done)
     return done
 
 
@@ -89,10 +138,14 @@ def _round(
     now: Millis,
     done: Materialised,
 ) -> list[Schedule]:
-    """Returns the schedules that are to be looked at again."""
-    looking = Looking(ports, now)
-    passes = [p for s in looking.at(schedules) if (p := looking.ahead(s, slots.get(s.id, 0)))]
-    done.broken += looking.broken
+    """Makes one pass over each schedule. Returns the schedules that need another pass."""
+    evaluator = Evaluator(ports, now)
+    passes = [
+        found
+        for schedule in evaluator.load(schedules)
+        if (found := evaluator.look_ahead(schedule, slots.get(schedule.id, 0)))
+    ]
+    done.broken += evaluator.broken
     put = _put(ports, passes, now)
     lost = _advance(ports, put, done)
     stale = [task for p in put if p.id in lost for task in p.tasks]
@@ -104,13 +157,13 @@ def _round(
     done.sent += enqueue(ports, [t for t in due if t.wake and t.wake.kind is WakeKind.WATCH])
     done.sent += _release(ports, [p.done for p in put if p.advanced], now)
     done.more |= any(p.done.more for p in put)
-    again = {p.id for p in put if p.done.settles}
+    again = {p.id for p in put if p.done.needs_another_pass}
     return [schedule for schedule in done.advanced if schedule.id in again]
 
 
-def _release(ports: Ports, passes: Sequence[Pass], now: Millis) -> int:
-    """Send the late runs whose turn it is, and end those that the misfire policy skips. Whoever is
-    cut off here leaves both to the watches of the tasks."""
+def _release(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> int:
+    """Enqueues the late runs whose turn it is, and cancels those that the misfire policy skips. If
+    the process dies here, the watches of the tasks do both."""
     drops = [task for p in passes for task in p.drops]
     if drops:
         ports.store.apply([cancel_unstarted(task, now=now, reason=MISFIRE) for task in drops])
@@ -118,10 +171,10 @@ def _release(ports: Ports, passes: Sequence[Pass], now: Millis) -> int:
     return enqueue(ports, [t for t, _ in releases], {task.id: at for task, at in releases})
 
 
-def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
-    """Make the tasks, and say so in the ledger. A schedule may not go past an occurrence of which
-    nobody knows whether it was put: its pass ends here, and is repeated."""
-    notes: list[Entry] = [entry for p in passes for entry in p.notes]
+def _put(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> list[_Put]:
+    """Puts the tasks and writes the ledger. A schedule must not advance past an occurrence if it is
+    unknown whether that was put: its pass ends here and is repeated."""
+    notes: list[Entry] = [entry for p in passes for entry in p.ledger_entries]
     built = [_build(ports, p, ahead, now) for p in passes for ahead in p.occurrences]
     notes += [one.row for one in built if one.task is None]
     tasks = [one for one in built if one.task is not None]
@@ -129,16 +182,16 @@ def _put(ports: Ports, passes: Sequence[Pass], now: Millis) -> list[_Put]:
     answers = ports.store.put([one.task for one in tasks if one.task])
     for one, answer in zip(tasks, answers, strict=True):
         of = put[one.row.schedule_id]
-        if isinstance(answer, Unknown) and not isinstance(answer, Unreadable):  # that is there
+        if isinstance(answer, Unknown) and not isinstance(answer, Unreadable):  # it exists
             of.sure = False
             continue
         notes.append(one.row)
         if isinstance(answer, Applied) and one.task:
             of.tasks.append(one.task)
-        elif isinstance(answer, Refused) and one.awaited and _is_unstarted(answer.task):
-            of.found.append(answer.task)
+        elif isinstance(answer, Refused) and one.awaited and _is_unstarted(answer.stored):
+            of.found.append(answer.stored)
     if notes:
-        ports.schedules.note(notes, now)
+        ports.schedules.write_ledger(notes, now)
     return list(put.values())
 
 
@@ -146,10 +199,11 @@ def _is_unstarted(task: Task | None) -> TypeGuard[Task]:
     return task is not None and task.attempt == 0 and not task.status.finished
 
 
-def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
-    """If one cannot be built, the ledger tells; the next one may be."""
+def _build(ports: Ports, done: LookaheadPass, ahead: PlannedOccurrence, now: Millis) -> _Built:
+    """Builds the task of an occurrence. If that fails, the ledger has the error, and the schedule
+    continues with the next occurrence, which may succeed."""
     schedule = done.schedule
-    own = ahead.span == MISSED
+    own = ahead.span == OWN_RULE
     error = task = None
     try:
         spec = occurrence_spec(
@@ -161,16 +215,16 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
             jitter=schedule.plan.jitter,
             awaited=ahead.awaited,
         )
-        task = submit(ports.rules, ahead.id, spec, now=now, draw=ports.chance.draw())
+        task = submit(ports.wake_policy, ahead.id, spec, now=now, draw=ports.chance.draw())
     except Exception as raised:
-        log.exception("not built", extra={"step": "scan", "schedule_id": schedule.id})
+        log.exception("occurrence not built", extra={"step": "scan", "schedule_id": schedule.id})
         error = f"{type(raised).__name__}: {raised}"
-        done.not_built(ahead, error)
+        done.record_build_error(ahead, error)
     row = LedgerRow(
         schedule_id=schedule.id,
         fire_time=ahead.fire_time,
         version=schedule.version,
-        outcome=Expected.FIRED if task else Expected.BROKEN,
+        outcome=LedgerOutcome.FIRED if task else LedgerOutcome.BROKEN,
         task_id=task.id if task else None,
         backfill=ahead.span,
         error=error,
@@ -179,33 +233,34 @@ def _build(ports: Ports, done: Pass, ahead: Ahead, now: Millis) -> _Built:
 
 
 def _advance(ports: Ports, put: Sequence[_Put], done: Materialised) -> set[str]:
-    """The ids of the schedules that somebody has changed meanwhile. One that would not advance,
-    for any other reason, is found by the next tick where it was."""
+    """Advances the schedules. Returns the ids of those that were changed meanwhile. A schedule that
+    does not advance for another reason is found unchanged by the next tick."""
     lost: set[str] = set()
     left = [(p, p.done.schedule) for p in put if p.sure]
-    for _ in range(TRIES):
+    for _ in range(MAX_WRITE_ATTEMPTS):
         if not left:
             break
-        wanted = [p.done.applied_to(ports.rules, standing) for p, standing in left]
+        wanted = [p.done.applied_to(ports.wake_policy, stored) for p, stored in left]
         again = []
         for (p, _), answer in zip(left, ports.schedules.put(wanted), strict=True):
             match answer:
-                case Stands(schedule):
+                case Applied(schedule):
                     p.advanced = True
                     done.advanced.append(schedule)
-                case Differs(Schedule() as standing) if p.done.stands_for(standing):
-                    again.append((p, standing))
-                case Differs(standing):
-                    lost |= _lost(p.done, standing)
+                case Refused(Schedule() as stored) if p.done.still_matches(stored):
+                    again.append((p, stored))
+                case Refused(stored):
+                    lost |= _lost(p.done, stored)
         left = again
     return lost
 
 
-def _lost(done: Pass, standing: Schedule | None) -> set[str]:
-    """Another pass over the same version is as good as this one. But of a delay it may have skipped
-    what was put here, if that took long, and awaits another run."""
+def _lost(done: LookaheadPass, stored: Schedule | None) -> set[str]:
+    """Returns the schedule's id if its tasks must be cancelled, since another writer won. A pass of
+    another role over the same version is as good as this one, except for a delay: that pass may
+    have skipped the run that was put here, if this one took long, and await another run."""
     found = done.schedule
-    if standing is None or standing.version != found.version:
+    if stored is None or stored.version != found.version:
         return {found.id}
-    awaits = standing.awaited in {ahead.id for ahead in done.occurrences}
+    awaits = stored.awaited in {ahead.id for ahead in done.occurrences}
     return set() if found.plan.delay is None or awaits else {found.id}

@@ -1,1 +1,23 @@
-"""The executor: takes the lease, runs the target, records the outcome."""
+"""The executor: leases a message, runs its target, records the outcome.
+
+The path of one attempt, with the files in order:
+
+1. A message arrives in `worker_pool.py` (`WorkerPool`), which has the threads: one loop thread, one
+   lease guard and the workers. On AWS `lambdas/executor.py` makes a pool for each batch; the local
+   runner has one for each lane.
+2. `attempt_loop.py` (`AttemptLoop`) owns the attempt from here to its outcome. It makes no I/O
+   itself: it holds the message until it is due and decides what happens when.
+3. `executor.py` (`Executor`) does the I/O. `record_and_lease` writes the lease. An occurrence of a
+   schedule first passes `overlap_gate.py`, which may let it wait or skip it. A message that starts
+   nothing goes to `stale_messages.py`, and `message_acks.py` deletes, hands back or buries it.
+4. A lease makes a `Run` (`runs.py`), with a `RunControl` (`run_control.py`) for the executor and a
+   `Context` (`duetime.handlers.context`) for the handler.
+5. A worker calls `Executor.run_target`, which calls the target (`targets/`). A Python handler runs
+   through `call_handler.py`, an isolated one in a child process (`isolation/`). `interrupt.py`
+   stops a handler that does not stop when asked.
+6. The result, or the exception as `failures.py` describes it, goes back through the inbox of the
+   pool to the loop. Its next step records it, again with `record_and_lease`.
+
+The loop has no threads and does not wait, so the simulation in `tests/simulation` drives it in
+virtual time.
+"""

@@ -1,10 +1,12 @@
-"""The books of one lane's executor: which messages wait for their time, which runs go on.
+"""The attempt loop: owns every attempt of one lane from its message to its outcome.
 
-No thread, no waiting: whoever keeps them calls `turn` when something has come up or a timer has
-rung. The crew does so with threads, the simulation in virtual time.
+An attempt waits for its due time, is leased, runs, and is recorded. The loop holds its state and
+decides what is due; the `Executor` does the I/O that it asks for. The loop has no threads and never
+waits: its caller calls `step` when a message or a finished run has arrived, and at `next_timer`.
+The worker pool does so with threads, the simulation in virtual time.
 
-Messages wait for a time of the wall clock. Everything else here is a span, and goes by the
-monotonic clock: setting the wall clock neither ends an attempt nor holds up a heartbeat.
+Messages wait for a time of the wall clock. Every other timer is a duration, measured by the
+monotonic clock, so setting the wall clock neither ends an attempt nor delays a heartbeat.
 """
 
 import logging
@@ -12,235 +14,250 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from lambdas.clock_jumps import ClockJumps
-from lambdas.core import lease
-from lambdas.core.delivery import Message
-from lambdas.core.ports import Clock
-from lambdas.core.times import SECOND, Millis
-from lambdas.core.values import value
-from lambdas.executor.executor import EARLY, Executor
-from lambdas.executor.runs import Admitted, Ended, Run, cancelled, timed_out
+from duetime.core.delivery import Message
+from duetime.core.ports import Clock
+from duetime.core.steps import lease
+from duetime.core.times import SECOND, Millis
+from duetime.core.value import value
+from duetime.engine.clock import ClockJumps
+from duetime.executor.executor import MAX_EARLY, Executor
+from duetime.executor.runs import Admitted, Ended, Run, cancelled, timed_out
 
 log = logging.getLogger(__name__)
 
-STOP_GRACE: Millis = 5 * SECOND  # for a handler that was told to stop, before it is made to
-AGAIN: Millis = SECOND  # when to repeat a write that the store did not answer
+STOP_GRACE: Millis = 5 * SECOND  # between asking a handler to stop and interrupting it
+WRITE_RETRY_DELAY: Millis = SECOND  # after a write that the store did not answer
 LEASE_TRIES = 3
 
 
 @value(slots=True)
-class _Going:
-    """A run under way; once its time is up, its handler gets a moment to come back."""
+class _Running:
+    """A run whose handler has not returned. After its timeout the loop waits for the handler
+    until `abandon_at`."""
 
     run: Run
     abandon_at: Millis | None = None
 
     @property
     def timer(self) -> Millis:
-        return self.run.context.ends_at if self.abandon_at is None else self.abandon_at
+        return self.run.control.ends_at if self.abandon_at is None else self.abandon_at
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Turn:
-    begun: Sequence[Run] = ()
-    let_go: int = 0  # messages taken in that start nothing
+class StepResult:
+    started: Sequence[Run] = ()  # leased; the caller now runs their targets
+    not_started: int = 0  # accepted messages whose slots are free again
 
 
-class Books:
-    """`until` is when all must be over, where somebody else ends it; nothing is begun that might
-    not be over by then. It and all timers are times of the monotonic clock."""
+class AttemptLoop:
+    """`until`: when everything must have ended, if the caller ends the process then. The loop
+    starts nothing that might not end in time. `until` and all timers are monotonic times."""
 
     def __init__(self, executor: Executor, clock: Clock, *, until: Millis | None = None) -> None:
         self._executor = executor
         self._clock = clock
         self._until = until
         self._order = count()
-        self._waiting: list[tuple[Millis, int, Message]] = []  # by due time
-        self._unleased: list[tuple[Millis, Admitted]] = []
-        self._going: dict[str, _Going] = {}  # by holder
-        self._stopping: dict[str, tuple[Millis, Run]] = {}  # settled; to be interrupted, if need be
-        self._unrecorded: list[tuple[Millis, Ended]] = []
-        self._next_beat = clock.monotonic() + lease.HEARTBEAT
-        self._beats_now = False  # set by the guard's thread
+        # The state of an attempt is the container that holds it, in this order.
+        self._waiting: list[tuple[Millis, int, Message]] = []  # a heap by due time
+        self._lease_retries: list[tuple[Millis, Admitted]] = []
+        self._running: dict[str, _Running] = {}  # by holder
+        self._stopping: dict[str, tuple[Millis, Run]] = {}  # recorded; the handler still runs
+        self._record_retries: list[tuple[Millis, Ended]] = []
+        self._next_heartbeat = clock.monotonic() + lease.HEARTBEAT
+        self._renew_now = False  # set by the thread of the lease guard
         self._clock_jumps = ClockJumps(clock)
 
     @property
     def running(self) -> int:
-        return len(self._going)
+        return len(self._running)
 
     @property
-    def open(self) -> int:
-        """What must be seen to its end before the books can be closed."""
-        held = (self._waiting, self._unleased, self._going, self._stopping, self._unrecorded)
+    def unfinished(self) -> int:
+        """How many attempts the loop still has to see to their end."""
+        held = (
+            self._waiting,
+            self._lease_retries,
+            self._running,
+            self._stopping,
+            self._record_retries,
+        )
         return sum(len(some) for some in held)
 
     @property
     def next_timer(self) -> Millis | None:
-        """None if nothing happens until something comes in."""
-        timers = [going.timer for going in self._going.values()]
+        """When to call `step` next. None: not before something arrives."""
+        timers = [running.timer for running in self._running.values()]
         if timers:
-            timers.append(self._next_beat)
-        timers += [at for at, _ in self._unrecorded]
-        timers += [at for at, _ in self._unleased]
+            timers.append(self._next_heartbeat)
+        timers += [at for at, _ in self._record_retries]
+        timers += [at for at, _ in self._lease_retries]
         timers += [at for at, _ in self._stopping.values()]
         if self._waiting:
             early = self._waiting[0][0] - self._clock.now()
             timers.append(self._clock.monotonic() + early)
         return min(timers, default=None)
 
-    def take(self, messages: Sequence[Message]) -> int:
-        """Take messages in; returns how many were handed back instead."""
+    def accept(self, messages: Sequence[Message]) -> int:
+        """Queue messages until they are due. Returns how many were handed back instead."""
         admitted = self._executor.admit(messages, self._until)
         for message in admitted:
             heappush(self._waiting, (message.delivery.due_at, next(self._order), message))
         return len(messages) - len(admitted)
 
-    def turn(self, ended: Sequence[Ended] = ()) -> Turn:
-        """Do what is to be done by now: renew, stop, record, lease. `ended` are the runs whose
-        handlers are back."""
-        over = [end for back in ended if (end := self._settle(back))]
-        self._beat()
-        over += self._stop()
-        over += self._repeated()
+    def step(self, ended: Sequence[Ended] = ()) -> StepResult:
+        """Do what is due: renew leases, stop handlers, record outcomes, lease messages. `ended`
+        are the runs whose handlers have returned."""
+        to_record = [end for returned in ended if (end := self._finish(returned))]
+        self._renew_leases()
+        to_record += self._stop_handlers()
+        to_record += self._due_record_retries()
         due = self._due()
-        if not over and not due:
-            return Turn()
-        advanced = self._executor.advance(ended=over, due=due)
-        for end in advanced.unrecorded:
-            self._keep(end)
-        waiting = sum(1 for admitted in advanced.unleased if self._try_again(admitted))
-        begun = [run for run in advanced.begun if self._begin(run)]
-        return Turn(begun=begun, let_go=len(due) - len(begun) - waiting)
+        if not to_record and not due:
+            return StepResult()
+        written = self._executor.record_and_lease(ended=to_record, due=due)
+        for end in written.record_retries:
+            self._retry_record(end)
+        waiting = sum(1 for admitted in written.lease_retries if self._retry_lease(admitted))
+        started = [run for run in written.started if self._start(run)]
+        return StepResult(started=started, not_started=len(due) - len(started) - waiting)
 
-    def guard(self) -> bool:
-        """Stop handlers whose lease may soon pass on. For a thread of its own: it calls no
-        backend, while the bookkeeper may be waiting for an answer of one. Returns whether the
-        next turn should come at once."""
+    def check_leases(self) -> bool:
+        """Stop handlers whose lease may soon end. The lease guard calls this from a thread of its
+        own: it calls no backend, while `step` may be waiting for one. Returns whether `step` should
+        be called at once."""
         now = self._clock.monotonic()
-        for going in list(self._going.values()):
-            context = going.run.context
-            silence = now - context.renewed_at
-            if silence >= lease.SILENCE:
-                context.stop()
-            if silence >= lease.SILENCE + STOP_GRACE:
-                context.interrupt()
+        for running in list(self._running.values()):
+            control = running.run.control
+            silence = now - control.renewed_at
+            if silence >= lease.MAX_SILENCE:
+                control.request_stop()
+            if silence >= lease.MAX_SILENCE + STOP_GRACE:
+                control.force_stop()
         return self._clock_was_set()
 
     def _clock_was_set(self) -> bool:
-        """The leases are then renewed at once: whoever goes by the wall clock, as it now is, may
-        take them for run out."""
-        if not self._clock_jumps.seen() or not self._going:
+        """After a jump of the wall clock `step` renews all leases at once: to a process that reads
+        the new time they may look expired."""
+        if not self._clock_jumps.seen() or not self._running:
             return False
         log.warning("wall clock set: leases renewed", extra={"step": "renew"})
-        self._beats_now = True
+        self._renew_now = True
         return True
 
-    def _begin(self, run: Run) -> bool:
-        """Not if this executor was held up since its lease for so long that it may pass on."""
+    def _start(self, run: Run) -> bool:
+        """Returns False if the executor was delayed since the lease for so long that the lease may
+        end soon; the message then goes back to its lane."""
         now = self._clock.monotonic()
-        if now - run.context.renewed_at >= lease.SILENCE:
-            self._executor.give_back(run.message)
+        if now - run.control.renewed_at >= lease.MAX_SILENCE:
+            self._executor.hand_back_with_backoff(run.message)
             return False
-        if not self._going:
-            self._next_beat = now + lease.HEARTBEAT
-        run.context.count_from(now)
-        self._going[run.holder] = _Going(run)
+        if not self._running:
+            self._next_heartbeat = now + lease.HEARTBEAT
+        run.control.restart_timeout(now)
+        self._running[run.holder] = _Running(run)
         return True
 
-    def _settle(self, end: Ended) -> Ended | None:
-        """None for one that was settled before: told to stop, it took too long."""
+    def _finish(self, end: Ended) -> Ended | None:
+        """Returns None for a run that is recorded already: its handler was asked to stop and took
+        too long."""
         self._stopping.pop(end.run.holder, None)
-        going = self._going.pop(end.run.holder, None)
-        if going is None:
+        running = self._running.pop(end.run.holder, None)
+        if running is None:
             return None
-        # A target that keeps its own time may fail of it before these books have looked.
-        late = end.failure is not None and end.run.context.ends_at <= self._clock.monotonic()
-        return timed_out(end.run, end) if late or going.abandon_at else end
+        # A target with a timeout of its own may fail before the loop has seen that time is up.
+        late = end.failure is not None and end.run.control.ends_at <= self._clock.monotonic()
+        return timed_out(end.run, end) if late or running.abandon_at else end
 
-    def _beat(self) -> None:
+    def _renew_leases(self) -> None:
         now = self._clock.monotonic()
-        if now < self._next_beat and not self._beats_now:
+        if now < self._next_heartbeat and not self._renew_now:
             return
-        self._beats_now = False
-        self._next_beat = now + lease.HEARTBEAT
-        if self._going:
-            self._executor.renew([going.run for going in self._going.values()])
+        self._renew_now = False
+        self._next_heartbeat = now + lease.HEARTBEAT
+        if self._running:
+            self._executor.renew([running.run for running in self._running.values()])
 
-    def _stop(self) -> list[Ended]:
-        """See to it that a handler ends whose task was cancelled, whose time is up or whose lease
-        is lost. A cancelled task is settled right away; its handler was told, and is made to
-        stop a little later. A timed-out one will be tried again, so its handler, which knows
-        its deadline, is made to stop at once and the outcome waits for it a little."""
+    def _stop_handlers(self) -> list[Ended]:
+        """Stop the handlers of cancelled tasks, of attempts whose time is up and of lost leases.
+
+        A cancelled task is recorded right away; its handler has been asked to stop, and is
+        interrupted after STOP_GRACE. A timed-out task will be retried, so its handler, which knows
+        its deadline, is interrupted at once, and the outcome waits up to STOP_GRACE for it."""
         now = self._clock.monotonic()
-        over = []
-        for holder, going in list(self._going.items()):
-            run = going.run
-            if run.context.cancel_asked:
-                over.append(cancelled(run))
+        to_record = []
+        for holder, running in list(self._running.items()):
+            run = running.run
+            if run.control.cancel_requested:
+                to_record.append(cancelled(run))
                 self._stopping[holder] = (now + STOP_GRACE, run)
-                del self._going[holder]
-            elif going.timer <= now and run.context.queued:
-                run.context.count_from(now)  # its time begins when a thread takes it up
-            elif going.timer <= now and going.abandon_at is not None:
-                _warn(run)
-                over.append(timed_out(run))
-                del self._going[holder]
-            elif going.timer <= now:
-                going.abandon_at = now + STOP_GRACE
-                run.context.stop()
-                run.context.interrupt()
-            elif run.context.lease_lost:
-                run.context.interrupt()
+                del self._running[holder]
+            elif running.timer <= now and run.control.queued:
+                run.control.restart_timeout(now)  # its time begins when a thread runs it
+            elif running.timer <= now and running.abandon_at is not None:
+                _warn_not_stopped(run)
+                to_record.append(timed_out(run))
+                del self._running[holder]
+            elif running.timer <= now:
+                running.abandon_at = now + STOP_GRACE
+                run.control.request_stop()
+                run.control.force_stop()
+            elif run.control.lease_lost:
+                run.control.force_stop()
+        self._stop_recorded(now)
+        return to_record
+
+    def _stop_recorded(self, now: Millis) -> None:
+        """Interrupt the handlers of cancelled tasks; give up on those that go on after that."""
         for holder, (at, run) in list(self._stopping.items()):
             if at > now:
                 continue
-            if run.context.interrupted:
+            if run.control.force_stopped:
                 del self._stopping[holder]
-                _warn(run)
+                _warn_not_stopped(run)
             else:
                 self._stopping[holder] = (now + STOP_GRACE, run)
-                run.context.interrupt()
-        return over
+                run.control.force_stop()
 
     def _due(self) -> list[Admitted]:
-        """With those that are early again, because the clock was set back: they go back to their
-        lane, and the slot is free."""
-        now, again = self._clock.now(), self._clock.monotonic()
-        due = [admitted for at, admitted in self._unleased if at <= again]
-        self._unleased = [(at, admitted) for at, admitted in self._unleased if at > again]
-        while self._waiting and not 0 < self._waiting[0][0] - now <= EARLY:
+        """Returns what to lease now, including messages that are early again because the clock was
+        set back: the executor hands those back, which frees their slots."""
+        now, retry_now = self._clock.now(), self._clock.monotonic()
+        due = [admitted for at, admitted in self._lease_retries if at <= retry_now]
+        self._lease_retries = [(at, a) for at, a in self._lease_retries if at > retry_now]
+        while self._waiting and not 0 < self._waiting[0][0] - now <= MAX_EARLY:
             due.append(Admitted(message=heappop(self._waiting)[2]))
         return due
 
-    def _try_again(self, admitted: Admitted) -> bool:
-        """A lease that was not answered may have been made: the same write tells."""
+    def _retry_lease(self, admitted: Admitted) -> bool:
+        """A lease without an answer may have been written; repeating the same write finds out."""
         if admitted.tries >= LEASE_TRIES:
-            self._executor.give_back(admitted.message)
+            self._executor.hand_back_with_backoff(admitted.message)
             return False
-        self._unleased.append((self._clock.monotonic() + AGAIN, admitted))
+        self._lease_retries.append((self._clock.monotonic() + WRITE_RETRY_DELAY, admitted))
         return True
 
-    def _repeated(self) -> list[Ended]:
+    def _due_record_retries(self) -> list[Ended]:
         now = self._clock.monotonic()
-        repeated = [end for at, end in self._unrecorded if at <= now]
-        self._unrecorded = [(at, end) for at, end in self._unrecorded if at > now]
-        return repeated
+        due = [end for at, end in self._record_retries if at <= now]
+        self._record_retries = [(at, end) for at, end in self._record_retries if at > now]
+        return due
 
-    def _keep(self, end: Ended) -> None:
-        """An outcome is worth some patience: until a watch ends the attempt of this executor as
-        that of a dead one, it can be recorded. But each try may take long, and the heartbeats
-        of the others wait for it."""
+    def _retry_record(self, end: Ended) -> None:
+        """Repeat the write of an outcome until a watch may end the attempt as that of a dead
+        executor. The delay doubles: each try may take long, and the heartbeats of the other runs
+        wait for it."""
         now = self._clock.monotonic()
-        again = now + min(AGAIN * 2 ** (end.tries - 1), lease.HEARTBEAT)
-        give_up = end.run.context.renewed_at + lease.LENGTH + lease.WATCH_AFTER
+        retry_at = now + min(WRITE_RETRY_DELAY * 2 ** (end.tries - 1), lease.HEARTBEAT)
+        give_up = end.run.control.renewed_at + lease.LENGTH + lease.WATCH_AFTER
         if self._until is not None:
             give_up = min(give_up, self._until - SECOND)
-        if again > give_up:
-            self._executor.lose(end)
+        if retry_at > give_up:
+            self._executor.abandon_outcome(end)
         else:
-            self._unrecorded.append((again, end))
+            self._record_retries.append((retry_at, end))
 
 
-def _warn(run: Run) -> None:
+def _warn_not_stopped(run: Run) -> None:
     fields = {"step": "execute", "task_id": run.task.id, "attempt": run.task.attempt}
     log.warning("handler not stopped: it keeps its slot", extra=fields)

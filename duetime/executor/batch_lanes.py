@@ -1,23 +1,20 @@
-"""The lanes, as an executor sees them inside a Lambda.
-
-There the event source deletes every message that the function does not name as failed, so a
-message is kept by naming it and deleted by saying nothing. And the function may use the queue of
-its own lane only.
-"""
+"""The lanes during one invocation of an executor that answers with its failed messages."""
 
 import logging
 from collections.abc import Collection, Sequence
 
-from lambdas.core.delivery import Delivery, Message
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth, LaneQueue
-from lambdas.core.times import Millis
+from duetime.core.delivery import Delivery, Message
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth, LaneQueue
+from duetime.core.times import Millis
 
 log = logging.getLogger(__name__)
 
 
 class BatchLanes:
-    """`own` are the lanes that the messages of this invocation came from."""
+    """Collects the ids of the messages that SQS must keep, in `kept`.
+
+    `own` are the lanes that the messages of the invocation came from."""
 
     def __init__(self, lanes: LaneQueue, own: Collection[Lane]) -> None:
         self._lanes = lanes
@@ -25,8 +22,8 @@ class BatchLanes:
         self.kept: list[str] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        """Refuses what belongs to another lane, which happens when a message was redriven into
-        the wrong queue. The sender then releases it, and the scanner sends it where it belongs."""
+        """Refuses a delivery for another lane, which occurs when a message was redriven into the
+        wrong queue. The caller then releases the task, and the scanner sends it to its lane."""
         own = [delivery for delivery in deliveries if delivery.lane in self._own]
         if len(own) < len(deliveries):
             ids = [d.task_id for d in deliveries if d.lane not in self._own]
@@ -39,7 +36,7 @@ class BatchLanes:
         return self._lanes.receive(lane, limit, wait)
 
     def delete(self, messages: Sequence[Message]) -> None:
-        """The event source does it."""
+        """Does nothing: the event source deletes every message that the answer does not name."""
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self.kept.append(message.message_id)

@@ -1,18 +1,48 @@
-"""Calling a handler, whether it is a plain function or `async`."""
+"""The call of a handler, plain or `async`.
+
+Only an `async` handler loads asyncio: the import takes several milliseconds of a cold start.
+"""
 
 import inspect
+from collections.abc import Coroutine
 from typing import Any
 
-from lambdas.executor.context import Context
-from lambdas.forks import EndForkedChild
-from lambdas.registry import Handler
+from duetime.core.errors import Stopped
+from duetime.executor.interrupt import Interrupt
+from duetime.executor.run_control import RunControl
+from duetime.forks import EndForkedChild
+from duetime.handlers.registry import Handler
 
 
-def call(handler: Handler, payload: Any, ctx: Context) -> Any:
+def call_handler(handler: Handler, payload: Any, control: RunControl) -> Any:
     with EndForkedChild():
-        result = handler(payload, ctx)
+        result = handler(payload, control.context)
     if not inspect.iscoroutine(result):
         return result
-    from lambdas.executor.awaiting import run_coroutine  # a child need not wait for asyncio
+    return _run_coroutine(result, control.interrupt)
 
-    return run_coroutine(result, ctx)
+
+def _run_coroutine(coroutine: Coroutine[Any, Any, Any], interrupt: Interrupt) -> Any:
+    import asyncio
+
+    try:
+        interrupt.disarm()  # an asynchronous exception might hit the event loop
+        return asyncio.run(_await(coroutine, interrupt))
+    finally:
+        coroutine.close()  # if it never began
+
+
+async def _await(coroutine: Coroutine[Any, Any, Any], interrupt: Interrupt) -> Any:
+    import asyncio
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is None:
+        raise RuntimeError("not in a task")
+    try:
+        cancel = interrupt.stopping_with(lambda: loop.call_soon_threadsafe(task.cancel))
+        with cancel, EndForkedChild():
+            return await coroutine
+    except asyncio.CancelledError as error:
+        if not interrupt.triggered:
+            raise
+        raise Stopped().with_traceback(error.__traceback__) from None

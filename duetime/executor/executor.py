@@ -1,8 +1,8 @@
-"""lease, execute, record: the three steps of one attempt.
+"""The I/O of the three steps of an attempt: lease, execute, record.
 
-Each can be cut off before or after any call. A lease without an outcome runs out and the
-attempt is ended as `lease_expired`; an outcome without a deleted message leaves a message whose
-token is spent.
+The attempt loop decides when each is due. Each step can be cut off before or after any call. A
+lease without an outcome ends, and so does its attempt, as `lease_expired`. An outcome without a
+deleted message leaves a message whose token is spent.
 """
 
 import logging
@@ -11,22 +11,21 @@ from dataclasses import field, replace
 from math import inf
 from typing import Any, NamedTuple
 
-from lambdas import task_log
-from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
-from lambdas.core.delivery import Message
-from lambdas.core.errors import AskedForDelay, BadResult, Snooze, Unavailable
-from lambdas.core.lifecycle import Step
-from lambdas.core.ports import Ports
-from lambdas.core.results import encode_result
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import fail, started, succeed, to_enqueue
-from lambdas.core.task import Progress, Task
-from lambdas.core.times import MINUTE, SECOND, Millis, seconds
-from lambdas.core.values import value
-from lambdas.enqueue import enqueue
-from lambdas.executor.context import Context, Previous
-from lambdas.executor.messages import Letters, Messages
-from lambdas.executor.runs import (
+from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
+from duetime.core.delivery import Message
+from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unavailable
+from duetime.core.lifecycle import Step
+from duetime.core.ports import Ports
+from duetime.core.results import encode_result
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import fail, needs_enqueue, started, succeed
+from duetime.core.task import Progress, Task
+from duetime.core.times import MINUTE, SECOND, Millis, seconds
+from duetime.core.value import value
+from duetime.engine.enqueue import enqueue
+from duetime.executor.message_acks import DeadLetterIds, MessageAcks
+from duetime.executor.run_control import RunControl
+from duetime.executor.runs import (
     Admitted,
     Ended,
     Run,
@@ -35,99 +34,112 @@ from lambdas.executor.runs import (
     unrecordable,
     unreported,
 )
-from lambdas.executor.settling import AFTER_LEASE, Settling, keeps_attempt
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets import TargetFailed, Targets
+from duetime.executor.stale_messages import LEASE_OVER_AFTER, StaleMessages, keeps_attempt
+from duetime.executor.targets import TargetFailed, Targets
+from duetime.handlers.context import Previous
+from duetime.logs import task_context as task_log
 
 log = logging.getLogger(__name__)
 
-EARLY: Millis = 2 * SECOND  # what comes earlier than this is handed back
-OUTCOME_TRIES = 3  # of one over which the store fails, before its attempt counts as failed
-RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside an attempt's own time
-HELD_FOR: Millis = 10 * MINUTE  # how long the message of a long run is kept from coming again
-UNREAD_AGAIN = 5.0  # seconds until a run that could not read its previous run tries again
+MAX_EARLY: Millis = 2 * SECOND  # a message that arrives earlier is handed back
+OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts as failed
+RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
+HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
+PREVIOUS_RUN_RETRY_DELAY = 5.0  # seconds, after the previous run could not be read
 
 
 @value(kw_only=True, slots=True)
-class Advanced:
-    begun: list[Run] = field(default_factory=list)
-    unrecorded: list[Ended] = field(default_factory=list)  # not answered: to be tried again
-    unleased: list[Admitted] = field(default_factory=list)  # likewise
+class Written:
+    """The result of `record_and_lease`: the runs that it leased, and what the loop must repeat
+    because the store did not answer."""
+
+    started: list[Run] = field(default_factory=list)
+    record_retries: list[Ended] = field(default_factory=list)
+    lease_retries: list[Admitted] = field(default_factory=list)
 
 
 class _Outcome(NamedTuple):
     end: Ended
-    change: Change  # what records it
+    change: Change  # that records it
 
 
 class Executor:
-    def __init__(self, ports: Ports, targets: Targets, letters: Letters | None = None) -> None:
+    """The I/O of one lane's attempts; it holds no state of them.
+
+    Args:
+        ports: The store, the lanes and the clock.
+        targets: The target for each type.
+        dead_letters: The ids of known dead letters, if the caller keeps them for longer than this
+            executor (see MessageAcks)."""
+
+    def __init__(
+        self, ports: Ports, targets: Targets, dead_letters: DeadLetterIds | None = None
+    ) -> None:
         self._ports = ports
         self._store = ports.store
         self._clock = ports.clock
         self._targets = targets
-        self._messages = Messages(ports.lanes, letters)
-        self._settling = Settling(ports, self._messages)
+        self._acks = MessageAcks(ports.lanes, dead_letters)
+        self._stale = StaleMessages(ports, self._acks)
 
     def admit(self, messages: Sequence[Message], until: Millis | None = None) -> list[Message]:
-        """Hand back what comes too early to wait for, and what could not end before `until`, a
-        time of the monotonic clock; the rest is to be leased when it is due."""
+        """Hand back messages that are too early to wait for, and those whose attempt could not end
+        before `until`, a monotonic time. Returns the messages to lease when they are due."""
         now, left = self._clock.now(), _left(until, self._clock.monotonic())
         admitted = []
-        for message in self._messages.without_letters(messages):
+        for message in self._acks.without_dead_letters(messages):
             early = message.delivery.due_at - now
             needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
-            if early > EARLY:
-                self._messages.hand_back(message, early - SECOND)
+            if early > MAX_EARLY:
+                self._acks.hand_back(message, early - SECOND)
             elif needs > left:
-                self._messages.give_back(message)
+                self._acks.hand_back_with_backoff(message)
             else:
                 admitted.append(message)
         return admitted
 
-    def advance(self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()) -> Advanced:
-        """Record what is over and lease what is due, together: the writes share one trip. One
-        that is not answered may have been made; repeated as it is, it knows its own traces."""
+    def record_and_lease(
+        self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()
+    ) -> Written:
+        """Record the runs that have ended and lease the messages that are due, in one round trip.
+        A write without an answer may have been made. Repeated unchanged, it recognises its own
+        earlier effect."""
         now, asked_at = self._clock.now(), self._clock.monotonic()
-        due = self._let_in([a for a in due if a.change or self._is_due(a.message, now)])
+        due = self._pass_overlap_gate([a for a in due if a.change or self._is_due(a.message, now)])
         outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
-        advanced = Advanced()
-        self._recorded(outcomes, answers[: len(outcomes)], advanced)
-        self._leased(due, leases, answers[len(outcomes) :], advanced, asked_at)
-        return advanced
+        written = Written()
+        self._after_record(outcomes, answers[: len(outcomes)], written)
+        self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
+        return written
 
-    def give_back(self, message: Message) -> None:
-        self._messages.give_back(message)
+    def hand_back_with_backoff(self, message: Message) -> None:
+        self._acks.hand_back_with_backoff(message)
 
-    def lose(self, end: Ended) -> None:
-        """An outcome that the store would not take. By the time the message comes again, the
-        lease surely has run out."""
+    def abandon_outcome(self, end: Ended) -> None:
+        """Give up on an outcome that the store does not accept. The message returns after the
+        lease has surely ended."""
         log.error("outcome lost", extra=_fields(end.run))
-        self._messages.hand_back(end.run.message, AFTER_LEASE)
+        self._acks.hand_back(end.run.message, LEASE_OVER_AFTER)
 
-    def execute(self, run: Run) -> Ended:
-        """Run the target. Whatever it raises is the attempt's failure, never the executor's."""
+    def run_target(self, run: Run) -> Ended:
+        """Run the target. Every exception that it raises fails the attempt, not the executor."""
         token = task_log.begin(run.task)
         try:
-            return self._execute(run)
+            return self._run_target(run)
+        except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
+            return unreported(run)
         finally:
             task_log.end(token)
 
-    def _execute(self, run: Run) -> Ended:
-        try:
-            return self._attempt(run)
-        except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
-            return unreported(run)
-
-    def _attempt(self, run: Run) -> Ended:
+    def _run_target(self, run: Run) -> Ended:
         try:
             task = self._filled_in(run)
             target = self._targets[task.spec.target["type"]]
-            run.context.starts(self._clock.monotonic())
-            result = encode_result(target(task, run.context))
+            run.control.mark_started(self._clock.monotonic())
+            result = encode_result(target(task, run.control))
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
             return stopped(run, error, self._clock.monotonic())
@@ -138,31 +150,33 @@ class Executor:
         return Ended(run=run, result=result)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
-        """Keep the leases, and tell the handlers whose lease is lost or whose task is cancelled."""
+        """Renew the leases. A handler whose lease is lost or whose task is cancelled is asked to
+        stop."""
         runs = list(runs)
-        now, asked_at = self._clock.now(), self._clock.monotonic()
+        now, renewed_at = self._clock.now(), self._clock.monotonic()
         changes = [renew(run.task, now=now, progress=progress) for run in runs]
         for run, answer in zip(runs, self._apply(changes), strict=True):
             match answer:
                 case Refused():
-                    run.context.stop(lost=True)
+                    run.control.request_stop(lease_lost=True)
                 case Applied(task):
-                    run.context.renewed_at = asked_at
+                    run.control.renewed_at = renewed_at
                     if task.cancel_requested:
-                        run.context.stop(asked=True)
-                case Unknown(reason):  # see Books.guard
+                        run.control.request_stop(cancelled=True)
+                case Unknown(reason):  # see AttemptLoop.check_leases
                     log.info("lease not renewed: %s", reason, extra=_fields(run, "renew"))
-        self._hold([r for r in runs if asked_at - r.context.held_at >= HOLD_EVERY], asked_at)
+        long = [r for r in runs if renewed_at - r.control.message_held_at >= HOLD_EVERY]
+        self._hold(long, renewed_at)
 
     def _hold(self, runs: Sequence[Run], now: Millis) -> None:
-        """A long run outlasts the time for which its queue hides the message."""
-        if runs and self._messages.hold([run.message for run in runs], HELD_FOR):
+        """A long run takes longer than its queue hides the message by itself."""
+        if runs and self._acks.hold([run.message for run in runs], HELD_FOR):
             for run in runs:
-                run.context.held_at = now
+                run.control.message_held_at = now
 
     def _apply(self, changes: Sequence[Change]) -> list[Answer]:
-        """One change over which the store fails must not hold up the others: repeated, those
-        that were made know their own traces."""
+        """One change that makes the store raise must not block the others, so each is repeated
+        alone. A change that was already made recognises its own effect."""
         try:
             return self._store.apply(changes)
         except Exception:
@@ -180,13 +194,13 @@ class Executor:
         return answer
 
     def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[_Outcome]:
-        """What is over, with the change that records it. An outcome of which no change can be
-        made is recorded as a failure of its attempt."""
+        """Returns each run that has ended with the change that records it. An outcome that no
+        change can express is recorded as a failure of its attempt."""
         outcomes = []
         for end in ended:
             outcome = self._outcome(end, now) or self._outcome(unrecordable(end), now)
             if outcome is None:
-                self.lose(end)
+                self.abandon_outcome(end)
             else:
                 outcomes.append(outcome)
         return outcomes
@@ -195,105 +209,107 @@ class Executor:
         try:
             return _Outcome(end, end.change or self._record(end, now))
         except Exception:
-            log.exception("outcome not recordable", extra=_fields(end.run))
+            log.exception("outcome not built", extra=_fields(end.run))
             return None
 
-    def _recorded(
-        self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], advanced: Advanced
+    def _after_record(
+        self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], written: Written
     ) -> None:
-        """Send what is to be tried again soon, and settle the messages."""
+        """Send the tasks that are retried soon, and acknowledge the messages."""
         spent: list[Message] = []
         dead: list[Message] = []
-        again: list[Task] = []
+        retried: list[Task] = []
         for (end, change), answer in zip(outcomes, answers, strict=True):
             message = end.run.message
             match answer:
                 case Unwritable() if end.tries + 1 >= OUTCOME_TRIES:
                     as_failure = replace(unrecordable(end), tries=end.tries + 1)
-                    advanced.unrecorded.append(as_failure)
+                    written.record_retries.append(as_failure)
                 case Unknown(reason):
                     log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
-                    advanced.unrecorded.append(replace(end, change=change, tries=end.tries + 1))
-                case Refused(standing):
-                    log.warning("outcome refused: the lease passed on", extra=_fields(end.run))
-                    if self._settling.is_spent(message, standing):
+                    written.record_retries.append(replace(end, change=change, tries=end.tries + 1))
+                case Refused(stored):
+                    log.warning("outcome refused: lease lost", extra=_fields(end.run))
+                    if self._stale.resolve(message, stored):
                         spent.append(message)
                 case Applied() if change.step is Step.BURY:
                     dead.append(message)
                 case Applied(task):
                     spent.append(message)
-                    if to_enqueue(change, task):
-                        again.append(task)
-        enqueue(self._ports, again)
-        self._messages.delete(spent)
-        self._messages.bury(dead)
+                    if needs_enqueue(change, task):
+                        retried.append(task)
+        enqueue(self._ports, retried)
+        self._acks.delete(spent)
+        self._acks.bury(dead)
 
-    def _leased(
+    def _after_lease(
         self,
         due: Sequence[Admitted],
         leases: Sequence[Change],
         answers: Sequence[Answer],
-        advanced: Advanced,
+        written: Written,
         asked_at: Millis,
     ) -> None:
-        """Begin the attempts that were leased; settle the messages that start nothing."""
+        """Start the attempts that were leased, and acknowledge the messages that start nothing."""
         spent: list[Message] = []
         for admitted, change, answer in zip(due, leases, answers, strict=True):
-            began = admitted.asked_at if admitted.change else asked_at
+            leased_at = admitted.leased_at if admitted.change else asked_at
             match answer:
                 case Applied(task) if keeps_attempt(self._store, task):
-                    advanced.begun.append(self._begin(admitted.message, task, began))
+                    written.started.append(self._start(admitted.message, task, leased_at))
                 case Applied() | Unknown():
                     tries = admitted.tries + 1
-                    again = replace(admitted, change=change, asked_at=began, tries=tries)
-                    advanced.unleased.append(again)
+                    retry = replace(admitted, change=change, leased_at=leased_at, tries=tries)
+                    written.lease_retries.append(retry)
                 case Refused(task):
-                    if self._settling.is_spent(admitted.message, task):
+                    if self._stale.resolve(admitted.message, task):
                         spent.append(admitted.message)
-        self._messages.delete(spent)
+        self._acks.delete(spent)
 
-    def _let_in(self, due: list[Admitted]) -> list[Admitted]:
-        """Most tasks are no occurrences of schedules, and need not know of the gate."""
+    def _pass_overlap_gate(self, due: list[Admitted]) -> list[Admitted]:
+        """Returns what may be leased. Most tasks do not belong to a schedule, so the gate is
+        imported only when one does."""
         if not any(admitted.message.delivery.occurrence for admitted in due):
             return due
-        from lambdas.executor.gate import Gate
+        from duetime.executor.overlap_gate import OverlapGate
 
-        return Gate(self._ports, self._messages).let_in(due)
+        return OverlapGate(self._ports, self._acks).admit(due)
 
     def _is_due(self, message: Message, now: Millis) -> bool:
-        """It was, a moment ago; but a clock can be set back."""
+        """The message was due when the loop looked, but the clock may have been set back since."""
         early = message.delivery.due_at - now
         if early > 0:
-            self._messages.hand_back(message, early)
+            self._acks.hand_back(message, early)
         return early <= 0
 
-    def _begin(self, message: Message, task: Task, began: Millis) -> Run:
-        context = Context(
+    def _start(self, message: Message, task: Task, leased_at: Millis) -> Run:
+        control = RunControl(
             task,
             lambda progress: self.renew([run], progress),
             lambda: self._previous(task),
-            began=began,
+            leased_at=leased_at,
         )
-        run = Run(task=task, message=message, context=context)
+        run = Run(task=task, message=message, control=control)
         return run
 
     def _filled_in(self, run: Run) -> Task:
+        """Returns the task with the template fields of its previous run filled in."""
         occurrence = run.task.spec.occurrence
         if occurrence is None or not occurrence.open:
             return run.task
-        from lambdas.executor.previous import filled_in
+        from duetime.executor.previous_run import filled_in
 
         try:
             previous = run.context.previous
-        except Unavailable as error:  # the target has not been called: the attempt does not count
+        except Unavailable as error:  # the target was not called, so the attempt does not count
             reason = f"the previous run could not be read: {error}"
-            raise Snooze(UNREAD_AGAIN, reason) from error
+            raise Snooze(PREVIOUS_RUN_RETRY_DELAY, reason) from error
         return filled_in(run.task, previous)
 
     def _previous(self, task: Task) -> Previous | None:
         if task.spec.occurrence is None:
             return None
-        from lambdas.executor.previous import previous_run
+        from duetime.executor.previous_run import previous_run
 
         return previous_run(self._ports, task.spec.occurrence)
 
@@ -301,16 +317,16 @@ class Executor:
         return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
 
     def _record(self, end: Ended, now: Millis) -> Change:
-        task = started(end.run.task, after=end.run.context.started_after or 0, now=now)
+        task = started(end.run.task, after=end.run.control.started_after or 0, now=now)
         if end.failure is None:
             return succeed(task, result=end.result, now=now)
         return fail(
-            self._ports.rules,
+            self._ports.wake_policy,
             task,
             end.failure,
             now=now,
             draw=self._ports.chance.draw(),
-            cancelled=end.run.context.cancel_asked,
+            cancelled=end.run.control.cancel_requested,
         )
 
 

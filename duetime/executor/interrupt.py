@@ -1,4 +1,4 @@
-"""Making a handler stop that does not do so when it is told."""
+"""An interrupt for a handler that does not stop when it is asked to."""
 
 import ctypes
 import logging
@@ -10,103 +10,110 @@ from threading import get_ident
 from time import sleep
 from typing import TypeVar
 
+from duetime.core.errors import Stopped
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Means = Callable[[], object]
+StopAction = Callable[[], object]
 
-# Here a thread may just have acquired what others wait for, and would never let go of it.
+# In these modules a thread may just have acquired a lock, which it would then never release.
 DELICATE = ("logging", "threading", "queue", "importlib._bootstrap")
-LOOKS = 10
-BETWEEN_LOOKS = 0.001
+DELICATE_CHECKS = 10  # before the thread is interrupted all the same
+CHECK_INTERVAL = 0.001  # seconds
 
-# By index: an object of our own, whose types are nobody else's business.
+# By index: this creates a function object of our own, so its types affect no other caller.
 _raise_in_thread = ctypes.pythonapi["PyThreadState_SetAsyncExc"]
 _raise_in_thread.argtypes = (ctypes.c_ulong, ctypes.py_object)
-_NOTHING = ctypes.py_object()
+_NO_EXCEPTION = ctypes.py_object()
 
 
-class Stopped(BaseException):
-    """Raised inside a handler that was told to stop and went on. Catch it to tidy up, and raise
-    it again. It is no Exception, so that `except Exception` does not hold it up."""
+class Interrupt:
+    """Stops one run, at most once.
 
+    `_stop_actions` holds at most one way to stop the handler. Two threads race to pop it: the
+    handler's thread, when the handler has ended, and the thread that triggers. The winner decides.
+    A handler's thread that loses waits until the trigger has finished, so that an exception for
+    this run never hits the next run in the same thread. There is no lock, because an asynchronous
+    exception may arrive while the thread holds it."""
 
-class Brake:
-    """What makes one run stop. A second pull does nothing.
-
-    `_means` holds at most one way to stop the handler, and whoever pops it has won: the thread,
-    when its handler is over, or the one who pulls. A thread that has lost stays until the pull
-    is through, so that what is meant for this run never meets the next one in the same thread.
-    There is no lock, because an exception from nowhere may come while the thread holds it."""
-
-    __slots__ = ("_armed", "_attempt", "_means", "_task_id", "_thread", "_through", "pulled")
+    __slots__ = (
+        "_armed",
+        "_attempt",
+        "_finished",
+        "_stop_actions",
+        "_task_id",
+        "_thread",
+        "triggered",
+    )
 
     def __init__(self, task_id: str | None = None, attempt: int | None = None) -> None:
         self._task_id = task_id
         self._attempt = attempt
-        self._means: list[Means] = []
-        self._armed = False  # only the thread itself looks at it
-        self._thread: int | None = None  # in which a pull raises Stopped
-        self._through = False
-        self.pulled = False
+        self._stop_actions: list[StopAction] = []
+        self._armed = False  # only the handler's thread reads it
+        self._thread: int | None = None  # in which a trigger raises Stopped
+        self._finished = False  # the trigger has done its work
+        self.triggered = False
 
-    def pull(self) -> None:
-        """From any other thread, at any time. A run that has not begun then does not begin."""
-        self.pulled = True
+    def trigger(self) -> None:
+        """Stop the handler. Any other thread may call this at any time; a run that has not begun
+        then does not begin."""
+        self.triggered = True
         try:
-            means = self._means.pop()
+            stop = self._stop_actions.pop()
         except IndexError:
             return
         try:
-            means()
+            stop()
         except Exception:
-            # Who pulls has others to look after.
+            # The caller also looks after other runs.
             fields = {"step": "execute", "task_id": self._task_id, "attempt": self._attempt}
             log.exception("handler not stopped", extra=fields)
         finally:
-            self._through = True
+            self._finished = True
 
-    def guard(self, act: Callable[[], T]) -> T:
-        """Run a handler; a pull raises Stopped in this thread, in here or not at all."""
+    def run(self, act: Callable[[], T]) -> T:
+        """Run a handler. A trigger raises Stopped in this thread, inside of `act` or never."""
         try:
             self._arm_thread()
             return act()
         finally:
-            self.release()
+            self.disarm()
 
     @contextmanager
-    def by(self, means: Means) -> Iterator[None]:
-        """Another way to stop what is inside; `means` runs in the thread of who pulls."""
-        self.release()
+    def stopping_with(self, stop: StopAction) -> Iterator[None]:
+        """Stop the block with `stop` instead, called in the thread that triggers."""
+        self.disarm()
         try:
-            self._arm(means)
+            self._arm(stop)
             yield
         finally:
-            self.release()
+            self.disarm()
 
     @contextmanager
     def shield(self) -> Iterator[None]:
-        """Around what must not be cut off in the middle: a pull takes effect before or after."""
+        """Protect a block that must not be cut off: a trigger takes effect before or after it."""
         if self._thread != get_ident():
             yield
             return
-        self.release()
+        self.disarm()
         self._check()
         try:
             yield
         finally:
             self._arm_thread()
 
-    def release(self) -> None:
-        """From here on a pull reaches nobody; what it sent and has not arrived is dropped."""
+    def disarm(self) -> None:
+        """Make later triggers do nothing, and drop an exception that has not arrived yet."""
         if not self._armed:
             return
         try:
-            self._means.pop()
+            self._stop_actions.pop()
         except IndexError:
-            while not self._through:
+            while not self._finished:
                 sleep(0)
-            _raise_in_thread(get_ident(), _NOTHING)
+            _raise_in_thread(get_ident(), _NO_EXCEPTION)
         self._armed = False
         self._thread = None
 
@@ -114,24 +121,24 @@ class Brake:
         self._thread = get_ident()
         self._arm(partial(_stop_thread, self._thread))
 
-    def _arm(self, means: Means) -> None:
+    def _arm(self, stop: StopAction) -> None:
         self._check()
         self._armed = True
-        self._means.append(means)
-        self._check()  # whoever pulled in between found nothing
+        self._stop_actions.append(stop)
+        self._check()  # a trigger between the two lines above found no action
 
     def _check(self) -> None:
-        if self.pulled:
+        if self.triggered:
             raise Stopped
 
 
 def _stop_thread(thread: int) -> None:
     if thread == get_ident():
-        return  # it would hit the one who pulls
-    for _ in range(LOOKS):
+        return  # a thread does not interrupt itself
+    for _ in range(DELICATE_CHECKS):
         if not _is_delicate(thread):
             break
-        sleep(BETWEEN_LOOKS)
+        sleep(CHECK_INTERVAL)
     _raise_in_thread(thread, ctypes.py_object(Stopped))
 
 

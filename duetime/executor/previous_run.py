@@ -1,42 +1,43 @@
-"""The run before this one: what an occurrence of a schedule may ask for when it starts."""
+"""The previous run of a schedule, for the template fields and the context of the next one."""
 
 from dataclasses import replace
 from typing import Any
 
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.ports import Ports
-from lambdas.core.results import decode_result
-from lambdas.core.schedules.ledger import LedgerRow, just_after
-from lambdas.core.task import Task
-from lambdas.core.times import from_datetime, rfc3339, to_datetime
-from lambdas.executor.context import Previous
+from duetime.core.occurrence import Occurrence
+from duetime.core.ports import Ports
+from duetime.core.results import decode_result
+from duetime.core.schedules.ledger import LedgerRow, just_after
+from duetime.core.task import Task
+from duetime.core.times import from_datetime, rfc3339, to_datetime
+from duetime.handlers.context import Previous
 
-FEW, MANY = 10, 100  # entries of the ledger that are read at first, and then
-LOOK_BACK = 1_000  # entries in all: a long run may have kept hundreds from starting
+FIRST_PAGE, NEXT_PAGES = 10, 100  # ledger entries per read
+MAX_ENTRIES = 1_000  # a long run may have kept hundreds of later runs from starting
 
 
 def previous_run(ports: Ports, occurrence: Occurrence) -> Previous | None:
-    """The latest that ran and is over, by its fire time. One that was skipped is none."""
+    """Returns the run with the latest earlier fire time that has run and ended. A skipped
+    occurrence does not count."""
     below = just_after(occurrence.scheduled_for - 1)
-    looked_at = 0
-    while looked_at < LOOK_BACK:
-        few = MANY if looked_at else FEW
-        page = ports.schedules.ledger(occurrence.schedule_id, below, few)
+    entries_read = 0
+    while entries_read < MAX_ENTRIES:
+        limit = NEXT_PAGES if entries_read else FIRST_PAGE
+        page = ports.schedules.ledger(occurrence.schedule_id, below, limit)
         ids = [e.task_id for e in page.entries if isinstance(e, LedgerRow) and e.task_id]
         tasks = ports.store.get(ids) if ids else {}
         ran = (tasks[i] for i in ids if i in tasks and _ran(tasks[i]))
         if (found := next(ran, None)) is not None:
-            return _told(found)
+            return _previous(found)
         if not page.more or not page.entries:
             break
         below = page.entries[-1].key
-        looked_at += few
+        entries_read += limit
     return None
 
 
 def filled_in(task: Task, previous: Previous | None) -> Task:
-    """With the names that only the start could fill in."""
-    from lambdas.core.schedules.occurrences import filled
+    """Returns the task with the template fields of the previous run filled in."""
+    from duetime.core.schedules.occurrence_spec import filled
 
     names: dict[str, Any] = {
         "previous.result": previous.result if previous else None,
@@ -51,7 +52,7 @@ def _ran(task: Task) -> bool:
     return task.status.finished and task.attempt > 0
 
 
-def _told(task: Task) -> Previous:
+def _previous(task: Task) -> Previous:
     occurrence = task.spec.occurrence
     return Previous(
         task_id=task.id,

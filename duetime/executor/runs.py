@@ -1,33 +1,39 @@
-"""A run: one leased attempt, and how it came out."""
+"""A run: one leased attempt, and its end."""
 
-from lambdas.core.change import Change
-from lambdas.core.delivery import Message
-from lambdas.core.lifecycle import Outcome
-from lambdas.core.steps.record import Failure
-from lambdas.core.task import Task, TaskError
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.executor.context import Context
-from lambdas.executor.failures import failure_of
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.traces import told_trace
+from duetime.core.change import Change
+from duetime.core.delivery import Message
+from duetime.core.errors import Stopped
+from duetime.core.lifecycle import Outcome
+from duetime.core.steps.record import Failure
+from duetime.core.task import Task, TaskError
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.executor.failures import failure_of, format_traceback
+from duetime.executor.run_control import RunControl
+from duetime.handlers.context import Context
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Admitted:
-    """A message to be leased when it is due."""
+    """A message that the executor leases when it is due."""
 
     message: Message
     change: Change | None = None  # the lease, once it was tried and not answered
-    asked_at: Millis = 0  # when it was first tried, by the monotonic clock
+    leased_at: Millis = 0  # of the first try, by the monotonic clock
     tries: int = 0
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Run:
+    """`control` is the executor's side of the attempt, `context` the handler's."""
+
     task: Task
     message: Message
-    context: Context
+    control: RunControl
+
+    @property
+    def context(self) -> Context:
+        return self.control.context
 
     @property
     def holder(self) -> str:
@@ -38,19 +44,19 @@ class Run:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """A run that is over: with a result, unless with a failure."""
+    """A run that has ended, with a result or a failure."""
 
     run: Run
     result: str | None = None  # JSON
     failure: Failure | None = None
-    change: Change | None = None  # what records it, once that was tried and not answered
+    change: Change | None = None  # that records it, once it was tried and not answered
     tries: int = 0
 
 
-def timed_out(run: Run, back: Ended | None = None) -> Ended:
-    """`back` if the handler came back, though too late: it may say where it was."""
+def timed_out(run: Run, late: Ended | None = None) -> Ended:
+    """`late` is what the handler returned after its timeout: its traceback may say where it was."""
     message = f"not done after its timeout of {run.task.spec.timeout:g} s"
-    trace = back.failure.error.traceback if back and back.failure else None
+    trace = late.failure.error.traceback if late and late.failure else None
     error = TaskError(type="TimedOut", message=message, traceback=trace)
     return Ended(run=run, failure=Failure(outcome=Outcome.TIMED_OUT, error=error))
 
@@ -65,8 +71,8 @@ def failed(run: Run, error: BaseException) -> Ended:
 
 
 def unrecordable(end: Ended) -> Ended:
-    """The failure that takes the place of an outcome which the store cannot write. After a
-    success it is permanent: the work is done."""
+    """Returns the failure that replaces an outcome that the store cannot write. After a success
+    it is permanent, because the work is done."""
     error = TaskError(
         type="BadResult", message="the outcome cannot be stored; the executor's log says why"
     )
@@ -76,14 +82,13 @@ def unrecordable(end: Ended) -> Ended:
 
 
 def unreported(run: Run) -> Ended:
-    """A failure that cannot even be described."""
+    """Returns the end of a run whose failure could not be described."""
     error = TaskError(type="Unreported", message="the attempt failed, and so did its report")
     return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=error))
 
 
 def stopped(run: Run, error: Stopped, now: Millis) -> Ended:
-    """A handler that was made to stop; where it was then is worth knowing."""
-    told = TaskError(
-        type="Stopped", message=run.context.why_stopped(now), traceback=told_trace(error)
-    )
-    return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=told))
+    """Returns the end of an interrupted handler, with the traceback of where it was."""
+    reason = run.control.stop_reason(now)
+    failure = TaskError(type="Stopped", message=reason, traceback=format_traceback(error))
+    return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=failure))

@@ -1,25 +1,28 @@
-"""A message that starts nothing: what it still tells of its task, and what becomes of it."""
+"""Stale messages: those whose lease the store refused.
 
-from lambdas.core import lease as terms
-from lambdas.core.change import Applied, Unknown
-from lambdas.core.delivery import Message
-from lambdas.core.errors import Unavailable
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Ports, TaskStore
-from lambdas.core.steps.cancel import expire
-from lambdas.core.steps.record import lease_expired, to_enqueue
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Task
-from lambdas.core.times import SECOND, Millis, seconds
-from lambdas.enqueue import enqueue
-from lambdas.executor.messages import SOON, Messages
+Such a message may still show that its task needs attention: it has expired, its executor has died,
+or someone has redriven it from the dead-letter queue."""
 
-AFTER_LEASE: Millis = terms.LENGTH + terms.GRACE + SECOND  # by then a lease surely has run out
+from duetime.core.change import Applied, Unknown
+from duetime.core.delivery import Message
+from duetime.core.errors import Unavailable
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Ports, TaskStore
+from duetime.core.steps import lease
+from duetime.core.steps.cancel import expire
+from duetime.core.steps.record import lease_expired, needs_enqueue
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task
+from duetime.core.times import CLOCK_SKEW, SECOND, Millis, seconds
+from duetime.engine.enqueue import enqueue
+from duetime.executor.message_acks import FIRST_RETRY_DELAY, MessageAcks
+
+LEASE_OVER_AFTER: Millis = lease.LENGTH + CLOCK_SKEW + SECOND  # a lease has surely ended by then
 
 
 def keeps_attempt(store: TaskStore, task: Task) -> bool:
-    """Give the attempt before a row of its own, before anything can push it out of the task.
-    Without that the new attempt does not begin: its lease runs out."""
+    """Write the previous attempt to a row of its own, before a later attempt can replace it in the
+    task. Returns False if that fails: the new attempt then does not begin, and its lease ends."""
     if task.previous is None:
         return True
     try:
@@ -29,39 +32,41 @@ def keeps_attempt(store: TaskStore, task: Task) -> bool:
     return True
 
 
-class Settling:
-    def __init__(self, ports: Ports, messages: Messages) -> None:
+class StaleMessages:
+    """Decides what becomes of a stale message, and repairs its task."""
+
+    def __init__(self, ports: Ports, acks: MessageAcks) -> None:
         self._ports = ports
         self._store = ports.store
         self._clock = ports.clock
-        self._messages = messages
+        self._acks = acks
 
-    def is_spent(self, message: Message, task: Task | None) -> bool:
-        """True for a message that is to be deleted; any other has been seen to. `task` is what
-        refused it."""
-        task = self._pushed(message, task)
+    def resolve(self, message: Message, task: Task | None) -> bool:
+        """Returns True if the caller may delete the message; otherwise it is handed back or
+        buried here. `task` is the row that refused the lease."""
+        task = self._repair(message, task)
         if task is None or not _is_of(message, task):
             return True
         match task.status:
             case Status.RUNNING:
-                self._messages.hand_back(message, self._longest(task))
+                self._acks.hand_back(message, self._until_attempt_is_over(task))
             case Status.DEAD if message.redriven(task.updated_at):
                 return self._revive(message, task)
             case Status.DEAD:
-                self._messages.bury([message])
+                self._acks.bury([message])
             case _:
                 return True
         return False
 
-    def _pushed(self, message: Message, task: Task | None) -> Task | None:
-        """A task may need a push, if its time or its executor's lease has passed. As it then
-        stands."""
+    def _repair(self, message: Message, task: Task | None) -> Task | None:
+        """Expire a task whose time has passed, or end an attempt whose lease has ended. Returns the
+        task, with the attempt ended if it was."""
         if task is None or task.token != message.delivery.token:
             return task
         now = self._clock.now()
         if task.expired(now):
             self._store.apply([expire(task, now=now)])
-        elif task.status is Status.RUNNING and terms.run_out(task.lease_until, now):
+        elif task.status is Status.RUNNING and lease.run_out(task.lease_until, now):
             return self._end_attempt(task, now)
         return task
 
@@ -69,37 +74,38 @@ class Settling:
         if not keeps_attempt(self._store, task):
             return task
         draw = self._ports.chance.draw()
-        change = lease_expired(self._ports.rules, task, now=now, draw=draw)
+        change = lease_expired(self._ports.wake_policy, task, now=now, draw=draw)
         (answer,) = self._store.apply([change])
         if not isinstance(answer, Applied):
             return task
-        if to_enqueue(change, answer.task):
-            enqueue(self._ports, [answer.task])
-        return answer.task
+        if needs_enqueue(change, answer.stored):
+            enqueue(self._ports, [answer.stored])
+        return answer.stored
 
-    def _longest(self, task: Task) -> Millis:
-        """SQS may hand out one message twice; to delete it now would take it from the attempt
-        that it began, and from the dead letters. By then that attempt is over, come what may."""
+    def _until_attempt_is_over(self, task: Task) -> Millis:
+        """SQS may deliver one message twice. Deleting it here would delete it under the attempt
+        that it started, and that attempt could not become a dead letter. So this copy stays
+        hidden until the attempt has surely ended."""
         started_at = task.current.started_at if task.current else 0
-        ends_at = started_at + seconds(task.spec.timeout) + AFTER_LEASE
-        return max(ends_at - self._clock.now(), SOON)
+        ends_at = started_at + seconds(task.spec.timeout) + LEASE_OVER_AFTER
+        return max(ends_at - self._clock.now(), FIRST_RETRY_DELAY)
 
     def _revive(self, message: Message, task: Task) -> bool:
-        """Somebody moved the letter back to its lane: the task gets a new life, and with it a
-        delivery of its own."""
+        """A dead letter was moved back to its lane: revive the task, which sends a new message."""
         now = self._clock.now()
-        change = revive(self._ports.rules, task, now=now, draw=self._ports.chance.draw())
+        change = revive(self._ports.wake_policy, task, now=now, draw=self._ports.chance.draw())
         (answer,) = self._store.apply([change])
         match answer:
             case Applied(revived):
                 enqueue(self._ports, [revived])
             case Unknown():
-                self._messages.give_back(message)
+                self._acks.hand_back_with_backoff(message)
                 return False
         return True
 
 
 def _is_of(message: Message, task: Task) -> bool:
-    """Whether this is the very message that began the last attempt, and no other sending of it:
-    that one was late, and must not pass for a redrive."""
-    return task.token == message.delivery.token and task.sends == message.delivery.written_at
+    """Whether this message started the last attempt. Another copy of it, sent by a watch, is only
+    late and must not count as a redrive."""
+    delivery = message.delivery
+    return (task.token, task.message_written_at) == (delivery.token, delivery.written_at)

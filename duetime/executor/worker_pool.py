@@ -1,12 +1,12 @@
-"""The crew: runs the attempts of one lane side by side.
+"""The worker pool: runs the attempts of one lane in threads.
 
-One thread keeps the books: it leases what is due, renews, times out and records, always for
-everything that has come up since it last looked. The others run one target at a time. Messages
-and finished runs reach the bookkeeper through one inbox, so nothing here needs a lock but the
-count of free slots.
+The loop thread drives the attempt loop: it leases what is due, renews, times out and records,
+always for everything that has arrived since its last step. The worker threads run one target at a
+time. Messages and finished runs reach the loop thread through one inbox, so only the count of free
+slots needs a lock. The lease guard is a thread of its own.
 
-There are as many threads as runs have needed at the same time, and one at least. Where no more can
-be started, runs wait for the threads that there are, and fewer messages are taken in.
+The pool starts a thread when more runs need one at the same time, and at least one. Where no more
+threads can be started, runs wait for the existing ones and the pool accepts fewer messages.
 """
 
 import logging
@@ -16,22 +16,25 @@ from collections.abc import Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
-from lambdas.core.delivery import Message
-from lambdas.core.ports import Clock
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.executor.books import Books
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Ended, Run
+from duetime.core.delivery import Message
+from duetime.core.ports import Clock
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.executor.attempt_loop import AttemptLoop
+from duetime.executor.executor import Executor
+from duetime.executor.runs import Ended, Run
 
 log = logging.getLogger(__name__)
 
-GUARD_EVERY = 1.0  # seconds
-PATIENCE = 0.001  # seconds that work may wait for a busy thread before more are woken
-THREADS_AGAIN: Millis = MINUTE  # when to try again whether more threads can be started
+LEASE_GUARD_INTERVAL = 1.0  # seconds
+WAKE_MORE_AFTER = 0.001  # seconds that a run may wait for a busy thread before more are woken
+THREAD_RETRY_DELAY: Millis = MINUTE  # after a thread could not be started
+
+InboxItem = Sequence[Message] | Ended | BaseException | None  # None: close
 
 
-class Crew:
-    """`until` is when it must be done, by the monotonic clock, where somebody else ends it."""
+class WorkerPool:
+    """`slots`: how many messages the pool holds at most, waiting or running. `until`: when it
+    must be done, by the monotonic clock, if the caller ends the process then."""
 
     def __init__(
         self,
@@ -39,138 +42,132 @@ class Crew:
         clock: Clock,
         slots: int,
         *,
-        name: str = "crew",
+        name: str = "executor",
         until: Millis | None = None,
     ) -> None:
         self._executor = executor
         self._clock = clock
         self._slots = slots
         self._name = name
-        self._books = Books(executor, clock, until=until)
-        self._inbox: SimpleQueue[Sequence[Message] | Ended | BaseException | None] = SimpleQueue()
+        self._loop = AttemptLoop(executor, clock, until=until)
+        self._inbox: SimpleQueue[InboxItem] = SimpleQueue()
         self._work: deque[Run] = deque()
-        self._bell: SimpleQueue[bool] = SimpleQueue()  # True: there is work; False: go home
-        self._rings = 1
+        self._wake_ups: SimpleQueue[bool] = SimpleQueue()  # True: there is work; False: exit
+        self._threads_to_wake = 1
         self._threads: list[threading.Thread] = []
         self._more_threads_at: Millis | None = None  # while no more can be started
-        self._executing = 0
-        self._taken = 0  # slots spoken for: waiting, running, or abandoned and not yet back
+        self._executing = 0  # runs in `_work` or in a thread
+        self._slots_used = 0  # by messages that wait or run, and by handlers that did not stop
         self._slot_freed = threading.Condition()
         self._closing = False
         self._done = threading.Event()
 
-    # from any thread
+    # called from any thread
 
     def offer(self, messages: Sequence[Message]) -> None:
+        """Add messages. Each uses a slot until it has ended or is handed back."""
         with self._slot_freed:
-            self._taken += len(messages)
+            self._slots_used += len(messages)
         self._inbox.put(messages)
 
     def wait_for_slots(self, timeout: float) -> int:
-        """How many more messages may be offered; waits until it is one, or time is up."""
+        """Wait for a free slot, up to `timeout` seconds. Returns the number of free slots."""
         with self._slot_freed:
             self._slot_freed.wait_for(lambda: self._free_slots() > 0 or self._closing, timeout)
             return max(self._free_slots(), 0)
 
     def close(self) -> None:
-        """Take no more; `run` returns once what was offered is done."""
+        """Have `run` return once everything that was offered is done."""
         self._inbox.put(None)
 
     @property
     def running(self) -> int:
-        return self._books.running
+        return self._loop.running
 
     def abandoned(self) -> int:
-        """How many handlers still run although the crew is done: they could not be stopped."""
+        """Returns how many handlers still run after `run` has returned: they did not stop."""
         ended: list[Ended] = []
         with suppress(Empty):
             while True:
-                self._sort(self._inbox.get_nowait(), ended)
+                self._receive(self._inbox.get_nowait(), ended)
         return self._executing - len(self._work)
 
     def start(self) -> None:
-        """Start the threads without which no attempt may begin. RuntimeError if there can be
-        none: better before anything is leased than after."""
-        threading.Thread(target=self._guard, name=f"{self._name}-guard", daemon=True).start()
+        """Start the threads without which no attempt may begin. Raises RuntimeError if they cannot
+        be started, before anything is leased."""
+        guard = threading.Thread(
+            target=self._guard_leases, name=f"{self._name}-lease-guard", daemon=True
+        )
+        guard.start()
         self._start_thread()
 
-    # the bookkeeper
+    # the loop thread
 
     def run(self) -> None:
+        """Run the attempt loop in this thread until the pool is closed and all work has ended."""
         try:
             if not self._threads:
                 self.start()
-            self._keep_books()
+            self._run_loop()
         finally:
             self._done.set()
             for _ in self._threads:
-                self._bell.put(False)
+                self._wake_ups.put(False)
 
-    def _keep_books(self) -> None:
-        while not self._closing or self._books.open:
-            turn = self._books.turn(self._arrivals())
-            self._free(turn.let_go)
-            self._executing += len(turn.begun)
-            for run in turn.begun:
-                run.context.queued = True
-            self._work.extend(turn.begun)
-            self._call_threads()
+    def _run_loop(self) -> None:
+        while not self._closing or self._loop.unfinished:
+            result = self._loop.step(self._wait_for_arrivals())
+            self._free(result.not_started)
+            self._executing += len(result.started)
+            for run in result.started:
+                run.control.queued = True
+            self._work.extend(result.started)
+            self._wake_threads()
 
-    def _guard(self) -> None:
-        """The bookkeeper may wait for a backend's answer; the handlers' leases do not."""
-        try:
-            while not self._done.wait(GUARD_EVERY):
-                if self._books.guard():
-                    self._inbox.put(())
-        except BaseException as error:  # noqa: BLE001 - it ends the crew
-            self._inbox.put(error)
-
-    def _arrivals(self) -> list[Ended]:
-        """Everything that has come in, after waiting for the first thing or the next timer."""
+    def _wait_for_arrivals(self) -> list[Ended]:
+        """Wait for the first arrival or the next timer, then take everything that has arrived."""
         ended: list[Ended] = []
         wait = self._until_next_timer()
         try:
-            self._sort(self._inbox.get(timeout=wait), ended)
+            self._receive(self._inbox.get(timeout=wait), ended)
             while True:
-                self._sort(self._inbox.get_nowait(), ended)
+                self._receive(self._inbox.get_nowait(), ended)
         except Empty:
             return ended
 
-    def _sort(
-        self, item: Sequence[Message] | Ended | BaseException | None, ended: list[Ended]
-    ) -> None:
+    def _receive(self, item: InboxItem, ended: list[Ended]) -> None:
         if item is None:
             self._closing = True
         elif isinstance(item, BaseException):
-            raise item  # of another thread of the crew, which nobody else would notice
+            raise item  # another thread of the pool has died: the pool ends with it
         elif isinstance(item, Ended):
             self._executing -= 1
             self._free(1)
             ended.append(item)
         else:
-            self._free(self._books.take(item))
+            self._free(self._loop.accept(item))
 
     def _until_next_timer(self) -> float | None:
-        at = self._books.next_timer
+        at = self._loop.next_timer
         hurry = self._work and not self._all_busy()
         if at is None:
-            return PATIENCE if hurry else None
+            return WAKE_MORE_AFTER if hurry else None
         wait = max(at - self._clock.monotonic(), 0) / SECOND
-        return min(wait, PATIENCE) if hurry else wait
+        return min(wait, WAKE_MORE_AFTER) if hurry else wait
 
-    def _call_threads(self) -> None:
-        """Wake one thread, and as long as work is left, twice as many a millisecond later.
-        Short runs are then done by a few threads that need not be woken for each."""
+    def _wake_threads(self) -> None:
+        """Wake one thread, and while work is left, twice as many after each WAKE_MORE_AFTER. A few
+        threads then do many short runs, without a wake-up for each."""
         if not self._work:
-            self._rings = 1
+            self._threads_to_wake = 1
             return
-        for _ in range(min(self._rings, len(self._work))):
+        for _ in range(min(self._threads_to_wake, len(self._work))):
             if len(self._threads) < self._executing:
                 self._try_one_more_thread()
-            if self._all_busy():  # the next that is done takes the rest up by itself
+            if self._all_busy():  # the next thread that is done takes the rest by itself
                 return
-            self._bell.put(True)
-        self._rings *= 2
+            self._wake_ups.put(True)
+        self._threads_to_wake *= 2
 
     def _all_busy(self) -> bool:
         """Whether no thread is idle, and no more can be started."""
@@ -185,44 +182,60 @@ class Crew:
             self._start_thread()
             self._more_threads_at = None
         except RuntimeError as error:
-            first, self._more_threads_at = self._more_threads_at is None, now + THREADS_AGAIN
+            first = self._more_threads_at is None
+            self._more_threads_at = now + THREAD_RETRY_DELAY
             if first:
                 fields = {"step": "execute", "threads": len(self._threads)}
                 log.warning("thread not started, fewer are used: %s", error, extra=fields)
 
     def _start_thread(self) -> None:
         name = f"{self._name}-{len(self._threads)}"
-        thread = threading.Thread(target=self._execute, name=name, daemon=True)
+        thread = threading.Thread(target=self._work_until_closed, name=name, daemon=True)
         thread.start()
         self._threads.append(thread)
 
-    def _execute(self) -> None:
+    # the lease guard
+
+    def _guard_leases(self) -> None:
+        """The loop thread may wait for a backend's answer; leases end all the same."""
         try:
-            self._execute_runs()
-        except BaseException as error:  # noqa: BLE001 - it ends the crew
+            while not self._done.wait(LEASE_GUARD_INTERVAL):
+                if self._loop.check_leases():
+                    self._inbox.put(())
+        except BaseException as error:  # noqa: BLE001 - it ends the pool
             self._inbox.put(error)
 
-    def _execute_runs(self) -> None:
-        while self._bell.get():
-            while self._work:
-                try:
-                    run = self._work.popleft()
-                except IndexError:  # another thread was quicker
-                    break
-                run.context.count_from(self._clock.monotonic())
-                run.context.queued = False
-                self._inbox.put(self._executor.execute(run))
+    # the worker threads
+
+    def _work_until_closed(self) -> None:
+        try:
+            while self._wake_ups.get():
+                self._run_targets()
+        except BaseException as error:  # noqa: BLE001 - it ends the pool
+            self._inbox.put(error)
+
+    def _run_targets(self) -> None:
+        while self._work:
+            try:
+                run = self._work.popleft()
+            except IndexError:  # another thread was faster
+                return
+            run.control.restart_timeout(self._clock.monotonic())
+            run.control.queued = False
+            self._inbox.put(self._executor.run_target(run))
+
+    # slots
 
     def _free_slots(self) -> int:
-        """While no more threads can be started, one for each that there is; and one more, when it
-        is time to try again."""
+        """While no more threads can be started, there is a slot for each existing thread, and one
+        more when it is time to try again."""
         if self._more_threads_at is None:
-            return self._slots - self._taken
+            return self._slots - self._slots_used
         one_more = self._clock.monotonic() >= self._more_threads_at
-        return min(len(self._threads) + one_more, self._slots) - self._taken
+        return min(len(self._threads) + one_more, self._slots) - self._slots_used
 
     def _free(self, slots: int) -> None:
         if slots:
             with self._slot_freed:
-                self._taken -= slots
+                self._slots_used -= slots
                 self._slot_freed.notify()

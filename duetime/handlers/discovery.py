@@ -1,8 +1,8 @@
-"""The names of handlers, for those who must not import them.
+"""The names of handlers, found without importing them.
 
-The API refuses a task for a handler that nobody has. To import handlers for that, as the executor
-does, would cost it the start of all their libraries, their permissions and their environment. So
-whoever bundles the API reads the names from the source, and the API reads them from a file.
+The API refuses a task whose handler does not exist. Importing the handlers, as the executor does,
+would load all their libraries and need their permissions and environment. So the bundler reads the
+names from the source code, and the API reads them from a file.
 """
 
 import ast
@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from lambdas.core.values import value
-from lambdas.registry import BadHandlers, HandlersNotFound
+from duetime.core.value import value
+from duetime.handlers.registry import BadHandlers, HandlersNotFound
 
 Place = tuple[Path, int]  # file, line
 
 
 def read_names(file: Path) -> frozenset[str]:
-    """From a JSON list."""
+    """Read names from a file with a JSON list."""
     if not file.is_file():
         raise HandlersNotFound(f"handlers: there is no file '{file}'")
     try:
@@ -30,7 +30,7 @@ def read_names(file: Path) -> frozenset[str]:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Every name that a file of the folder registers with `task`, found without running it."""
+    """Returns every name that a file in the folder registers with `task`."""
     if not folder.is_dir():
         raise HandlersNotFound(f"handlers: there is no folder '{folder}'")
     found: dict[str, Place] = {}
@@ -46,27 +46,27 @@ def names_in(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Packages too, which handlers may import; but like the registry, not the folder's own
+    """Includes packages, which handlers may import, but like the registry not the folder's own
     `__init__` and `__main__`."""
-    passed_over = {folder / "__init__.py", folder / "__main__.py"}
-    return [file for file in sorted(folder.rglob("*.py")) if file not in passed_over]
+    ignored = {folder / "__init__.py", folder / "__main__.py"}
+    return [file for file in sorted(folder.rglob("*.py")) if file not in ignored]
 
 
 def _registered(file: Path) -> Iterator[tuple[str, Place]]:
-    tree = _parsed(file)
-    called = _called(tree)
+    tree = _parse(file)
+    bound = _bound_names(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Call() if called.is_task(node.func):
+            case ast.Call() if bound.is_task(node.func):
                 place = (file, node.lineno)
                 yield _name(node, place), place
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:
-                    if called.is_task(decorator):
+                    if bound.is_task(decorator):
                         raise _bad((file, decorator.lineno), 'a handler needs a name: @task("…")')
 
 
-def _parsed(file: Path) -> ast.Module:
+def _parse(file: Path) -> ast.Module:
     try:
         return ast.parse(file.read_bytes(), str(file))
     except SyntaxError as error:
@@ -74,8 +74,8 @@ def _parsed(file: Path) -> ast.Module:
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class _Called:
-    """What a file calls the decorator, and the module that it is in."""
+class _BoundNames:
+    """The names that a file binds to the decorator, and to the package."""
 
     task: frozenset[str]
     duetime: frozenset[str]
@@ -89,7 +89,7 @@ class _Called:
         return False
 
 
-def _called(tree: ast.Module) -> _Called:
+def _bound_names(tree: ast.Module) -> _BoundNames:
     task, duetime = set(), set()
     for node in ast.walk(tree):
         match node:
@@ -97,11 +97,11 @@ def _called(tree: ast.Module) -> _Called:
                 task |= {a.asname or "task" for a in names if a.name in ("task", "*")}
             case ast.Import(names=names):
                 duetime |= {a.asname or "duetime" for a in names if _binds_duetime(a)}
-    return _Called(task=frozenset(task), duetime=frozenset(duetime))
+    return _BoundNames(task=frozenset(task), duetime=frozenset(duetime))
 
 
 def _binds_duetime(imported: ast.alias) -> bool:
-    """`import duetime.client` binds `duetime`, unless it gives the client a name of its own."""
+    """`import duetime.client` binds `duetime`, unless it has an `as` clause."""
     inside = imported.name.startswith("duetime.") and imported.asname is None
     return inside or imported.name == "duetime"
 
@@ -111,7 +111,7 @@ def _name(call: ast.Call, place: Place) -> str:
     match given:
         case [ast.Constant(value=str(name))]:
             return name
-    raise _bad(place, "the name of a handler must be a plain string, so that the API can know it")
+    raise _bad(place, "the name of a handler must be a string literal, so that the API can read it")
 
 
 def _bad(place: Place, reason: str) -> BadHandlers:

@@ -1,4 +1,4 @@
-"""Python handlers, registered by name: the API asks which there are, the executor runs them."""
+"""The registry of Python handlers by name."""
 
 import importlib
 import importlib.util
@@ -9,20 +9,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lambdas.core.errors import DuetimeError
-from lambdas.core.values import value
+from duetime.core.errors import DuetimeError
+from duetime.core.value import value
 
 Handler = Callable[[Any, Any], Any]  # (payload, ctx)
 H = TypeVar("H", bound=Callable[..., Any])
 
-MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
+IMPORT_MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Registered:
     name: str
     run: Handler
-    isolated: bool = False  # in a child process
+    isolated: bool = False  # runs in a child process
 
 
 _handlers: dict[str, Handler] = {}
@@ -30,29 +30,32 @@ _isolated: set[str] = set()
 
 
 class HandlersNotFound(DuetimeError):
-    """A module, file or folder of handlers that is not there."""
+    """Raised for a module, file or folder of handlers that does not exist."""
 
 
 class BadHandlers(DuetimeError):
-    """Handlers that are there but cannot be imported."""
+    """Raised for handlers that exist but cannot be imported."""
 
 
 def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
-    """Register a function under a name; it gets `(payload, ctx)` and may be `async`.
+    """Register a function as a handler. It is called with `(payload, ctx)` and may be `async`.
 
-    What it returns is the task's result: JSON, or what becomes JSON in the usual way. What it
-    raises fails the attempt, and the task is tried again unless it is a PermanentError.
-    `isolated` runs it in a process of its own, which can be killed whatever it is doing."""
+    Its return value is the result of the task: JSON, or a value that can become JSON. An exception
+    fails the attempt, and the task is retried unless it is a PermanentError.
+
+    Args:
+        name: The name that tasks use, such as `shop.restock`.
+        isolated: Run the handler in a process of its own, which can be killed at any point."""
 
     if not isinstance(name, str):
         raise TypeError('a handler needs a name: @task("shop.restock")')
 
     def register(handler: H) -> H:
         _check_parameters(name, handler)
-        standing = _handlers.get(name)
-        if standing is not None and _origin(standing) != _origin(handler):
+        known = _handlers.get(name)
+        if known is not None and _origin(known) != _origin(handler):
             raise ValueError(
-                f"handler {name!r} is registered twice: {_origin(standing)} and {_origin(handler)}"
+                f"handler {name!r} is registered twice: {_origin(known)} and {_origin(handler)}"
             )
         _handlers[name] = handler
         (_isolated.add if isolated else _isolated.discard)(name)
@@ -80,15 +83,15 @@ def names() -> frozenset[str]:
 
 
 def load(source: str) -> frozenset[str]:
-    """Import handlers from a module name (`shop.handlers`), a file or a folder of files; returns
-    the names that came in."""
+    """Import handlers from a module (`shop.handlers`), a file or a folder of files. Returns the
+    names that this has registered."""
     before = names()
     try:
         _import(source)
     except (HandlersNotFound, BadHandlers):
         raise
     except (Exception, SystemExit) as error:
-        raise BadHandlers(f"handlers: {source}: {_told(error)}") from error
+        raise BadHandlers(f"handlers: {source}: {_describe(error)}") from error
     return names() - before
 
 
@@ -112,7 +115,7 @@ def _import_file(file: Path) -> None:
         return
     folder = str(file.parent.resolve())
     if folder not in sys.path:
-        # Handlers can import their neighbours, and none can stand in for an installed module.
+        # At the end of the path: handlers can import each other, but shadow no installed module.
         sys.path.append(folder)
     importlib.invalidate_caches()
     spec = importlib.util.find_spec(file.stem)
@@ -139,13 +142,13 @@ def _is_module(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError as error:
-        if f"{name}.".startswith(f"{error.name}."):  # a package on the way to it is missing
+        if f"{name}.".startswith(f"{error.name}."):  # a parent package is missing
             return False
         raise
 
 
-def _told(error: BaseException) -> str:
-    """Where, and what, on one line."""
+def _describe(error: BaseException) -> str:
+    """Returns place, type and message on one line."""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     words = " ".join(f"{type(error).__name__}: {message}".split())
     return f"{place}: {words}" if (place := _place(error)) else words
@@ -155,7 +158,7 @@ def _place(error: BaseException) -> str | None:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(MACHINERY)]
+    theirs = [frame for frame in frames if not frame.filename.startswith(IMPORT_MACHINERY)]
     return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else None
 
 

@@ -1,1 +1,1 @@
-"""The local runner: every role in one process, behind the same contract."""
+"""The local runner: every role in one process, behind the same ports."""

@@ -1,4 +1,4 @@
-"""The HTTP front of the local runner: ASGI in, the API role behind."""
+"""The ASGI application of the local runner, which calls the API role."""
 
 import asyncio
 import re
@@ -12,12 +12,12 @@ from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from duetime.local.threads import Threads
-from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response
+from duetime.local.supervisor import ThreadPool
 
-AT_ONCE = 64  # requests in the API at a time; most of them wait for the disk
-HEALTH, HEALTH_AT_ONCE = "/v1/health", 4
-BODIES_LIMIT = 256 * 1024 * 1024  # bytes of all bodies that are in memory at a time
+API_THREADS = 64  # concurrent requests; most of them wait for the disk
+HEALTH, HEALTH_THREADS = "/v1/health", 4
+BODIES_LIMIT = 256 * 1024 * 1024  # bytes of all request bodies in memory
 
 FOREIGN = Problem(
     403,
@@ -31,17 +31,17 @@ Take = Callable[[int], None]
 
 
 def asgi_app(call: Call) -> ASGIApp:
-    """Every method and every path goes to the API, which knows how to say no."""
-    threads = Threads(AT_ONCE, "api")
-    # Of its own: it is asked for just when all others wait for the store.
-    health = Threads(HEALTH_AT_ONCE, "api-health")
-    memory = Memory()
+    """Returns an application that passes every method and path to the API, which may refuse it."""
+    threads = ThreadPool(API_THREADS, "api")
+    # A pool of its own: health is needed most when all other threads wait for the store.
+    health = ThreadPool(HEALTH_THREADS, "api-health")
+    memory = BodyMemory()
 
     def answer(request: Request) -> AsgiResponse:
         return _response(call(request))
 
     async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
-        with memory.for_one() as take:
+        with memory.one_request() as take:
             request = await _request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
                 return _response(FOREIGN.response())
@@ -55,7 +55,7 @@ def asgi_app(call: Call) -> ASGIApp:
         try:
             response = await respond(scope, receive)
         except ClientDisconnect:
-            return  # it hung up before its request was complete
+            return  # the client hung up before its request was complete
         except Problem as problem:
             response = _response(problem.response())
         await response(scope, receive, send)
@@ -64,8 +64,9 @@ def asgi_app(call: Call) -> ASGIApp:
 
 
 def is_foreign(request: Request, server: tuple[str, int | None] | None) -> bool:
-    """Whether a page of another site may be behind it. The runner asks for no password, so on
-    loopback it answers neither a name that was made to point here nor a foreign Origin."""
+    """Whether a page of another site may have sent the request. The runner has no password, so on
+    loopback it refuses a Host name that was made to point here (DNS rebinding) and a foreign
+    Origin."""
     if server is None or not _is_loopback(server[0]):
         return False
     host = request.headers.get("host", "localhost")
@@ -92,15 +93,15 @@ def _response(response: Response) -> AsgiResponse:
     return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
 
-class Memory:
-    """What the bodies of the requests under way take. Each is small; all together may not be."""
+class BodyMemory:
+    """Limits the memory of all request bodies together; each single one is limited too."""
 
     def __init__(self) -> None:
         self._taken = 0
 
     @contextmanager
-    def for_one(self) -> Iterator[Take]:
-        """For one request: a function that takes so many bytes, until the request is answered."""
+    def one_request(self) -> Iterator[Take]:
+        """Yields a function that reserves bytes until the request ends; raises Problem."""
         mine = 0
 
         def take(size: int) -> None:
@@ -117,7 +118,7 @@ class Memory:
 
 
 def _busy() -> Problem:
-    detail = "The bodies of the requests under way take all the memory that they may."
+    detail = "The bodies of the current requests use all the memory that they may."
     return Problem(503, "busy", "Try again", detail, headers={"retry-after": "1"})
 
 
@@ -127,7 +128,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
         take(len(chunk))
         body += chunk
         if len(body) > BODY_LIMIT:
-            break  # long enough for the API to refuse it
+            break  # the API refuses a body of this length
     return Request(
         method=asgi.method,
         path=asgi.scope["raw_path"].decode("latin-1"),
@@ -138,7 +139,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
 
 
 def _headers(asgi: AsgiRequest) -> dict[str, str]:
-    """One that comes twice is one with a comma, as API Gateway has it."""
+    """Joins repeated headers with a comma, as API Gateway does."""
     headers: dict[str, str] = {}
     for name, value in asgi.headers.items():
         headers[name.lower()] = f"{headers[name.lower()]},{value}" if name in headers else value

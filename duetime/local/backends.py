@@ -1,24 +1,24 @@
-"""The two backends, ready for the local runner: embedded, or AWS (real, elsewhere, or moto)."""
+"""The backends of the local runner: SQLite, or AWS (real, at another endpoint, or moto)."""
 
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
+from duetime.aws.settings import Settings
+from duetime.core.errors import DuetimeError, StoreLost
+from duetime.core.events import StatusChange
+from duetime.core.ports import CursorStore, Ports
+from duetime.core.task import LONGEST_TIMEOUT
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.local.options import LocalOptions
-from lambdas.core.errors import DuetimeError, StoreLost
-from lambdas.core.events import StatusChange
-from lambdas.core.ports import CursorStore, Ports
-from lambdas.core.rules import Rules
-from lambdas.core.task import LONGEST_TIMEOUT
-from lambdas.settings import Settings
-from lambdas.system import SystemChance, SystemClock
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 
 FILE = "duetime.db"
 TABLE = "duetime"
-MOTO_SHARDS = 2  # moto reads a bucket in milliseconds, and a tick reads ten of each shard
+MOTO_SHARDS = 2  # moto takes milliseconds per bucket, and a tick reads ten of each shard
 
 Feed = Callable[[], Sequence[StatusChange]]
 OnChanges = Callable[[Sequence[StatusChange]], None]
@@ -30,33 +30,33 @@ class Backend:
     name: str
     ports: Ports
     cursors: CursorStore
-    poll: float  # seconds that one poll of a lane may take
+    poll: float  # seconds that a poll of a lane may wait
     close: Callable[[], None]
-    check: Callable[[], object]  # raises what is wrong with the store
-    feed: Feed | None = None  # where the store does not tell of status changes itself
-    longest_timeout: int = LONGEST_TIMEOUT  # of whoever else may execute, too
-    resumed: int = 0  # tasks that were under way when the last runner ended
+    check: Callable[[], object]  # raises if the store does not work
+    feed: Feed | None = None  # polls status changes if the store does not publish them
+    longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
+    resumed: int = 0  # tasks that were under way when the previous runner ended
 
 
 def open_backend(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
     if options.backend == "embedded":
-        return _embedded(options, on_changes, on_lost)
+        return _sqlite(options, on_changes, on_lost)
     return _aws(options)
 
 
-def _embedded(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
+def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
     path = None if options.memory else options.data / FILE
     clock = SystemClock()
-    store = EmbeddedStore(path, on_changes, on_lost)
+    store = SqliteTaskStore(path, on_changes, on_lost)
     now = clock.now()
-    rules = Rules(shards=store.shards(now).count)
+    wake_policy = WakePolicy(shards=store.shards(now).count)
     ports = Ports(
         store=store,
         schedules=store.schedules(clock),
-        lanes=MemoryLanes(clock),
-        rules=rules,
+        lanes=MemoryLaneQueue(clock),
+        wake_policy=wake_policy,
         clock=clock,
-        chance=SystemChance(),
+        chance=SystemRandom(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),
@@ -65,12 +65,12 @@ def _embedded(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> 
         poll=1.0,
         close=store.close,
         check=store.check,
-        resumed=store.recover(rules, now),
+        resumed=store.recover(wake_policy, now),
     )
 
 
 def _aws(options: LocalOptions) -> Backend:
-    from lambdas.wiring import aws_adapters
+    from duetime.aws.backend import aws_adapters
 
     closing = ExitStack()
     if options.backend == "moto":
@@ -107,15 +107,15 @@ def _enter_moto(closing: ExitStack) -> None:
 
 
 def _settings(options: LocalOptions) -> Settings:
-    """A deployment's own names from the environment; elsewhere what is missing is made."""
+    """Reads the names of a deployment from the environment; elsewhere creates what is missing."""
     if options.backend == "aws" and options.endpoint_url is None:
         try:
             return Settings.read(os.environ)
         except ValueError as error:
             message = f"--backend aws without --endpoint-url uses a deployment's names; {error}"
             raise DuetimeError(message) from None
-    from lambdas.aws import clients
-    from lambdas.aws.resources import ensure_resources
+    from duetime.aws import clients
+    from duetime.aws.provision import ensure_resources
 
     urls = ensure_resources(
         clients.dynamodb(options.endpoint_url), clients.sqs(options.endpoint_url), table=TABLE
@@ -132,8 +132,8 @@ def _settings(options: LocalOptions) -> Settings:
 
 
 def _feed(table: str, endpoint_url: str | None) -> Feed:
-    from lambdas.aws import clients
-    from lambdas.aws.change_feed import StreamFeed, stream_of
+    from duetime.aws import clients
+    from duetime.aws.stream_reader import StreamReader, stream_arn
 
-    arn = stream_of(clients.dynamodb(endpoint_url), table)
-    return StreamFeed(clients.streams(endpoint_url), arn).poll
+    arn = stream_arn(clients.dynamodb(endpoint_url), table)
+    return StreamReader(clients.streams(endpoint_url), arn).poll

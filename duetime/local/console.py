@@ -1,8 +1,10 @@
-"""What the local runner says: to people on a terminal, else as log records."""
+"""The notices of the local runner: sentences on a terminal, log records elsewhere."""
 
 import logging
+import shutil
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -11,16 +13,20 @@ from rich.text import Text
 from duetime import __version__
 from duetime.local.activity import Events
 from duetime.local.backends import Backend
-from duetime.local.event_lines import EventLines
-from duetime.local.event_log import EVENTS, LoggedEvents
+from duetime.local.demo import NAMESPACE
+from duetime.local.event_lines import EVENTS, EventLines, LoggedEvents
 from duetime.local.options import LocalOptions
-from duetime.local.welcome import address, welcome
-from duetime.text import one_line
+from duetime.terminal import one_line
 
 RUNNER = logging.getLogger("duetime.runner")
+DEFAULT_URL = "http://127.0.0.1:8080"  # the default of the command line
+JSON = "-H 'content-type: application/json'"
+BODY = '{"target": {"type": "python", "handler": "duetime.hello"}, "delay": 5}'
 
 
 class Notices(Protocol):
+    """An output for the runner's own messages and for its events."""
+
     events: Events
 
     def started(
@@ -55,17 +61,17 @@ class TerminalNotices:
         self._say("error", "red", reason)
 
     def failed(self, reason: str) -> None:
-        self._say("error", "red", f"{reason}. Duetime ends.")
+        self._say("error", "red", f"{reason}. Duetime stops.")
 
     def draining(self) -> None:
-        words = "Finishing what is running; Ctrl-C again to stop at once."
+        words = "Waiting for running tasks; press Ctrl-C again to stop now."
         self._console.print(words, style="dim")
 
     def stopped(self, *, clean: bool) -> None:
         if clean:
             self._console.print("Stopped.", style="dim")
         else:
-            words = "Stopped; what was still running is tried again at the next start."
+            words = "Stopped. Unfinished tasks are retried at the next start."
             self._console.print(words)
 
     def _say(self, kind: str, style: str, message: str) -> None:
@@ -75,7 +81,7 @@ class TerminalNotices:
 
 class LoggedNotices:
     def __init__(self) -> None:
-        """Whatever --log-level says, these are seen: they are few, and say that all is well."""
+        """Logs notices and events at any --log-level: they are few, and show that all is well."""
         for log in (EVENTS, RUNNER):
             log.setLevel(min(logging.INFO, logging.getLogger().level))
         self.events: Events = LoggedEvents()
@@ -102,8 +108,8 @@ class LoggedNotices:
     def failed(self, reason: str) -> None:
         try:
             RUNNER.critical("runner failed: %s", reason)
-        except BaseException:  # noqa: BLE001 - the log may be what has failed
-            print(f"error: {one_line(reason)}. Duetime ends.", file=sys.stderr, flush=True)
+        except BaseException:  # noqa: BLE001 - the log itself may have failed
+            print(f"error: {one_line(reason)}. Duetime stops.", file=sys.stderr, flush=True)
 
     def draining(self) -> None:
         RUNNER.info("runner stopping")
@@ -112,4 +118,59 @@ class LoggedNotices:
         if clean:
             RUNNER.info("runner stopped")
         else:
-            RUNNER.warning("runner stopped: runs left behind are tried again at the next start")
+            RUNNER.warning("runner stopped: unfinished tasks are retried at the next start")
+
+
+def welcome(
+    console: Console,
+    options: LocalOptions,
+    backend: Backend,
+    handlers: Collection[str],
+    *,
+    demo: bool,
+) -> None:
+    url = address(options)
+    own = sorted(name for name in handlers if not name.startswith("duetime."))
+    store = f"  (store: {one_line(backend.name)})"
+    head = Text.assemble(("Duetime", "bold"), " is running at ", (url, "bold"), store)
+    console.print(head, soft_wrap=True)
+    if own:
+        _print_cut(console, Text(f"Handlers: {', '.join(own)}", style="dim"))
+    if backend.resumed:
+        console.print(f"Resumed {backend.resumed:,} tasks that had not finished.")
+    console.print("\nTry, in another terminal:\n")
+    for line in suggestions(url, command(), demo=demo):
+        console.print(Text(f"  {line}", style="cyan"), soft_wrap=True)
+    console.print("\nPress Ctrl-C to stop. Events:\n")
+
+
+def _print_cut(console: Console, line: Text) -> None:
+    line.truncate(console.width, overflow="ellipsis")
+    console.print(line, soft_wrap=True)
+
+
+def address(options: LocalOptions) -> str:
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return f"http://{host}:{options.port}"
+
+
+def command() -> str:
+    """Returns how to call the command line from the folder in which the runner was started."""
+    if shutil.which("duetime"):
+        return "duetime"
+    script = Path(sys.argv[0])
+    return str(script) if script.name == "duetime" else f"{sys.executable} -m duetime"
+
+
+def suggestions(url: str, duetime: str, *, demo: bool) -> Iterator[str]:
+    """Yields commands to paste, in lines of at most 80 columns."""
+    if url != DEFAULT_URL:
+        yield f"export DUETIME_URL={url}"
+    yield f"{duetime} submit --handler duetime.hello \\"
+    yield """  --payload '{"name": "Ada"}' --in 5 --watch"""
+    yield f"{duetime} list{f' --namespace {NAMESPACE}' if demo else ''}"
+    yield f"{duetime} show ID"
+    yield ""
+    yield f"curl -s {url}/v1/tasks {JSON} \\"
+    yield f"  -d '{BODY}'"
+    yield f"curl -s {url}/v1/tasks"

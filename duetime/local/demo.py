@@ -1,11 +1,11 @@
-"""A small demonstration, and the handlers that it and the first `curl` use."""
+"""The demo tasks, and the handlers that they and the suggested commands use."""
 
 from typing import Any
 
 from duetime import Context, task
-from duetime.local.http import Call
-from lambdas.api.http import Request
-from lambdas.core.codec import to_json
+from duetime.api.http import Request
+from duetime.core.codec import to_json
+from duetime.local.asgi import Call
 
 NAMESPACE = "demo"
 

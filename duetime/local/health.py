@@ -1,62 +1,61 @@
-"""How the local runner is: its store, its scanner, its lanes."""
+"""The health of the local runner: its store, its scanner and its lanes."""
 
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 from time import monotonic
 
-from duetime.local.pump import Pump
-from duetime.local.threads import starting_threads
-from lambdas.api.health import Check, Health
-from lambdas.core.times import SECOND
+from duetime.api.health import Check, Health
+from duetime.core.times import SECOND
+from duetime.local.event_pump import Pump
+from duetime.local.supervisor import starting_threads
 
-PATIENCE = 2.0  # seconds that the store may take to answer
+STORE_TIMEOUT = 2.0  # seconds
 
 
 class Probe:
-    """Asks something that may hang, in a thread of its own. While one question hangs, no other is
-    asked."""
+    """Runs a check that may hang in a thread of its own. While one call hangs, no other starts."""
 
-    def __init__(self, ask: Callable[[], object], patience: float = PATIENCE) -> None:
-        self._ask = ask
-        self._patience = patience
-        self._turn = threading.Lock()
-        self._questions: SimpleQueue[_Question] = SimpleQueue()
-        self._asked: _Question | None = None
-        with starting_threads():  # now: later the handlers may use all threads that there are
-            threading.Thread(target=self._answer_on, name="health", daemon=True).start()
+    def __init__(self, check: Callable[[], object], timeout: float = STORE_TIMEOUT) -> None:
+        self._check = check
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        self._last_call: _Call | None = None
+        with starting_threads():  # now: later the handlers may use all available threads
+            threading.Thread(target=self._run, name="health", daemon=True).start()
 
     def reason(self) -> str | None:
-        """What is wrong: what `ask` has raised, or that it does not answer."""
-        with self._turn:
-            if self._asked is None or self._asked.answered.is_set():
-                self._asked = _Question()
-                self._questions.put(self._asked)
-            asked = self._asked
-        if asked.answered.wait(self._patience):
-            return asked.reason
-        return f"no answer for {monotonic() - asked.since:.0f} s"
+        """Returns what the check has raised, or that it does not answer; None if all is well."""
+        with self._lock:
+            if self._last_call is None or self._last_call.done.is_set():
+                self._last_call = _Call()
+                self._calls.put(self._last_call)
+            call = self._last_call
+        if call.done.wait(self._timeout):
+            return call.reason
+        return f"no answer for {monotonic() - call.since:.0f} s"
 
-    def _answer_on(self) -> None:
+    def _run(self) -> None:
         while True:
-            asked = self._questions.get()
+            call = self._calls.get()
             try:
-                self._ask()
-            except Exception as error:  # noqa: BLE001 - it is the answer
-                asked.reason = str(error) or type(error).__name__
+                self._check()
+            except Exception as error:  # noqa: BLE001 - the answer
+                call.reason = str(error) or type(error).__name__
             finally:
-                asked.answered.set()
+                call.done.set()
 
 
-class _Question:
+class _Call:
     def __init__(self) -> None:
         self.since = monotonic()
-        self.answered = threading.Event()
+        self.done = threading.Event()
         self.reason: str | None = None
 
 
 class RunnerHealth:
-    """`check_store` raises what is wrong with the store."""
+    """`check_store` raises if the store does not work."""
 
     def __init__(self, check_store: Callable[[], object], pump: Pump) -> None:
         self._store = Probe(check_store)

@@ -1,8 +1,8 @@
-"""HTTP with limits: what uvicorn leaves open, one client could take for itself.
+"""The HTTP protocol of the local runner, with limits so that one client cannot block the others.
 
-httptools parses faster than h11, and neither it nor uvicorn limits the bytes of a request's head,
-the time that a request takes to arrive, or the number of connections. An answer of the protocol
-itself is a problem document, as all others are.
+httptools parses faster than h11, but neither it nor uvicorn limits the bytes of a request's head,
+the time that a request takes to arrive, or the number of connections. The protocol's own answers
+are problem documents, like all others.
 """
 
 from asyncio import TimerHandle, Transport
@@ -10,15 +10,15 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from lambdas.api.http import Problem
+from duetime.api.http import Problem
 
 HEAD_LIMIT = 64 * 1024  # bytes of the request line and the headers, or of trailers
 REQUEST_TIME = 30.0  # seconds from the first byte to the last
-ANSWER_TIME = 30.0  # seconds that a client may leave an answer unread
+ANSWER_TIME = 30.0  # seconds that a client may leave a response unread
 KEEP_ALIVE = 10  # seconds that a connection may be idle
-MOST_PIPELINED = 32  # requests that a client may send before the first is answered
-SPARE = 64  # connections above the limit that get an answer; more are closed without
-REFUSING_TIME = 1.0  # seconds until such a connection is closed
+MAX_PIPELINED = 32  # requests sent before the first is answered
+MAX_REFUSALS = 64  # connections above the limit that get a response; more are just closed
+REFUSAL_TIMEOUT = 1.0  # seconds until such a connection is closed
 
 Head = list[tuple[bytes, bytes]]
 
@@ -27,7 +27,7 @@ TOO_MANY = Problem(
     503,
     "too-many-connections",
     "Too many connections",
-    "This Duetime has as many connections as it serves; close some, or try again.",
+    "The server has reached its limit of connections; close some, or try again.",
     headers={"retry-after": "1"},
 )
 TOO_LONG = Problem(
@@ -40,20 +40,20 @@ TOO_SLOW = Problem(
     408,
     "timeout",
     "The request took too long",
-    f"A request must have arrived {REQUEST_TIME:g} s after it began.",
+    f"A request must arrive within {REQUEST_TIME:g} s.",
 )
 MALFORMED = Problem(400, "malformed", "The request is not HTTP", "It cannot be parsed.")
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. `most_connections` is the limit of all of them together."""
+    """One connection. `max_connections` limits the connections of the whole server."""
 
-    def __init__(self, *arguments: Any, most_connections: int, **options: Any) -> None:
+    def __init__(self, *arguments: Any, max_connections: int, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._most_connections = most_connections
-        self._deadline: TimerHandle | None = None  # for the request that is arriving
-        self._unread: TimerHandle | None = None  # for an answer that the client does not read
-        self._unparsed = 0  # bytes in a row that ended no head and were no body
+        self._max_connections = max_connections
+        self._deadline: TimerHandle | None = None  # of the request that is arriving
+        self._unread: TimerHandle | None = None  # of a response that the client does not read
+        self._unparsed = 0  # consecutive bytes that neither ended a head nor belonged to a body
         self._progress = False
         self._received = False
         self._over_limit = False
@@ -64,13 +64,13 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        above = len(self.connections) - self._most_connections
+        above = len(self.connections) - self._max_connections
         self._over_limit = above > 0
-        if above > SPARE:
+        if above > MAX_REFUSALS:
             self._refused = True
             transport.abort()
         else:
-            self._expect(REFUSING_TIME if self._over_limit else KEEP_ALIVE)
+            self._expect(REFUSAL_TIMEOUT if self._over_limit else KEEP_ALIVE)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_timers()
@@ -106,7 +106,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._cancel_timers()
         super().handle_websocket_upgrade()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - ours says more
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - our response says more
         self._refuse(MALFORMED)
 
     # The parser.
@@ -122,7 +122,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         if len(self.url) + _size(self.headers) > HEAD_LIMIT:
             self._refuse(TOO_LONG)
-        elif len(self.pipeline) >= MOST_PIPELINED:
+        elif len(self.pipeline) >= MAX_PIPELINED:
             self._refuse(TOO_MANY)
         else:
             self._unanswered += 1
@@ -146,14 +146,14 @@ class LimitedProtocol(HttpToolsProtocol):
     # Limits.
 
     def _expect(self, seconds: float | None) -> None:
-        """The rest of the request, within so many seconds; None for nothing."""
+        """Set the deadline for the rest of the request; None for no deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self._too_slow)
 
     def _too_slow(self) -> None:
         self._deadline = None
-        if self.flow.read_paused:  # not the client holds it up: nobody reads what it sends
+        if self.flow.read_paused:  # the delay is ours: uvicorn has paused reading
             self._expect(REQUEST_TIME)
         elif self._received:
             self._refuse(TOO_SLOW)
@@ -162,7 +162,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer and close. While another answer is under way, or due first, only close."""
+        """Respond and close. While another response is being sent, or is due first, only close."""
         if self._refused:
             return
         self._refused = True

@@ -1,4 +1,4 @@
-"""AWS in this very process, by moto: nothing is kept, nothing is paid, nobody is asked."""
+"""AWS simulated in this process by moto: no account, no network, nothing is stored."""
 
 import os
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ REGION = "us-east-1"
 
 @contextmanager
 def fair_moto() -> Iterator[None]:
-    """Every AWS call of this process goes to moto while this lasts.
+    """Send every AWS call of this process to moto.
 
-    moto compares and writes without excluding other threads, so two of them can win the same
-    condition. DynamoDB never does that; here one call at a time makes up for it.
+    moto checks a condition and writes without a lock, so two threads can pass the same condition,
+    which DynamoDB never allows. Here one call runs at a time.
     """
     from moto import mock_aws
     from moto.dynamodb.responses import DynamoHandler

@@ -1,4 +1,4 @@
-"""What `duetime local` was asked to run."""
+"""The options of `duetime local`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ class LocalOptions:
     concurrency: int = 100
     allow_private: bool = False
     allow_hosts: tuple[str, ...] = ()
-    catch_up: int = 1_000  # a quarter of what one machine does: the rest is for fresh work
+    catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None

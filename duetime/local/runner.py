@@ -1,4 +1,4 @@
-"""`duetime local`: every role in one process."""
+"""The local runner behind `duetime local`: every role in one process."""
 
 import gc
 import logging
@@ -17,76 +17,78 @@ from typing import NoReturn
 from rich.console import Console
 
 from duetime import __version__
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
+from duetime.core.errors import DuetimeError, StoreLost
+from duetime.core.lanes import Lane
+from duetime.engine.followups import run_follow_ups_after
+from duetime.executor.executor import Executor
+from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
+from duetime.executor.targets.http import HttpTarget
+from duetime.executor.targets.ip_ranges import Kind
+from duetime.executor.targets.python import run_handler
+from duetime.executor.worker_pool import WorkerPool
+from duetime.handlers import registry
 from duetime.local.activity import Activity
+from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
+from duetime.local.console import LoggedNotices, Notices, TerminalNotices
 from duetime.local.demo import submit_demo
+from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
-from duetime.local.http import asgi_app
-from duetime.local.notices import LoggedNotices, Notices, TerminalNotices
 from duetime.local.options import LocalOptions
-from duetime.local.pump import Changes, Pump
 from duetime.local.server import Server, listen
-from duetime.local.threads import starting_threads
-from lambdas import log_lines, registry
-from lambdas.api.app import Api
-from lambdas.api.http import Request, Response
-from lambdas.core.errors import DuetimeError, StoreLost
-from lambdas.core.lanes import Lane
-from lambdas.debts import follow_up
-from lambdas.executor.crew import Crew
-from lambdas.executor.executor import Executor
-from lambdas.executor.targets.address_rules import AddressRules, parse_allowed
-from lambdas.executor.targets.addresses import Kind
-from lambdas.executor.targets.http import HttpTarget
-from lambdas.executor.targets.python import run_handler
-from lambdas.log_lines import Format, LogSettings
-from lambdas.relay.relay import Relay
-from lambdas.scanner.scanner import Scanner
+from duetime.local.supervisor import starting_threads
+from duetime.logs import formatting as log_lines
+from duetime.logs.formatting import Format, LogSettings
+from duetime.relay import Relay
+from duetime.scanner.scanner import Scanner
 
-DRAIN = 30.0  # seconds that running handlers get to finish
-# Threads of the runner hand small pieces of work to each other all the time; at Python's own
-# 5 ms a thread that has something ready would often wait longer than its work takes.
+DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
+# The runner's threads pass small pieces of work to each other all the time; with Python's default
+# of 5 ms a ready thread would often wait longer than its work takes.
 SWITCH_INTERVAL = 0.001
-GARBAGE_THRESHOLD = 20_000  # new objects between collections: each holds up every thread
+GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every thread
 
-# Modules that the roles import when they first need them. A runner that has run out of
-# descriptors could not, so it has them from the start.
-IMPORTED_LATE = (
-    "lambdas.api.schedules.routes",
-    "lambdas.core.recurrence.cron",
-    "lambdas.core.recurrence.exclusions",
-    "lambdas.core.recurrence.pattern",
-    "lambdas.core.recurrence.words_for_days",
-    "lambdas.executor.awaiting",
-    "lambdas.executor.child",
-    "lambdas.executor.gate",
-    "lambdas.executor.previous",
-    "lambdas.materialise",
+# Modules that the roles import on first use. A runner that has run out of file descriptors could
+# not import them, so it does that at its start.
+LAZY_MODULES = (
+    "duetime.api.schedules.resource",
+    "duetime.core.recurrence.cron",
+    "duetime.core.recurrence.exclusions",
+    "duetime.core.recurrence.cron_pattern",
+    "duetime.core.recurrence.describe",
+    "duetime.executor.call_handler",
+    "duetime.executor.isolation.process",
+    "duetime.executor.overlap_gate",
+    "duetime.executor.previous_run",
+    "duetime.engine.materialise",
 )
 
 log = logging.getLogger(__name__)
 
 
 class Runner:
-    """The roles, wired to one backend, behind a pump."""
+    """The roles, wired to one backend and driven by an event pump."""
 
     def __init__(self, options: LocalOptions, notices: Notices, listener: socket.socket) -> None:
         changes: Changes = SimpleQueue()
-        self.failure: str | None = None  # why it ends without being asked to
+        self.failure: str | None = None  # why it must stop
         self._lost = False
         self._server = Server(asgi_app(self._call), listener)
-        self.backend = open_backend(options, changes.put, self._lose)
+        self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
-        http = HttpTarget(ports.clock, address_rules(options))
+        http = HttpTarget(ports.clock, address_policy_for(options))
         executor = Executor(ports, {"python": run_handler, "http": http})
         self.activity = Activity(notices.events)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
-            crews={
-                lane: Crew(executor, ports.clock, options.concurrency, name=lane) for lane in Lane
+            pools={
+                lane: WorkerPool(executor, ports.clock, options.concurrency, name=lane)
+                for lane in Lane
             },
             lanes=ports.lanes,
-            relay=Relay([self.activity], partial(follow_up, ports)),
+            relay=Relay([self.activity], partial(run_follow_ups_after, ports)),
             changes=changes,
             clock=ports.clock,
             tick=options.tick,
@@ -94,17 +96,17 @@ class Runner:
             on_failure=self._fail,
             feed=self.backend.feed,
         )
-        look = RunnerHealth(self.backend.check, self.pump)
+        health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
             ports,
             handlers=registry.names,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
-            look=look,
+            health=health,
         )
 
     def prepare(self) -> None:
-        """Start every thread that it needs; nothing is taken in yet."""
+        """Start every thread; none receives messages yet."""
         with starting_threads():
             self.activity.start()
         self.pump.start_threads()
@@ -113,43 +115,43 @@ class Runner:
         self.pump.start()
 
     def serve(self) -> None:
-        """Until a signal comes, or something fails that only a new start can mend."""
-        self._server.serve_until_told()
+        """Serve until a signal arrives, or a failure that only a restart can repair."""
+        self._server.serve_until_stopped()
 
     def stop(self, grace: float) -> bool:
-        """Drain; True if nothing was left behind."""
+        """Wait for running attempts. Returns whether all have finished."""
         left = self.pump.stop(grace)
         self.activity.stop()
         if not left:
             self.backend.close()
         return not left
 
-    def give_up(self, grace: float) -> None:
-        """Stop after a failure. Of a store that is lost nothing can be recorded any more."""
+    def abort(self, grace: float) -> None:
+        """Stop after a failure; without a wait if the store is lost: no outcome can be recorded."""
         self.pump.stop(0 if self._lost else grace)
 
     def _call(self, request: Request) -> Response:
         return self.api.call(request)
 
-    def _lose(self, error: StoreLost) -> None:
+    def _store_lost(self, error: StoreLost) -> None:
         self._lost = True
         self._fail(str(error))
 
     def _fail(self, reason: str) -> None:
-        """From any thread. It writes no log: that may be what has failed."""
+        """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
 
 
 def run(options: LocalOptions) -> int:
-    """Serve until Ctrl-C, then drain; the exit code of `duetime local`."""
+    """Serve until Ctrl-C, then drain. Returns the exit code of `duetime local`."""
     notices = _notices(options)
     try:
         options = replace(options, data=_absolute(options.data))
         _load_handlers(options.handlers, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
-        _import_late_parts()
+        _import_lazy_modules()
         _tune_interpreter()
         runner.prepare()
     except DuetimeError as error:
@@ -158,18 +160,18 @@ def run(options: LocalOptions) -> int:
         return 1
     demo = options.demo and not runner.backend.resumed
     notices.started(options, runner.backend, registry.names(), demo=demo)
-    runner.start()  # only now: events come after the welcome
+    runner.start()  # only now, so that events come after the welcome
     if demo:
         submit_demo(runner.api.call)
     runner.serve()
     code = 1 if runner.failure else _drain(runner, notices)
-    if runner.failure is not None:  # perhaps while it drained
-        _give_up(runner, notices)
+    if runner.failure is not None:  # perhaps while draining
+        _abort(runner, notices)
     return code
 
 
 def _absolute(folder: Path) -> Path:
-    """At once: a handler, or the import of one, may change the current folder."""
+    """Makes a path absolute before a handler, or its import, changes the working directory."""
     try:
         return folder.absolute()
     except FileNotFoundError as error:
@@ -178,7 +180,7 @@ def _absolute(folder: Path) -> Path:
 
 
 def _notices(options: LocalOptions) -> Notices:
-    """Sets the log up as well: pretty where somebody looks at it, lines elsewhere."""
+    """Set up logging. Returns notices for a terminal if stderr is one, else log records."""
     form: Format = options.log_format if options.log_format != "auto" else _fitting_format()
     log_lines.install(LogSettings(format=form, level=options.log_level))
     if form == "terminal":
@@ -190,10 +192,10 @@ def _fitting_format() -> Format:
     return "terminal" if sys.stderr.isatty() else "text"
 
 
-def address_rules(options: LocalOptions) -> AddressRules:
-    """The runner is mostly asked to call a neighbour, so it calls loopback addresses."""
+def address_policy_for(options: LocalOptions) -> AddressPolicy:
+    """Allows loopback addresses: the services that a local runner calls are mostly local too."""
     kinds = {Kind.LOOPBACK, Kind.PRIVATE} if options.allow_private else {Kind.LOOPBACK}
-    return AddressRules(
+    return AddressPolicy(
         kinds=frozenset(kinds),
         allowed=[parse_allowed(host) for host in options.allow_hosts],
         hint="start the runner with --allow-host {address} to allow it",
@@ -207,37 +209,37 @@ def _load_handlers(sources: Sequence[str], notices: Notices) -> None:
             notices.warn(f"handlers: {source} registers no new handler")
 
 
-def _import_late_parts() -> None:
-    for module in IMPORTED_LATE:
+def _import_lazy_modules() -> None:
+    for module in LAZY_MODULES:
         import_module(module)
 
 
 def _tune_interpreter() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.freeze()  # what was loaded stays; looking through it again and again finds nothing
+    gc.freeze()  # loaded modules stay; collections need not look at them
     gc.set_threshold(GARBAGE_THRESHOLD, 20, 20)
 
 
-def _give_up(runner: Runner, notices: Notices) -> NoReturn:
-    """End with 1, whatever else fails. Not by way of the interpreter's own end: that would wait
-    for threads which may hang, and close files which may be another store's by now."""
+def _abort(runner: Runner, notices: Notices) -> NoReturn:
+    """Exit with 1 in any case. Does not let the interpreter shut down: that would wait for threads
+    that may hang, and close files that may belong to another store by now."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         notices.failed(str(runner.failure))
-        runner.give_up(DRAIN)
+        runner.abort(DRAIN_TIMEOUT)
         sys.stderr.flush()
     finally:
         os._exit(1)
 
 
 def _drain(runner: Runner, notices: Notices) -> int:
-    """A second Ctrl-C ends it at once: what was running is retried at the next start."""
+    """Wait for running attempts. A second Ctrl-C stops them: they are retried at the next start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     notices.draining()
     try:
-        clean = runner.stop(DRAIN)
+        clean = runner.stop(DRAIN_TIMEOUT)
     except KeyboardInterrupt:
         clean = False
     notices.stopped(clean=clean)

@@ -1,4 +1,4 @@
-"""The HTTP server of the local runner: where it listens, and how it ends."""
+"""The HTTP server of the local runner: its socket, its signals and its shutdown."""
 
 import errno
 import os
@@ -13,45 +13,45 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
-from duetime.local.protocol import KEEP_ALIVE, LimitedProtocol
-from lambdas.core.errors import DuetimeError
-from lambdas.forks import keep_from_children
+from duetime.core.errors import DuetimeError
+from duetime.forks import keep_from_children
+from duetime.local.http_protocol import KEEP_ALIVE, LimitedProtocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LAST_ANSWERS = 5  # seconds that requests under way get when the server ends
-MOST_CONNECTIONS = 1_000
-DESCRIPTORS = 4_096  # that the process may open, if it is allowed so many
+SHUTDOWN_TIMEOUT = 5  # seconds that current requests have when the server stops
+MAX_CONNECTIONS = 1_000
+MAX_DESCRIPTORS = 4_096  # that the process opens, if the hard limit allows it
 
 
 class Server(uvicorn.Server):
-    """uvicorn raises the signal again once it is down; here the draining comes after."""
+    """Stops on a signal without raising it again, as uvicorn does: the runner drains afterwards."""
 
     def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
-        protocol = partial(LimitedProtocol, most_connections=most_connections())
+        protocol = partial(LimitedProtocol, max_connections=max_connections())
         super().__init__(
             uvicorn.Config(
                 app,
                 http=protocol,  # type: ignore[arg-type]
                 timeout_keep_alive=KEEP_ALIVE,
-                log_config=None,  # its records go where ours go
+                log_config=None,  # its records go to our handlers
                 log_level="warning",
                 access_log=False,
                 lifespan="off",
-                timeout_graceful_shutdown=LAST_ANSWERS,
+                timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
             )
         )
         self._listener = listener
         keep_from_children(self)
 
-    def serve_until_told(self) -> None:
-        """Until a signal comes, or `should_exit` is set."""
+    def serve_until_stopped(self) -> None:
+        """Serve until a signal arrives or `should_exit` is set."""
         ForkedSignals().register()
         for number in SIGNALS:
             signal.signal(number, self.handle_exit)
         self.run(sockets=[self._listener])
 
     def descriptors(self) -> list[int]:
-        """Where it listens, and every connection."""
+        """Returns the descriptors of the listening socket and of every connection."""
         transports = (getattr(c, "transport", None) for c in list(self.server_state.connections))
         sockets = [t.get_extra_info("socket") for t in transports if t]
         return [s.fileno() for s in (self._listener, *sockets) if s and s.fileno() >= 0]
@@ -62,8 +62,8 @@ class Server(uvicorn.Server):
 
 
 class ForkedSignals:
-    """A process that a handler forks takes signals as any other does: those that end the runner
-    gently would do nothing there. One that comes before that is so waits until it is."""
+    """Restores the default signal handling in a process that a handler forks: the runner's own
+    handlers would do nothing there. A signal that arrives before that stays blocked until then."""
 
     def __init__(self) -> None:
         self._before = threading.local()
@@ -80,46 +80,46 @@ class ForkedSignals:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before.mask)
 
     def _in_child(self) -> None:
-        signal.set_wakeup_fd(-1)  # it would wake the runner's event loop
+        signal.set_wakeup_fd(-1)  # a signal would wake the runner's event loop
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._unblock()
 
 
-def most_connections() -> int:
-    """Half of the descriptors that the process may open: the store and the handlers need the
-    others. The soft limit is raised first, as far as the hard one allows."""
+def max_connections() -> int:
+    """Returns half of the descriptors that the process may open: the store and the handlers need
+    the others. Raises the soft limit first, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     may_open = _or_many(soft)
-    wanted = min(_or_many(hard), DESCRIPTORS)
+    wanted = min(_or_many(hard), MAX_DESCRIPTORS)
     if may_open < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         may_open = wanted
-    return min(MOST_CONNECTIONS, may_open // 2)
+    return min(MAX_CONNECTIONS, may_open // 2)
 
 
 def _or_many(limit: int) -> int:
-    return DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
+    return MAX_DESCRIPTORS if limit == resource.RLIM_INFINITY else limit
 
 
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        socket.getaddrinfo(host, port, family)  # create_server would not tell a bad host apart
+        socket.getaddrinfo(host, port, family)  # create_server reports a bad host like other errors
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
-        reason = _blame(error)
+        reason = _listen_problem(error)
         raise DuetimeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _blame(error: OSError | UnicodeError) -> str:
-    """Whether another host would help, or another port."""
+def _listen_problem(error: OSError | UnicodeError) -> str:
+    """Returns the problem, and whether another host or another port would help."""
     if isinstance(error, socket.gaierror | UnicodeError):
         return "there is no such host; try another --host"
     if error.errno == errno.EADDRINUSE:
         return "the port is in use; try another --port"
     if error.errno == errno.EACCES:
-        return "the port is not for you; try a --port of 1024 or above"
+        return "no permission for this port; try a --port of 1024 or above"
     if error.errno == errno.EADDRNOTAVAIL:
         return "the host is not this machine; try another --host"
     return os.strerror(error.errno or 0)

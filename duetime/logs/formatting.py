@@ -1,6 +1,7 @@
-"""Log records as lines: plain text, JSON, or what a terminal shows. Nothing is wrapped or cut.
+"""Log formats: plain text, JSON, or for a terminal. No line is wrapped or cut.
 
-`install` sets up a whole process: the local runner, and the child that runs an isolated handler.
+`install` sets up logging for a whole process: the local runner, or the process of an isolated
+handler.
 """
 
 import json
@@ -12,14 +13,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
-from lambdas.core.values import value
-from lambdas.task_log import TaskFields, TaskLog, current
+from duetime.core.value import value
+from duetime.logs.task_context import TaskFields, TaskLog, current
 
 Format = Literal["text", "json", "terminal"]
 
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 CHATTY = ("botocore", "boto3", "py_partiql_parser", "urllib3")
-LONGEST_LINE = 16_384  # characters that are printed without an end of line before one is made
+LONGEST_LINE = 16_384  # printed characters without an end of line, before one is added
 COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
 
 
@@ -33,13 +34,14 @@ _installed: LogSettings | None = None
 
 
 def installed() -> LogSettings | None:
-    """How this process logs; None if something else has set it up."""
+    """Returns the settings of this process; None if Duetime did not set up its logging."""
     return _installed
 
 
 def install(settings: LogSettings) -> None:
-    """Everything is imported now: a process that has run out of file descriptors can still log,
-    and whatever goes wrong with a record is never the caller's fault."""
+    """Sets up logging for this process. It imports everything that a record needs, so that a
+    process without free file descriptors can still log. A record that fails never raises to its
+    caller."""
     global _installed  # noqa: PLW0603 - a process has one log
     _installed = settings
     formatter = _formatter(settings.format)
@@ -51,7 +53,7 @@ def install(settings: LogSettings) -> None:
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     if settings.format == "terminal":
-        return  # what is printed there is for the eyes of whoever sits before it
+        return  # a person reads what is printed there, as it is
     logging.captureWarnings(True)
     threading.excepthook = _log_failed_thread
     for name in ("stdout", "stderr"):
@@ -117,8 +119,8 @@ class JsonLines(logging.Formatter):
 
 
 class PrintedLines:
-    """A standard stream that prints what a handler prints as lines with the ids of its task.
-    What is printed outside of a handler passes as it is."""
+    """A standard stream that prints a handler's output as log lines with the ids of its task.
+    Output from outside a handler is not changed."""
 
     def __init__(self, stream: TextIO, name: str, formatter: logging.Formatter) -> None:
         self._stream = stream
@@ -148,11 +150,11 @@ class PrintedLines:
             self.write(line)
 
     def print_line(self, line: str, of: TaskLog) -> None:
-        """Of a line that was written over, as progress bars do, the last state."""
+        """Prints a line; of one that was overwritten, as by a progress bar, the last state."""
         shown = line.rstrip("\r").rpartition("\r")[2]
         record = logging.LogRecord(self._name, logging.INFO, "", 0, "%s", (shown,), None)
         record.__dict__.update(of.fields())
-        with suppress(OSError, ValueError):  # nobody reads any more: no reason to fail a handler
+        with suppress(OSError, ValueError):  # the reader is gone, which must not fail a handler
             self._stream.write(f"{self._formatter.format(record)}\n")
             self._stream.flush()
 
@@ -165,12 +167,12 @@ def _time(record: logging.LogRecord) -> str:
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - arguments that do not fit are shown beside the message
+    except Exception:  # noqa: BLE001 - arguments that do not match are shown beside the message
         return f"{record.msg} {record.args!r}"
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What came as `extra`, or from the task that runs."""
+    """Returns the fields from `extra` and from the running task."""
     return {name: value for name, value in vars(record).items() if name not in STANDARD}
 
 
@@ -202,7 +204,7 @@ def _json(value: Any) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """Text instead of what is no JSON: one that holds itself, is too deep or not a number."""
+    """Returns text for a value without a JSON form: recursive, nested too deeply, or not finite."""
     try:
         json.dumps(value, allow_nan=False, default=_text)
     except (ValueError, TypeError, RecursionError):
@@ -213,12 +215,12 @@ def _encodable(value: Any) -> Any:
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - of a class that is not ours
+    except Exception:  # noqa: BLE001 - a class from elsewhere may raise anything
         return f"<{type(value).__name__}>"
 
 
 def _one_line(text: str) -> str:
-    """Control characters are written out: they steer no terminal and forge no second line."""
+    """Escapes control characters, so that a text cannot control the terminal or forge a line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,14 +1,14 @@
-"""Whose work a log record is: the task and the attempt that the current context runs.
+"""The task context of log records: the task and attempt that the current context runs.
 
-A handler's own records get the ids as well, and those of its coroutines. A thread that a handler
-starts has a new context, unless it runs in `contextvars.copy_context()`.
+Records of a handler and its coroutines get the ids too. A thread that a handler starts has a new
+context, unless it runs in `contextvars.copy_context()`.
 """
 
 import logging
 from contextvars import ContextVar, Token
 from typing import Any, Protocol
 
-from lambdas.core.task import Task
+from duetime.core.task import Task
 
 
 class Output(Protocol):
@@ -18,8 +18,8 @@ class Output(Protocol):
 
 
 class TaskLog:
-    """One attempt. `open_lines` has what was printed without an end of line so far, by stream
-    and thread."""
+    """The output of one attempt. `open_lines` has the printed text without an end of line so far,
+    by stream and thread."""
 
     __slots__ = ("_task", "open_lines")
 
@@ -33,7 +33,7 @@ class TaskLog:
         return ids if handler is None else {**ids, "handler": handler}
 
     def close(self) -> None:
-        """Print the lines that the handler has left open."""
+        """Prints the unfinished lines of the handler."""
         while self.open_lines:
             (output, _), line = self.open_lines.popitem()
             output.print_line(line, self)
@@ -58,7 +58,7 @@ def end(token: Token[TaskLog | None]) -> None:
 
 
 class TaskFields(logging.Filter):
-    """Adds the ids to a record that has none; for handlers of logging, which act in the thread
+    """Adds the task's ids to a record without them. For logging handlers, which run in the thread
     that logs."""
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -1,1 +1,7 @@
-"""The scanner: claims what wakes within the horizon, and repairs what is stuck."""
+"""The scanner: claims the tasks that wake within the horizon, and repairs those that are stuck.
+
+One tick, with the files in order: `scanner.py` runs it. `tick_chain.py` decides whether it yields
+to a chain of ticks, `windows.py` which minutes it reads, and `wake_reader.py` reads them.
+`pacing.py` spreads overdue work over time, `dispatch.py` claims and sends, and `report.py` holds
+the counts.
+"""

@@ -1,4 +1,4 @@
-"""claim and enqueue: take a batch of wakes whose time has come, and do what each calls for."""
+"""Claim and enqueue: processes batches of wakes that are due."""
 
 import logging
 from collections import Counter
@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from math import ceil
 
-from lambdas.core.change import Applied, Change, Unknown, Unreadable
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status, Step
-from lambdas.core.ports import Ports
-from lambdas.core.steps.claim import claim, set_aside
-from lambdas.core.steps.record import to_enqueue
-from lambdas.core.steps.watch import Verdict, look
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake, WakeKind
-from lambdas.enqueue import enqueue
-from lambdas.scanner.pace import Pacer, due_at
+from duetime.core.change import Applied, Change, Unknown, Unreadable
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status, Step
+from duetime.core.ports import Ports
+from duetime.core.steps.claim import claim, set_aside
+from duetime.core.steps.record import needs_enqueue
+from duetime.core.steps.watch import Verdict, check_wake
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wakes import Wake, WakeKind
+from duetime.engine.enqueue import enqueue
+from duetime.scanner.pacing import Pacer, due_at
 
 log = logging.getLogger(__name__)
 
-BACKED_UP = 1_000  # ready messages from which a lane counts as backed up, at the least
-TAKEN_A_MINUTE = 10 * 60  # messages, by one executor: batches of ten that take about a second
-PATIENCE = 5  # ticks in a row that add nothing overdue to a lane that is backed up
-TRICKLE = 0.1  # of the pace: what they let through after that
+BACKED_UP = 1_000  # a lane with fewer ready messages never counts as backed up
+TAKEN_PER_MINUTE = 10 * 60  # messages by one executor: batches of ten that take about a second
+TICKS_BEFORE_TRICKLE = 5  # ticks in a row that add no overdue task to a backed-up lane
+TRICKLE = 0.1  # the share of the pace that enters the lane after that
 NO_LIMITS: Mapping[Lane, int] = {}
-AT_ONCE: Millis = 0
+UNPACED: Millis = 0  # the slot of work that is not overdue
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -40,28 +40,29 @@ class Dispatched:
     set_aside: int = 0
     held_back: int = 0
     occurrences: int = 0
-    more_to_put: bool = False
+    more_occurrences: bool = False
 
 
 @value()
 class Dispatcher:
-    """For one tick: the depth of a lane is read once, and only if somebody asks.
+    """Processes the wakes of one tick. It reads the depth of a lane once, and only when needed.
 
-    `at_once`: how many executors of each lane run at once, where that is known.
-    `was_backed_up`: for how many ticks in a row each lane was backed up before this one."""
+    Attributes:
+        executors: How many executors of each lane run at the same time, where that is known.
+        was_backed_up: For how many ticks in a row each lane was backed up before this one."""
 
     ports: Ports
     pacer: Pacer
-    at_once: Mapping[Lane, int] = field(default_factory=dict)
+    executors: Mapping[Lane, int] = field(default_factory=dict)
     was_backed_up: Mapping[str, int] = field(default_factory=dict)
     _ready: dict[Lane, int] = field(default_factory=dict)
     _refused: Counter[Lane] = field(default_factory=Counter)
 
     def admits(self, found: Wake) -> bool:
-        """Whether the tick may take this wake. Overdue work waits for a slot, and none is
-        added to a lane that cannot keep up with what it has, but for a trickle after some ticks:
-        the count of SQS lags, and a count that is wrong must not hold work back for ever."""
-        if not self.pacer.overdue(due_at(found, self.ports.rules.horizon)):
+        """Whether the tick may process this wake now. Overdue work waits for a slot, and a lane
+        that cannot keep up gets none. After some ticks it gets a trickle: the count of SQS lags,
+        and a wrong count must not hold work back for ever."""
+        if not self.pacer.overdue(due_at(found, self.ports.wake_policy.horizon)):
             return True
         if self.pacer.used_up(found.lane):
             return False
@@ -71,12 +72,12 @@ class Dispatcher:
         return self._refused[found.lane] <= self._trickle(found.lane)
 
     def backed_up(self) -> dict[str, int]:
-        """For the next tick, its `was_backed_up`: lanes that had overdue work and no room."""
+        """Returns `was_backed_up` of the next tick: the lanes that had overdue work and no room."""
         return {lane.value: self.was_backed_up.get(lane, 0) + 1 for lane in self._refused}
 
     def claim(self, wakes: Sequence[Wake]) -> Dispatched:
-        """Claim tasks whose time is near, and send them. The slot of a claim that is lost goes
-        unused: whoever won it gave the task one of its own."""
+        """Claim tasks that are due within the horizon, and send them. The slot of a lost claim
+        stays unused: the scanner that won gave the task a slot of its own."""
         now = self.ports.clock.now()
         slots = {w.task_id: slot for w in wakes if (slot := self._slot_of_wake(w)) is not None}
         held_back = len(wakes) - len(slots)
@@ -88,67 +89,69 @@ class Dispatcher:
         unknown = unreadable = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
-                claimed.append(answer.task)
+                claimed.append(answer.stored)
             elif isinstance(answer, Unreadable):
                 unreadable += 1
                 self.set_aside(found, answer.reason)
             elif isinstance(answer, Unknown):
-                unknown += 1  # claimed or not: its watch, or the next tick, comes upon it
-            elif answer.task is not None and answer.task.wake == found:
-                stuck.append(answer.task)  # not PENDING: a retry, or leased from a lost message
+                unknown += 1  # claimed or not: its watch or the next tick finds it
+            elif answer.stored is not None and answer.stored.wake == found:
+                # Not PENDING: a retry, or leased from a message that counted as lost.
+                stuck.append(answer.stored)
             else:
                 lost[found.lane] += 1
         sent = enqueue(self.ports, claimed, slots)
-        looked = self._look(stuck, now)
+        checked = self._check(stuck, now)
         return Dispatched(
             claims=Counter(task.lane for task in claimed),
             lost_claims=lost,
             unknown=unknown,
-            watched=looked.watched,
-            sent=sent + looked.sent,
+            watched=checked.watched,
+            sent=sent + checked.sent,
             set_aside=unreadable,
-            held_back=held_back + looked.held_back,
+            held_back=held_back + checked.held_back,
         )
 
     def watch(self, wakes: Sequence[Wake]) -> Dispatched:
-        """Look at tasks that should have moved by now."""
+        """Check tasks that should have moved on by now."""
         tasks = self.ports.store.get([found.task_id for found in wakes])
         still = [
             task for w in wakes if (task := tasks.get(w.task_id)) is not None and task.wake == w
         ]
-        owing = [task for task in still if task.owes]
-        if owing:
-            self._pay(owing)
-        return self._look(still, self.ports.clock.now())
+        with_follow_up = [task for task in still if task.has_follow_up]
+        if with_follow_up:
+            self._run_follow_ups(with_follow_up)
+        return self._check(still, self.ports.clock.now())
 
     def materialise(self, wakes: Sequence[Wake]) -> Dispatched:
-        """Put the occurrences of schedules whose time is near. One that was overdue for long has
-        missed runs to make up for, and gets a slot like any overdue task."""
-        from lambdas.materialise import materialise
+        """Create the occurrences of schedules that are due soon. A schedule that is long overdue
+        has missed runs to make up for, and gets a slot like any overdue task."""
+        from duetime.engine.materialise import materialise
 
         now = self.ports.clock.now()
         found = {w.task_id: w for w in wakes}
         slots = {i: slot for i, w in found.items() if (slot := self._slot_of_wake(w)) is not None}
-        standing = self.ports.schedules.get(list(slots))
-        missing = [i for i in slots if i not in standing]
-        # The others are deleted, and the index lags.
-        unread = self.ports.schedules.exist(missing) if missing else ()
-        for schedule_id in unread:
-            self.set_aside(found[schedule_id], "a schedule that cannot be read")
-        still = [schedule for i, schedule in standing.items() if schedule.wake == found[i]]
+        stored = self.ports.schedules.get(list(slots))
+        missing = [i for i in slots if i not in stored]
+        # A missing schedule that does not exist was deleted; the index lags.
+        unreadable = self.ports.schedules.exist(missing) if missing else ()
+        for schedule_id in unreadable:
+            self.set_aside(found[schedule_id], "schedule unreadable")
+        still = [schedule for i, schedule in stored.items() if schedule.wake == found[i]]
         done = materialise(self.ports, still, slots, now=now)
         return Dispatched(
             occurrences=done.occurrences,
             sent=done.sent,
-            set_aside=len(unread) + done.broken,
+            set_aside=len(unreadable) + done.broken,
             held_back=len(found) - len(slots),
-            more_to_put=done.more,
+            more_occurrences=done.more,
         )
 
     def set_aside(self, found: Wake, reason: str) -> None:
-        """Move a wake that cannot be dealt with out of the way, so that it holds nobody up."""
-        log.error("set aside: %s", reason, extra={"step": "scan", "task_id": found.task_id})
-        change = set_aside(self.ports.rules, found, now=self.ports.clock.now())
+        """Move the wake of a row that fails to a later time, so that it blocks no other work."""
+        kind = "schedule_id" if found.kind is WakeKind.SCHEDULE else "task_id"
+        log.error("row set aside: %s", reason, extra={"step": "scan", kind: found.task_id})
+        change = set_aside(self.ports.wake_policy, found, now=self.ports.clock.now())
         if found.kind is WakeKind.SCHEDULE:
             self.ports.schedules.set_aside(found, change.sets["wake"])
         else:
@@ -156,9 +159,9 @@ class Dispatcher:
 
     def _claim(self, found: Wake, now: Millis, slot: Millis) -> Change:
         draw = self.ports.chance.draw()
-        return claim(self.ports.rules, found, now=now, draw=draw, not_before=slot)
+        return claim(self.ports.wake_policy, found, now=now, draw=draw, not_before=slot)
 
-    def _look(self, tasks: Sequence[Task], now: Millis) -> Dispatched:
+    def _check(self, tasks: Sequence[Task], now: Millis) -> Dispatched:
         verdicts: list[Verdict] = []
         slots: dict[str, Millis] = {}
         held_back = 0
@@ -170,15 +173,17 @@ class Dispatcher:
             if slot is None:
                 held_back += 1
                 continue
+            fields = {"step": "watch", "task_id": task.id, "reason": verdict.reason}
+            log.debug("wake checked", extra=fields)
             verdicts.append(verdict)
             slots[task.id] = slot
             self._keep_attempt(task, verdict.change.step)
         answers = self.ports.store.apply([verdict.change for verdict in verdicts])
         due = [
-            answer.task
+            answer.stored
             for verdict, answer in zip(verdicts, answers, strict=True)
             if isinstance(answer, Applied)
-            and (verdict.sends or to_enqueue(verdict.change, answer.task))
+            and (verdict.enqueues or needs_enqueue(verdict.change, answer.stored))
         ]
         sent = enqueue(self.ports, due, slots)
         return Dispatched(watched=len(tasks) - held_back, sent=sent, held_back=held_back)
@@ -186,38 +191,38 @@ class Dispatcher:
     def _verdict(self, task: Task, now: Millis) -> Verdict | None:
         crowded = _waits_in_lane(task) and self._backed_up(task.lane)
         draw = self.ports.chance.draw()
-        return look(self.ports.rules, task, now=now, draw=draw, backed_up=crowded)
+        return check_wake(self.ports.wake_policy, task, now=now, draw=draw, backed_up=crowded)
 
     def _slot_of(self, verdict: Verdict, task: Task) -> Millis | None:
-        if not verdict.sends:
-            return AT_ONCE
-        # A lost run is tried again at a time of its own, which is not overdue.
+        if not verdict.enqueues:
+            return UNPACED
+        # A lost run is retried at a new due time, which is not overdue.
         due_at = verdict.change.sets.get("due_at", task.due_at)
         return self._slot(task.lane, task.id, due_at)
 
     def _slot(self, lane: Lane, task_id: str, due_at: Millis) -> Millis | None:
-        return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else AT_ONCE
+        return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else UNPACED
 
     def _slot_of_wake(self, found: Wake) -> Millis | None:
-        return self._slot(found.lane, found.task_id, due_at(found, self.ports.rules.horizon))
+        return self._slot(found.lane, found.task_id, due_at(found, self.ports.wake_policy.horizon))
 
-    def _pay(self, tasks: Sequence[Task]) -> None:
-        from lambdas.debts import pay
+    def _run_follow_ups(self, tasks: Sequence[Task]) -> None:
+        from duetime.engine.followups import run_follow_ups
 
-        pay(self.ports, tasks)
+        run_follow_ups(self.ports, tasks)
 
     def _backed_up(self, lane: Lane) -> bool:
         if lane not in self._ready:
             self._ready[lane] = self.ports.lanes.depth(lane).ready
-        return self._ready[lane] > max(BACKED_UP, self.at_once.get(lane, 0) * TAKEN_A_MINUTE)
+        return self._ready[lane] > max(BACKED_UP, self.executors.get(lane, 0) * TAKEN_PER_MINUTE)
 
     def _trickle(self, lane: Lane) -> int:
-        """How many overdue tasks this tick adds to a lane although it is backed up."""
-        patient = self.was_backed_up.get(lane, 0) < PATIENCE
+        """Returns how many overdue tasks this tick adds to a lane that is backed up."""
+        patient = self.was_backed_up.get(lane, 0) < TICKS_BEFORE_TRICKLE
         return 0 if patient else ceil(self.pacer.slots_a_tick * TRICKLE)
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
-        """An executor that died right after its lease may not have kept the attempt before."""
+        """An executor that died right after its lease may not have kept the previous attempt."""
         if task.previous is not None and step in (Step.RETRY, Step.BURY, Step.STOP):
             self.ports.store.keep_attempt(task.id, task.previous)
 

@@ -1,30 +1,30 @@
-"""What a tick did; its log line and the metrics are made of this."""
+"""The report of a tick, for its log line and its metrics."""
 
 from collections import Counter
 from dataclasses import field, fields
 from typing import Any
 
-from lambdas.core.lanes import Lane
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.lanes import Lane
+from duetime.core.times import Millis
+from duetime.core.value import value
 
 
 @value(kw_only=True, slots=True)
 class TickReport:
     claims: Counter[Lane] = field(default_factory=Counter)
-    lost_claims: Counter[Lane] = field(default_factory=Counter)  # to others, or to a change
-    unknown: int = 0  # claims for which the store did not answer
+    lost_claims: Counter[Lane] = field(default_factory=Counter)  # another write came first
+    unknown: int = 0  # claims that the store did not answer
     sent: int = 0
     watched: int = 0
-    occurrences: int = 0  # of schedules, that became tasks
+    occurrences: int = 0  # of schedules that became tasks
     set_aside: int = 0
-    held_back: int = 0  # overdue work that waits for a slot, or for room in its lane
-    unfinished: bool = False  # time ran out, or there was too much: tick again at once
+    held_back: int = 0  # overdue work that waits for a slot or for room in its lane
+    unfinished: bool = False  # there is more to do: tick again at once
     saved: bool = False
-    chain: str | None = None  # what the tick that follows at once continues
-    yielded: bool = False  # to a chain of ticks that is at work on this slice: it did nothing
-    age: Millis | None = None  # of the last tick of this slice that was saved
-    lag: Millis = 0  # of the oldest cursor, behind where it would stand if all were well
+    chain: str | None = None  # for the tick that follows at once to continue
+    yielded: bool = False  # did nothing, because a chain of ticks scans this slice
+    age: Millis | None = None  # since the last saved tick of this slice
+    lag: Millis = 0  # of the oldest cursor behind its normal position
 
     @property
     def claimed(self) -> int:
@@ -35,10 +35,10 @@ class TickReport:
         return self.lost_claims.total()
 
     @property
-    def taken(self) -> int:
+    def processed(self) -> int:
         return self.claimed + self.watched + self.occurrences
 
-    def told(self) -> dict[str, Any]:
-        """All of it, and the sums over the lanes."""
+    def as_dict(self) -> dict[str, Any]:
+        """Returns all fields, and the sums over the lanes."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {"claimed": self.claimed, "lost": self.lost, **values}

@@ -1,37 +1,37 @@
-"""scan, claim, enqueue: one tick.
+"""One tick of the scanner: scan, claim, enqueue.
 
-A tick reads the index, claims what is due within the horizon, sends it, and looks after what
-should long have moved. Any number of ticks may overlap or be cut off: the conditional write of
-a claim is the only arbiter, and what a tick leaves behind the next one finds.
+A tick reads the wake index, claims the tasks that are due within the horizon, sends them, and
+checks tasks that should have moved on by now. Any number of ticks may overlap or be cut off: the
+conditional write of a claim decides between them, and the next tick finds what one leaves behind.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lambdas.core.errors import Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Chain, CursorStore, Ports, Shards, SliceState
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind
-from lambdas.scanner.backlog import Backlog
-from lambdas.scanner.chain import expected_within, must_yield
-from lambdas.scanner.dispatch import NO_LIMITS, Dispatched, Dispatcher
-from lambdas.scanner.index import WakeIndex, read_index
-from lambdas.scanner.near import Near, read_near
-from lambdas.scanner.pace import CATCH_UP, Pacer
-from lambdas.scanner.report import TickReport
-from lambdas.scanner.start import starting_points
-from lambdas.scanner.window import lag, sweep, window
+from duetime.core.errors import Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.ports import Chain, CursorStore, Ports, Shards, SliceState
+from duetime.core.times import Millis
+from duetime.core.wakes import Wake, WakeKind
+from duetime.scanner.dispatch import NO_LIMITS, Dispatched, Dispatcher
+from duetime.scanner.pacing import CATCH_UP, Pacer
+from duetime.scanner.report import TickReport
+from duetime.scanner.tick_chain import expected_within, must_yield
+from duetime.scanner.wake_reader import Backlog, NearWakes, WakeIndex, read_index, read_near
+from duetime.scanner.windows import lag, starting_points, sweep, window
 
-BATCH = 100  # wakes that are taken together
-TRIES = 3  # before a row that fails is set aside
+BATCH = 100  # wakes that are processed together
+ROW_TRIES = 3  # before a row that fails is set aside
 FRESH_SHARE = 0.6  # of a tick's time, while other work waits
 
-Take = Callable[[Sequence[Wake]], Dispatched]
+Act = Callable[[Sequence[Wake]], Dispatched]
 
 
 class Scanner:
-    """`catch_up`: overdue tasks that are let into each lane a second, over all slices.
-    `at_once`: how many executors of each lane run at once, where that is known."""
+    """Runs ticks.
+
+    Args:
+        catch_up: How many overdue tasks a second enter each lane, over all slices.
+        executors: How many executors of each lane run at the same time, where that is known."""
 
     def __init__(
         self,
@@ -39,12 +39,12 @@ class Scanner:
         cursors: CursorStore,
         *,
         catch_up: float = CATCH_UP,
-        at_once: Mapping[Lane, int] = NO_LIMITS,
+        executors: Mapping[Lane, int] = NO_LIMITS,
     ) -> None:
         self._ports = ports
         self._cursors = cursors
         self._catch_up = catch_up
-        self._at_once = at_once
+        self._executors = executors
 
     def tick(
         self,
@@ -56,13 +56,17 @@ class Scanner:
     ) -> TickReport:
         """Scan one slice of the shards.
 
-        `until`, a time of the monotonic clock: the tick stops then. A caller that sets it must
-        tick again at once when the report says `unfinished` and `saved`, and pass the report's
-        `chain` as `continues`; other ticks of the slice yield meanwhile (see chain)."""
+        Args:
+            slice_number: The slice, from 0.
+            slices: The number of slices.
+            until: When the tick stops, by the monotonic clock. A caller that sets it must tick
+                again at once if the report is `unfinished` and `saved`.
+            continues: The `chain` of the report that this tick continues. Other ticks of the slice
+                yield meanwhile (see tick_chain)."""
         clock = self._ports.clock
         now = clock.now()
         within = 0 if until is None else expected_within(until - clock.monotonic())
-        horizon = self._ports.rules.horizon
+        horizon = self._ports.wake_policy.horizon
         shards = self._cursors.shards(now)
         state = self._cursors.load(slice_number)
         age = None if state.ticked_at is None else max(now - state.ticked_at, 0)
@@ -72,14 +76,14 @@ class Scanner:
         start = starting_points(self._cursors, state.cursors, mine, shards, now)
         windows = [window(shard, start[shard], now=now, horizon=horizon) for shard in mine]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
-        dispatcher = Dispatcher(self._ports, pacer, self._at_once, state.backed_up)
+        dispatcher = Dispatcher(self._ports, pacer, self._executors, state.backed_up)
         index = read_index(self._ports.store)
         tick = _Tick(dispatcher, index, now=now, until=until)
         near = read_near(index, windows, pacer, now=now, horizon=horizon)
         behind = Backlog(windows)
-        tick.take_shares(near, behind)
+        tick.process_shares(near, behind)
         swept = tick.sweep(state.swept, behind, shards)
-        tick.take_rest(near, behind)
+        tick.process_rest(near, behind)
         report, cursors = tick.report, behind.cursors()
         report.age, report.lag = age, lag(windows, cursors)
         chain = None
@@ -88,7 +92,8 @@ class Scanner:
             chain = Chain(id=report.chain, until=clock.now() + within, slices=slices)
         after = SliceState(
             fence=state.fence + 1,
-            cursors={**state.cursors, **cursors},  # of others' shards what they may not know yet
+            # Cursors of other slices' shards stay: those slices may not have them yet.
+            cursors={**state.cursors, **cursors},
             swept=swept,
             paced=pacer.ends(),
             ticked_at=now,
@@ -107,47 +112,46 @@ class _Tick:
         self._index = index
         self._now = now
         self._until = until
-        self._deadline = until  # of the work at hand
-        self._more_to_put = False  # of a schedule, and at once
+        self._deadline = until  # of the current share
+        self._more_occurrences = False  # of a schedule, to create at once
         self.report = TickReport()
 
-    def take_shares(self, near: Near, behind: Backlog) -> None:
-        """Take each sort of work for its share of the time, so that none waits for the end of
-        another. Fresh work comes first; a share that is not used up goes to the next sort. What
-        there was no time for stays in `near` and `behind`."""
+    def process_shares(self, near: NearWakes, behind: Backlog) -> None:
+        """Give each kind of work its share of the time, so that none waits for the end of another.
+        Fresh work comes first; the next kind gets what a share leaves over. Wakes for which there
+        is no time stay in `near` and `behind`."""
         self._begin_share(FRESH_SHARE)
-        near.fresh = self.take(near.fresh)
+        near.fresh = self.process(near.fresh)
         self._begin_share(1 / 4)
-        near.schedules = self.take(near.schedules)
+        near.schedules = self.process(near.schedules)
         self._begin_share(1 / 3)
-        near.watches = self.take(near.watches)
-        self._begin_share(1 / 2)  # after a day's outage even reading takes longer than a tick may
+        near.watches = self.process(near.watches)
+        self._begin_share(1 / 2)  # after a day's outage reading alone takes longer than a tick
         self.catch_up(behind)
         self._begin_share(1 / 2)
-        near.overdue = self.take(near.overdue)
+        near.overdue = self.process(near.overdue)
         self._begin_share(1 / 2)  # the sweep's
 
-    def take_rest(self, near: Near, behind: Backlog) -> None:
-        """Spend the time that is left on what the shares left over. The next tick comes at once
-        if there is still more, but not for what waits for a slot: that waits for the next
-        minute."""
+    def process_rest(self, near: NearWakes, behind: Backlog) -> None:
+        """Spend the remaining time on what the shares left over. If there is still more, the next
+        tick follows at once, but not for work that waits for a slot: the tick of the next minute
+        processes that."""
         self._deadline = self._until
-        near.fresh = self.take(near.fresh)
-        near.schedules = self.take(near.schedules)
-        near.watches = self.take(near.watches)
+        near.fresh = self.process(near.fresh)
+        near.schedules = self.process(near.schedules)
+        near.watches = self.process(near.watches)
         if not self.report.held_back:
             self.catch_up(behind)
-        near.overdue = self.take(near.overdue)
+        near.overdue = self.process(near.overdue)
         left = near.fresh or near.schedules or near.watches or near.overdue
-        got_on = behind.moved or behind.taken or self.out_of_time()
-        more_behind = not behind.done and got_on and not self.report.held_back
+        progressed = behind.moved or behind.processed or self.out_of_time()
+        more_behind = not behind.done and progressed and not self.report.held_back
         self.report.held_back += near.left
-        self.report.unfinished = bool(left) or near.more or more_behind or self._more_to_put
+        self.report.unfinished = bool(left) or near.more or more_behind or self._more_occurrences
 
-    def take(self, wakes: Iterable[Wake]) -> list[Wake]:
-        """Claim what is to be dispatched, put what schedules call for, look at what is to be
-        watched, the higher lanes first and the oldest of a lane before the rest. Returns what
-        there was no time for."""
+    def process(self, wakes: Iterable[Wake]) -> list[Wake]:
+        """Claim tasks, create the occurrences of schedules and check watches: higher lanes first,
+        and the oldest wakes of a lane first. Returns the wakes for which there was no time."""
         ordered = sorted(wakes, key=lambda found: (found.lane.rank, found.at))
         due = [w for w in ordered if w.at <= self._now]
         left = self._in_batches(
@@ -162,21 +166,21 @@ class _Tick:
         return left
 
     def catch_up(self, behind: Backlog) -> None:
-        """Work off what lies behind, from where it was left."""
-        done = self.report.taken
-        behind.left = self.take(behind.left)
+        """Process the backlog from where it was left."""
+        before = self.report.processed
+        behind.left = self.process(behind.left)
         while not behind.left and not behind.done and not self.out_of_time():
-            behind.left = self.take(behind.read_on(self._index))
-        behind.taken += self.report.taken - done
+            behind.left = self.process(behind.read_next(self._index))
+        behind.processed += self.report.processed - before
 
     def sweep(self, swept: int, behind: Backlog, shards: Shards) -> int:
-        """Returns the minute that was swept last. One in which something had to wait is read
-        again by the next tick: no cursor comes back to it."""
+        """Returns the minute that was swept last. The next tick reads a minute again in which
+        something had to wait, because no cursor returns to it."""
         for minute in sweep(swept, shards, now=self._now):
             held_back = self.report.held_back
             for w in behind.windows:
                 if minute not in w.behind:
-                    self.take(self._index.wakes(minute, w.shard))
+                    self.process(self._index.wakes(minute, w.shard))
             if self.out_of_time() or self.report.held_back > held_back:
                 break
             swept = minute
@@ -186,7 +190,7 @@ class _Tick:
         return self._deadline is not None and self._monotonic() >= self._deadline
 
     def _begin_share(self, share: float) -> None:
-        """What follows gets this share of the time that the tick has left."""
+        """Limit the next work to this share of the time that is left."""
         if self._until is not None:
             now = self._monotonic()
             self._deadline = now + int((self._until - now) * share)
@@ -194,8 +198,8 @@ class _Tick:
     def _monotonic(self) -> Millis:
         return self._dispatcher.ports.clock.monotonic()
 
-    def _in_batches(self, wakes: Sequence[Wake], take: Take) -> list[Wake]:
-        """Returns those that there was no time for."""
+    def _in_batches(self, wakes: Sequence[Wake], act: Act) -> list[Wake]:
+        """Returns the wakes for which there was no time."""
         for start in range(0, len(wakes), BATCH):
             if self.out_of_time():
                 return list(wakes[start:])
@@ -203,23 +207,23 @@ class _Tick:
             admitted = [found for found in batch if self._dispatcher.admits(found)]
             self.report.held_back += len(batch) - len(admitted)
             if admitted:
-                self._take_batch(admitted, take)
+                self._process_batch(admitted, act)
         return []
 
-    def _take_batch(self, wakes: Sequence[Wake], take: Take) -> None:
-        """One bad row must not spoil its batch: after a failure each goes alone."""
+    def _process_batch(self, wakes: Sequence[Wake], act: Act) -> None:
+        """One bad row must not fail its batch: after a failure each wake is processed alone."""
         try:
-            self._add(take(wakes))
+            self._add(act(wakes))
         except Unavailable:
             raise
-        except Exception:  # noqa: BLE001 - told when the row that causes it is set aside
+        except Exception:  # noqa: BLE001 - logged when the row that causes it is set aside
             for found in wakes:
-                self._take_alone(found, take)
+                self._process_alone(found, act)
 
-    def _take_alone(self, found: Wake, take: Take) -> None:
-        for _ in range(TRIES):
+    def _process_alone(self, found: Wake, act: Act) -> None:
+        for _ in range(ROW_TRIES):
             try:
-                self._add(take([found]))
+                self._add(act([found]))
                 return
             except Unavailable:
                 raise
@@ -237,4 +241,4 @@ class _Tick:
         self.report.set_aside += done.set_aside
         self.report.held_back += done.held_back
         self.report.occurrences += done.occurrences
-        self._more_to_put |= done.more_to_put
+        self._more_occurrences |= done.more_occurrences

@@ -1,8 +1,8 @@
-"""Many rows in few statements.
+"""Bulk SQL: many rows in few statements.
 
-Python's sqlite3 gives up the interpreter for every single step of a statement and must win it
-back afterwards, which under load takes far longer than the step. So a batch is written as a few
-statements of fixed sizes, each a power of two, which SQLite's statement cache then knows.
+Python's sqlite3 releases the GIL for every single step of a statement and must acquire it again
+afterwards, which under load takes far longer than the step. So a batch is written as a few
+statements of fixed sizes, each a power of two, so that the statement cache has them.
 """
 
 import sqlite3
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-from duetime.embedded import rows as tasks
-from duetime.embedded import schedule_rows as schedules
-from duetime.embedded.rows import Row
+from duetime.sqlite import schedule_rows as schedules
+from duetime.sqlite import task_rows as tasks
+from duetime.sqlite.task_rows import Row
 
-LARGEST = 64
+MAX_CHUNK = 64  # rows in a statement
 
 
 def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
@@ -37,7 +37,7 @@ def update_schedules(connection: sqlite3.Connection, rows: Sequence[Row]) -> Non
 
 def chunks(length: int) -> Iterator[int]:
     """Split a length into powers of two, the largest first."""
-    size = LARGEST
+    size = MAX_CHUNK
     while length:
         while size > length:
             size //= 2

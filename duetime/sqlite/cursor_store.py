@@ -1,17 +1,17 @@
-"""How far the scanner has come: the embedded backend's CursorStore."""
+"""The scanner's progress and the shard count: the SQLite backend's CursorStore."""
 
 from dataclasses import asdict, replace
 from sqlite3 import Connection
 
-from duetime.embedded.database import Database
-from lambdas.core.codec import from_json, to_json
-from lambdas.core.ports import Chain, Shards, SliceState
-from lambdas.core.times import Millis
+from duetime.core.codec import from_json, to_json
+from duetime.core.ports import Chain, Shards, SliceState
+from duetime.core.times import Millis
+from duetime.sqlite.database import Database
 
-SHARDS = 1  # one file, one writer: nothing to spread
+SHARDS = 1  # one file has one writer: there is nothing to spread
 
 
-class CursorRows:
+class SqliteCursorStore:
     _database: Database
 
     def shards(self, now: Millis) -> Shards:
@@ -23,13 +23,13 @@ class CursorRows:
         return Shards(**from_json(text))
 
     def load(self, slice_number: int) -> SliceState:
-        return _state(self._setting(f"slice {slice_number}"))
+        return _read(self._setting(f"slice {slice_number}"))
 
     def save(self, slice_number: int, state: SliceState) -> bool:
         return self._database.write(lambda c: _save(c, f"slice {slice_number}", state))
 
-    def forget_slots(self) -> None:
-        """The messages that had them were lost with the process that held the lanes."""
+    def clear_pacing(self) -> None:
+        """Free the slots of paced messages, which were lost with the process that had the lanes."""
         state = self.load(0)
         self.save(0, replace(state, fence=state.fence + 1, paced={}))
 
@@ -39,19 +39,19 @@ class CursorRows:
 
 
 def _save(connection: Connection, name: str, state: SliceState) -> bool:
-    standing = _state(_setting(connection, name))
-    if standing.fence != state.fence - 1:
-        return standing == state
+    stored = _read(_setting(connection, name))
+    if stored.fence != state.fence - 1:
+        return stored == state
     _set(connection, name, to_json(asdict(state)))
     return True
 
 
-def _state(text: str | None) -> SliceState:
+def _read(text: str | None) -> SliceState:
     if text is None:
         return SliceState()
     state = from_json(text)
     cursors = {int(shard): minute for shard, minute in state.pop("cursors").items()}
-    chain = state.pop("chain", None)  # rows of earlier versions have none
+    chain = state.pop("chain", None)  # absent in rows of earlier versions
     return SliceState(cursors=cursors, chain=Chain(**chain) if chain else None, **state)
 
 

@@ -1,8 +1,8 @@
-"""One SQLite file, one writer at a time, commits grouped.
+"""One SQLite file with one writer at a time and group commit.
 
-A thread that wants to write leaves its action in line and waits for its turn. Whoever gets the
-turn runs everything that stands in line in one transaction, so that while one commit is on its
-way to the disk the next one gathers. One thread alone commits at once; many share the cost.
+A thread that writes adds its action to a queue and waits for the write lock. The thread that
+gets the lock runs every queued action in one transaction, so the next group gathers while one
+commit is on its way to the disk. A single thread commits immediately; many share the cost.
 """
 
 import logging
@@ -16,11 +16,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from duetime.embedded import schema
-from duetime.embedded.faults import fault_of, has_room
-from duetime.embedded.files import StoreFiles
-from lambdas.core.errors import DiskFull, DuetimeError, StoreLost, Unavailable
-from lambdas.forks import check_process
+from duetime.core.errors import DiskFull, DuetimeError, StoreLost, Unavailable
+from duetime.forks import check_process
+from duetime.sqlite import schema
+from duetime.sqlite.errors import fault_of, has_room
+from duetime.sqlite.files import StoreFiles
 
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 OLDEST_SQLITE = (3, 35, 0)  # UPDATE … FROM, RETURNING
 GROUP_LIMIT = 64
 WRITER_CACHE, READER_CACHE = 16_000, 1_000  # KB, of each connection
-SLOW_COMMIT = 5.0  # seconds; one takes milliseconds
-READERS_KEPT = 16  # connections that stay open between reads
+SLOW_COMMIT = 5.0  # seconds; a commit normally takes milliseconds
+MAX_IDLE_READERS = 16  # connections that stay open between reads
 
 
-class _Entry(Generic[T]):
-    """One action in line, and how it came out."""
+class _QueuedWrite(Generic[T]):
+    """One action in the queue, and its result."""
 
     __slots__ = ("_result", "action", "done", "error")
 
@@ -51,7 +51,7 @@ class _Entry(Generic[T]):
             self._result = self.action(connection)
         except sqlite3.Error as error:
             self.error = translated(error)
-        except Exception as error:  # noqa: BLE001 - it rises in the thread that asked
+        except Exception as error:  # noqa: BLE001 - raised in the thread that called write
             self.error = error
 
     def fail(self, error: BaseException) -> None:
@@ -64,11 +64,12 @@ class _Entry(Generic[T]):
 
 
 class Database:
-    """`path` is the file, None for a database in memory.
+    """`path` is the file, or None for a database in memory.
 
     `on_commit` and `on_rollback` run in the writing thread, in the order of the commits. `on_lost`
     runs once, in the thread that notices that the file is damaged, deleted or replaced; from then
-    on every read and write raises StoreLost. All three must be quick, and use no database."""
+    on every read and write raises StoreLost. All three must be quick and must not use the
+    database."""
 
     def __init__(
         self,
@@ -79,44 +80,42 @@ class Database:
         on_lost: Callable[[StoreLost], None] = lambda _: None,
     ) -> None:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-            raise DuetimeError(
-                f"SQLite {sqlite3.sqlite_version} is too old; the embedded store needs 3.35"
-            )
-        self._path = path.absolute() if path else None  # a handler may change the folder
+            raise DuetimeError(f"SQLite {sqlite3.sqlite_version} is too old; Duetime needs 3.35")
+        self._path = path.absolute() if path else None  # a handler may change the working directory
         self._pid = os.getpid()
         self._files: StoreFiles | None = None
         self._writer: sqlite3.Connection | None = None
         self._lost: StoreLost | None = None
         self._committing_since: float | None = None
-        self.unwritten: Unavailable | None = None  # why the last write failed, if it did
+        self.write_fault: Unavailable | None = None  # why the last write failed, or None
         self._on_commit = on_commit
         self._on_rollback = on_rollback
         self._on_lost = on_lost
-        self._line: deque[_Entry[Any]] = deque()
-        self._turn = threading.Lock()
+        self._queue: deque[_QueuedWrite[Any]] = deque()
+        self._write_lock = threading.Lock()
         self._closed = False
-        self._idle: deque[sqlite3.Connection] = deque()  # readers that nobody uses now
+        self._idle: deque[sqlite3.Connection] = deque()  # readers not in use
         self._open()
 
     def write(self, action: Action[T]) -> T:
-        """Run an action in a transaction; when this returns, what it wrote is on the disk."""
+        """Run an action in a transaction. When this returns, its writes are on the disk."""
         self._check_usable()
-        entry = _Entry(action)
-        self._line.append(entry)
-        with self._turn:
-            while not entry.done:  # more may stand before it than one commit takes
-                self._commit_line()
+        entry = _QueuedWrite(action)
+        self._queue.append(entry)
+        with self._write_lock:
+            while not entry.done:  # more may be queued before it than one commit takes
+                self._commit_queue()
         return entry.outcome()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees everything committed, never what is being written. Whatever
-        SQLite cannot do inside the block raises Unavailable."""
+        """Yields a connection that sees everything committed and nothing uncommitted. An error of
+        SQLite inside the block raises Unavailable."""
         self._check_usable()
         try:
-            if self._path is None:  # in memory there is one connection, so a reader takes a turn
-                with self._turn:
-                    yield self._writing()
+            if self._path is None:  # in memory: readers share the one connection
+                with self._write_lock:
+                    yield self._get_writer()
             else:
                 with self._reader() as reader:
                     yield reader
@@ -129,16 +128,17 @@ class Database:
         self._check_file()
         since = self._committing_since
         if since is not None and monotonic() - since > SLOW_COMMIT:
-            raise Unavailable(f"a write has not come to its end for {monotonic() - since:.0f} s")
+            raise Unavailable(f"a write has been running for {monotonic() - since:.0f} s")
         if self._path and not has_room(self._path):
             raise DiskFull
 
     def close(self) -> None:
-        """A lost file is left as it is: SQLite would delete what stands beside it by name, and
-        that may belong to another store by now."""
+        """Close the connections and release the locks. A lost store stays open: closing it would
+        make SQLite delete the `-wal` and `-shm` files by name, which may belong to another store
+        by now."""
         if self._lost:
             return
-        with self._turn:
+        with self._write_lock:
             self._closed = True
             for connection in (*self._idle, self._writer):
                 if connection:
@@ -149,10 +149,10 @@ class Database:
     def _open(self) -> None:
         try:
             if self._path is None:
-                schema.create(self._writing())
+                schema.create(self._get_writer())
                 return
-            self._files = StoreFiles(self._path, _fill)
-            schema.prepare(self._writing(), self._path)
+            self._files = StoreFiles(self._path, _create)
+            schema.prepare(self._get_writer(), self._path)
             self._check_file()
         except sqlite3.Error as error:
             self.close()
@@ -167,8 +167,8 @@ class Database:
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
-        """One that is idle, or a new one. After an error it is not used again: what it was doing
-        may still be open, and would show the next reader an old state."""
+        """Yields an idle connection, or a new one. A connection is closed after an error: its
+        statement may still be open, and would show the next reader an old state."""
         try:
             reader = self._idle.pop()
         except IndexError:
@@ -176,7 +176,7 @@ class Database:
         kept = False
         try:
             yield reader
-            kept = len(self._idle) < READERS_KEPT and not self._closed
+            kept = len(self._idle) < MAX_IDLE_READERS and not self._closed
         finally:
             if kept:
                 self._idle.append(reader)
@@ -187,7 +187,7 @@ class Database:
         reader = self._connect(READER_CACHE)
         try:
             self._check_file()
-        except Unavailable:  # what it has opened may be another file
+        except Unavailable:  # the connection may have opened another file
             reader.close()
             raise
         return reader
@@ -197,21 +197,21 @@ class Database:
 
     def _fault(self, error: sqlite3.Error) -> Unavailable | None:
         fault = fault_of(error, self._path)
-        if fault and self._files and (reason := self._files.lost()):
+        if fault and self._files and (reason := self._files.loss()):
             fault = StoreLost(reason)
-        return self._lose(fault) if isinstance(fault, StoreLost) else fault
+        return self._mark_lost(fault) if isinstance(fault, StoreLost) else fault
 
     def _check_file(self) -> None:
-        if self._files and (reason := self._files.lost()):
-            raise self._lose(StoreLost(reason))
+        if self._files and (reason := self._files.loss()):
+            raise self._mark_lost(StoreLost(reason))
 
     def _check_commit(self) -> None:
-        """Nothing is acknowledged that was written to a file which is not there any more."""
+        """Raise StoreLost if the commit went to a file that has been deleted or replaced."""
         self._check_file()
-        if self._files and (reason := self._files.log_lost()):
-            raise self._lose(StoreLost(reason))
+        if self._files and (reason := self._files.wal_loss()):
+            raise self._mark_lost(StoreLost(reason))
 
-    def _lose(self, error: StoreLost) -> StoreLost:
+    def _mark_lost(self, error: StoreLost) -> StoreLost:
         if self._lost is None:
             self._lost = error
             self._on_lost(error)
@@ -224,17 +224,17 @@ class Database:
         if self._closed:
             raise Unavailable("the store is closed")
 
-    def _commit_line(self) -> None:
-        entries = [self._line.popleft() for _ in range(min(len(self._line), GROUP_LIMIT))]
+    def _commit_queue(self) -> None:
+        entries = [self._queue.popleft() for _ in range(min(len(self._queue), GROUP_LIMIT))]
         failure: Unavailable | None = Unavailable("the write was interrupted")
         self._committing_since = monotonic()
         try:
-            self._check_usable()  # it may have been lost while they stood in line
+            self._check_usable()  # the store may have been lost meanwhile
             self._run(entries)
             failure = None
         except Unavailable as error:
             failure = error
-        except sqlite3.Error as error:  # the commit itself failed: nobody's write stands
+        except sqlite3.Error as error:  # the commit itself failed: no write of the group is stored
             failure = self._fault(error) or Unavailable(str(error))
         finally:
             self._committing_since = None
@@ -242,26 +242,26 @@ class Database:
                 if failure:
                     entry.fail(failure)
                 entry.done = True
-            self._note_faults([entry.error for entry in entries])
+            self._log_faults([entry.error for entry in entries])
             if failure:
                 self._roll_back()
 
-    def _note_faults(self, errors: list[BaseException | None]) -> None:
-        """Logged when it begins and when it is over, not at every write in between."""
+    def _log_faults(self, errors: list[BaseException | None]) -> None:
+        """Log the first failed write and the first that succeeds again, not those in between."""
         fault = next((error for error in errors if isinstance(error, Unavailable)), None)
-        if fault and not self.unwritten:
+        if fault and not self.write_fault:
             log.error("store not written: %s", fault, extra={"path": str(self._path)})
-        elif self.unwritten and not fault:
-            log.warning("store written again", extra={"path": str(self._path)})
-        self.unwritten = fault
+        elif self.write_fault and not fault:
+            log.warning("store recovered", extra={"path": str(self._path)})
+        self.write_fault = fault
 
-    def _run(self, entries: list[_Entry[Any]]) -> None:
-        writer = self._writing()
+    def _run(self, entries: list[_QueuedWrite[Any]]) -> None:
+        writer = self._get_writer()
         writer.execute("BEGIN IMMEDIATE")
         for entry in entries:
             entry.run(writer, self._translated)
             if entry.error is not None:
-                # Start over without it: the rest must neither suffer nor see its half.
+                # Start over without it: the other writes must neither fail nor see half of it.
                 self._roll_back()
                 self._check_usable()
                 if rest := [e for e in entries if e.error is None]:
@@ -283,13 +283,13 @@ class Database:
                 raise
             log.error("writer connection closed: %s", error, extra={"path": str(self._path)})
             self._writer.close()
-            self._writer = None  # the next write opens another
+            self._writer = None  # the next write opens a new one
 
-    def _writing(self) -> sqlite3.Connection:
+    def _get_writer(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self._connect()
             if self._files:
-                self._files.forget_log()
+                self._files.reset_wal()
         return self._writer
 
     def _connect(self, cache: int = WRITER_CACHE) -> sqlite3.Connection:
@@ -313,10 +313,10 @@ class Database:
 
 
 def _address(path: Path) -> str:
-    """A file that is not there is not made: an empty store in its place would be a wrong answer."""
+    """`mode=rw` does not create a missing file: an empty store in its place would hide the loss."""
     return f"{path.as_uri()}?mode=rw"
 
 
-def _fill(path: Path) -> None:
+def _create(path: Path) -> None:
     with closing(sqlite3.connect(_address(path), uri=True, isolation_level=None)) as connection:
         schema.create(connection)

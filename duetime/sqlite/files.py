@@ -1,8 +1,8 @@
-"""The files of one store: made, locked, for their owner alone, and watched.
+"""The files of one store: created, locked, private to their owner, and checked for loss.
 
-A store is `duetime.db`, beside it SQLite's `-wal` and `-shm`, and `duetime.held`. Two locks keep a
-second runner off: one on `duetime.held`, which every version of Duetime takes, and one on the
-database itself, which stays when somebody deletes `duetime.held`.
+A store is `duetime.db`, SQLite's `-wal` and `-shm` beside it, and `duetime.held`. Two locks keep a
+second runner out: one on `duetime.held`, which every version of Duetime takes, and one on the
+database itself, which remains if `duetime.held` is deleted.
 """
 
 import fcntl
@@ -15,32 +15,32 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from duetime.embedded.faults import REMEDY
-from lambdas.core.errors import DataInUse, DuetimeError
-from lambdas.forks import keep_from_children
+from duetime.core.errors import DataInUse, DuetimeError
+from duetime.forks import keep_from_children
+from duetime.sqlite.errors import REMEDY
 
 OWNER_ONLY = 0o600
-BESIDE = ("-wal", "-shm")
+WAL_SUFFIXES = ("-wal", "-shm")
 WHILE_RUNNING = "while Duetime ran; no write has been acknowledged since"
-# A byte that neither SQLite locks nor any file reaches.
+# A byte that SQLite does not lock and no file reaches.
 LOCKED_BYTE = 1 << 62
 
 log = logging.getLogger(__name__)
 
 Identity = tuple[int, int]
-Fill = Callable[[Path], None]
+Create = Callable[[Path], None]
 
 
 class StoreFiles:
-    """`fill` writes a new, empty store to the path that it is given."""
+    """`create` writes a new, empty store to the given path."""
 
-    def __init__(self, path: Path, fill: Fill) -> None:
+    def __init__(self, path: Path, create: Create) -> None:
         self.path = path
         self._wal = _beside(path, "-wal")
         self._wal_identity: Identity | None = None
         self._descriptors: list[int] = []
         try:
-            self._open(fill)
+            self._open(create)
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
@@ -51,30 +51,30 @@ class StoreFiles:
         keep_from_children(self)
 
     def descriptors(self) -> list[int]:
-        """Those that this process has open, SQLite's own among them."""
+        """Returns the descriptors that this process has open on these files, including SQLite's."""
         files = {_identity(os.fstat(descriptor)) for descriptor in self._descriptors}
         if self._wal_identity:
             files.add(self._wal_identity)
-        for path in (self.path, *(_beside(self.path, suffix) for suffix in BESIDE)):
+        for path in (self.path, *(_beside(self.path, suffix) for suffix in WAL_SUFFIXES)):
             with suppress(OSError):
                 files.add(_identity(os.stat(path)))
         return [descriptor for descriptor in _open_descriptors() if _file_of(descriptor) in files]
 
-    def lost(self) -> str | None:
-        """Why what is committed now would be lost; None if the database is where it was."""
+    def loss(self) -> str | None:
+        """Returns why a commit would be lost now; None if the database is in its place."""
         try:
             found = os.stat(self.path)
         except (FileNotFoundError, NotADirectoryError):
             return f"{self.path} was deleted or moved {WHILE_RUNNING}"
-        except OSError:  # it cannot be looked at, which does not mean that it is gone
+        except OSError:  # stat failed; the file may still be in its place
             return None
         if _identity(found) != self._identity:
             return f"{self.path} was replaced {WHILE_RUNNING}"
         return None if found.st_size else f"{self.path} was emptied {WHILE_RUNNING}"
 
-    def log_lost(self) -> str | None:
-        """The same of the `-wal` file, which holds the latest commits. To be asked after a commit,
-        by the thread that made it: while the writer is open, the file stays the same."""
+    def wal_loss(self) -> str | None:
+        """Returns the same for the `-wal` file, which holds the latest commits. Only the committing
+        thread calls this, after a commit: while the writer is open, the file stays the same."""
         try:
             found = _identity(os.stat(self._wal))
         except FileNotFoundError:
@@ -84,17 +84,17 @@ class StoreFiles:
         self._wal_identity = self._wal_identity or found
         return None if found == self._wal_identity else f"{self._wal} was replaced {WHILE_RUNNING}"
 
-    def forget_log(self) -> None:
-        """The writer has been closed, and may have taken the `-wal` file along."""
+    def reset_wal(self) -> None:
+        """Call after a writer was closed: SQLite may have deleted the `-wal` file with it."""
         self._wal_identity = None
 
     def close(self) -> None:
-        """Not before SQLite has closed its own: a process loses its locks on a file with the
-        first descriptor that it closes."""
+        """Close the descriptors. SQLite must have closed its own before: a process loses all its
+        POSIX locks on a file when it closes any descriptor of it."""
         while self._descriptors:
             os.close(self._descriptors.pop())
 
-    def _open(self, fill: Fill) -> None:
+    def _open(self, create: Create) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         held = self._descriptor(self.path.with_suffix(".held"), os.O_CREAT)
         try:
@@ -102,12 +102,12 @@ class StoreFiles:
         except BlockingIOError:
             raise DataInUse(str(self.path.parent)) from None
         if not self.path.exists():
-            _make(self.path, fill)
+            _make(self.path, create)
         file = self._descriptor(self.path)
         if not os.fstat(file).st_size:
             raise DuetimeError(f"{self.path} is empty: {REMEDY}")
         _lock(file, self.path)
-        for suffix in BESIDE:
+        for suffix in WAL_SUFFIXES:
             _keep_private(_beside(self.path, suffix))
 
     def _descriptor(self, path: Path, flags: int = 0) -> int:
@@ -117,9 +117,9 @@ class StoreFiles:
         return descriptor
 
 
-def _make(path: Path, fill: Fill) -> None:
-    """Under another name first, so that a runner that is killed meanwhile leaves no half of a
-    store under the right one."""
+def _make(path: Path, create: Create) -> None:
+    """Create the store under another name and rename it, so that a runner that is killed
+    meanwhile leaves no half of a store."""
     wal = _beside(path, "-wal")
     if wal.exists() and wal.stat().st_size:  # SQLite would apply it to the new file
         raise DuetimeError(
@@ -132,7 +132,7 @@ def _make(path: Path, fill: Fill) -> None:
     descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     try:
         os.fchmod(descriptor, OWNER_ONLY)
-        fill(new)
+        create(new)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -149,8 +149,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    """Of the open file, not of the process: SQLite's own locks come and go with any descriptor
-    of the process. flock would do, but on BSD and macOS it gets in the way of SQLite's."""
+    """Take a lock that belongs to the open file, not to the process: a process loses its own locks
+    when SQLite closes a descriptor. flock would do, but conflicts with SQLite's locks on BSD and
+    macOS."""
     if sys.platform != "linux":
         return
     kind = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, LOCKED_BYTE, 1, 0)
@@ -158,13 +159,13 @@ def _lock(descriptor: int, path: Path) -> None:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, kind)
     except (BlockingIOError, PermissionError):
         raise DataInUse(str(path.parent)) from None
-    except OSError as error:  # the file system has no such locks; the other lock is held
+    except OSError as error:  # the file system has no such locks; the other lock protects
         log.warning("database not locked: %s", error, extra={"path": str(path)})
 
 
 def _keep_private(path: Path) -> None:
-    """It holds payloads and headers. A file of another owner cannot be changed, and a file system
-    may have no modes."""
+    """Make a file private: it holds payloads and headers. A file of another owner cannot be
+    changed, and a file system may have no modes."""
     try:
         if path.stat().st_mode & 0o777 != OWNER_ONLY:
             path.chmod(OWNER_ONLY)
@@ -177,7 +178,7 @@ def _keep_private(path: Path) -> None:
 def _open_descriptors() -> Iterable[int]:
     try:
         return [int(name) for name in os.listdir("/dev/fd")]
-    except OSError:  # there is no such folder, or no descriptor left to read it with
+    except OSError:  # no such folder, or no free descriptor to read it
         return range(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 

@@ -1,9 +1,9 @@
-"""Lanes in memory: the embedded backend's LaneQueue.
+"""Lanes in memory: the SQLite backend's LaneQueue.
 
-Each lane is a heap by the moment a message may be seen, to the millisecond. A message that is
-received stays with the receiver until it is deleted or handed back; there is no visibility
-timeout, because the receiver cannot die without taking the lanes along. Overdue work, which comes
-at a pace, has a heap of its own and stands back behind all fresh work that is ready.
+Each lane is a heap ordered by the time at which a message becomes visible, to the millisecond. A
+received message stays with its receiver until it is deleted or handed back. There is no
+visibility timeout, because the receiver and the lanes live in the same process. Overdue work,
+which is paced, has a heap of its own and comes after all fresh work that is ready.
 """
 
 import threading
@@ -12,13 +12,15 @@ from heapq import heappop, heappush
 from itertools import chain, count
 from time import monotonic
 
-from lambdas.core.delivery import Delivery, Message
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Clock, Depth
-from lambdas.core.times import SECOND, Millis
+from duetime.core.delivery import Delivery, Message
+from duetime.core.lanes import Lane
+from duetime.core.ports import Clock, Depth
+from duetime.core.times import SECOND, Millis
+
+Heap = list[tuple[Millis, int, Delivery]]
 
 
-class MemoryLanes:
+class MemoryLaneQueue:
     def __init__(self, clock: Clock) -> None:
         self._lanes = {lane: _MemoryLane(clock) for lane in Lane}
 
@@ -35,23 +37,20 @@ class MemoryLanes:
 
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
-            self._lanes[message.delivery.lane].settle(message)
+            self._lanes[message.delivery.lane].remove(message)
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        self._lanes[message.delivery.lane].put_back(message, delay)
+        self._lanes[message.delivery.lane].hand_back(message, delay)
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        """Nothing to do: here a message does not come back by itself."""
+        """Does nothing: here a message is not received again by itself."""
 
     def bury(self, messages: Sequence[Message]) -> None:
-        """The table already says DEAD, and dead letters are listed from there."""
+        """Deletes the messages: dead letters are listed from the tasks, which are already DEAD."""
         self.delete(messages)
 
     def depth(self, lane: Lane) -> Depth:
         return self._lanes[lane].depth()
-
-
-Heap = list[tuple[Millis, int, Delivery]]
 
 
 class _MemoryLane:
@@ -60,7 +59,7 @@ class _MemoryLane:
         self._changed = threading.Condition()
         self._fresh: Heap = []
         self._paced: Heap = []
-        self._out: dict[str, Delivery] = {}
+        self._in_flight: dict[str, Delivery] = {}
         self._numbers = count(1)
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
@@ -82,21 +81,21 @@ class _MemoryLane:
                 self._changed.wait(max(left, 0))
             return messages
 
-    def settle(self, message: Message) -> None:
-        self._out.pop(message.receipt, None)
+    def remove(self, message: Message) -> None:
+        self._in_flight.pop(message.receipt, None)
 
-    def put_back(self, message: Message, delay: Millis) -> None:
+    def hand_back(self, message: Message, delay: Millis) -> None:
         with self._changed:
-            delivery = self._out.pop(message.receipt)
+            delivery = self._in_flight.pop(message.receipt)
             self._push(delivery, self._clock.now() + delay)
             self._changed.notify()
 
     def depth(self) -> Depth:
         with self._changed:
             now = self._clock.now()
-            held = len(self._fresh) + len(self._paced)
+            queued = len(self._fresh) + len(self._paced)
             ready = sum(1 for at, _, _ in chain(self._fresh, self._paced) if at <= now)
-            return Depth(ready=ready, delayed=held - ready, in_flight=len(self._out))
+            return Depth(ready=ready, delayed=queued - ready, in_flight=len(self._in_flight))
 
     def _push(self, delivery: Delivery, visible_at: Millis) -> None:
         heap = self._paced if delivery.not_before else self._fresh
@@ -112,7 +111,7 @@ class _MemoryLane:
         while heap and heap[0][0] <= now and len(messages) < limit:
             _, number, delivery = heappop(heap)
             receipt = str(number)
-            self._out[receipt] = delivery
+            self._in_flight[receipt] = delivery
             messages.append(
                 Message(
                     delivery=delivery,

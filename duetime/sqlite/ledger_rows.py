@@ -1,31 +1,31 @@
-"""The ledger of the schedules: what became of their fire times."""
+"""The ledger of a schedule: the outcomes of its fire times, as rows with an expiry."""
 
 import logging
 from collections.abc import Iterator, Sequence
 from functools import cache
 from sqlite3 import Connection
 
-from duetime.embedded.bulk import in_chunks, values
-from duetime.embedded.rows import Row
-from lambdas.core.errors import UNREADABLE
-from lambdas.core.schedules.codec import decode_entry, encode_entry
-from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
-from lambdas.core.times import Millis
+from duetime.core.errors import UNREADABLE
+from duetime.core.schedules.codec import decode_entry, encode_entry
+from duetime.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until
+from duetime.core.times import Millis
+from duetime.sqlite.bulk_sql import in_chunks, values
+from duetime.sqlite.task_rows import Row
 
 log = logging.getLogger(__name__)
 
 COLUMNS = ("schedule_id", "key", "version", "entry", "kept_until")
-LAST = "~"  # sorts behind every key
-MOST_AT_ONCE = 5_000  # rows that one commit deletes
+LAST = "~"  # sorts after every key
+DELETE_BATCH = 5_000  # rows deleted by one commit
 
 
 def row_of(entry: Entry, now: Millis) -> Row:
-    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans are of no version
+    version = entry.version if isinstance(entry, LedgerRow) else 0  # spans have no version
     return (entry.schedule_id, entry.key, version, encode_entry(entry), kept_until(entry, now))
 
 
-def write_rows(connection: Connection, rows: Sequence[Row], now: Millis) -> None:
-    """Whoever writes also clears away, twice as fast: so what is over never piles up."""
+def write_entries(connection: Connection, rows: Sequence[Row], now: Millis) -> None:
+    """Write rows, and delete up to twice as many expired ones, so that those never pile up."""
     in_chunks(connection, rows, _insert)
     connection.execute(
         "DELETE FROM ledger WHERE (schedule_id, key) IN"
@@ -51,13 +51,13 @@ def read_page(
 
 
 def delete_some(connection: Connection, schedule_id: str) -> bool:
-    """Whether there may be more."""
+    """Deletes one batch of a schedule's rows. Returns whether there may be more."""
     deleted = connection.execute(
         "DELETE FROM ledger WHERE (schedule_id, key) IN"
         " (SELECT schedule_id, key FROM ledger WHERE schedule_id = ? LIMIT ?)",
-        (schedule_id, MOST_AT_ONCE),
+        (schedule_id, DELETE_BATCH),
     )
-    return deleted.rowcount == MOST_AT_ONCE
+    return deleted.rowcount == DELETE_BATCH
 
 
 def _readable(schedule_id: str, rows: Sequence[Row]) -> Iterator[Entry]:
@@ -65,12 +65,13 @@ def _readable(schedule_id: str, rows: Sequence[Row]) -> Iterator[Entry]:
         try:
             yield decode_entry(schedule_id, key, text)
         except UNREADABLE as error:
-            log.error("left out: %s", f"{schedule_id} {key}: {error!r}")
+            fields = {"schedule_id": schedule_id, "key": key, "reason": repr(error)}
+            log.error("ledger entry skipped: unreadable", extra=fields)
 
 
 @cache
 def _insert(size: int) -> str:
-    """A row of a newer version is left as it is: whoever wrote it knew better."""
+    """Keeps a row of a newer version: a slow writer must not undo a change."""
     return (
         f"INSERT INTO ledger ({', '.join(COLUMNS)}) VALUES {values(size, COLUMNS)}"
         " ON CONFLICT (schedule_id, key) DO UPDATE SET"

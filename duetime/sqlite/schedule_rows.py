@@ -1,17 +1,20 @@
-"""Schedules as rows. A plan seldom changes: a long one stands in `bodies`, and the row holds its
-digest, so that a step neither writes it nor reads it."""
+"""Schedules as rows.
+
+A plan seldom changes. A long plan is stored in `bodies` and the row holds its digest, so a step
+neither writes the plan nor reads it.
+"""
 
 from collections.abc import Sequence
 from hashlib import blake2b
 from sqlite3 import Connection
 from typing import Any
 
-from duetime.embedded.rows import INLINE_LIMIT, Row
-from lambdas.core.codec import to_json
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.schedules.codec import decode_plan, decode_state, encode_state
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.wakes import parse_wake
+from duetime.core.codec import to_json
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.schedules.codec import decode_plan, decode_state, encode_state
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.wakes import parse_wake
+from duetime.sqlite.task_rows import INLINE_LIMIT, Row
 
 COLD = ("id", "namespace", "created_at", "plan")
 HOT = (
@@ -27,13 +30,13 @@ HOT = (
 COLUMNS = ", ".join(COLD + HOT)
 PLAN = COLD.index("plan")
 REVISION = len(COLD) + HOT.index("revision")
-PART = "plan"  # of `bodies`
+PART = "plan"  # in `bodies`
 
 Found = dict[str, Schedule | Corrupt]
 
 
 def row_of(schedule: Schedule, plan: str) -> Row:
-    """`plan` as a text, however long."""
+    """`plan` is the plan as text."""
     wake = schedule.wake
     return (
         schedule.id,
@@ -52,7 +55,7 @@ def row_of(schedule: Schedule, plan: str) -> Row:
 
 
 def hot_part(row: Row) -> Row:
-    """The id, then every hot column."""
+    """Returns the id, then every hot column."""
     return (row[0], *row[len(COLD) :])
 
 
@@ -69,7 +72,7 @@ def rows_of(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Ro
 
 
 def read_schedules(connection: Connection, schedule_ids: Sequence[str]) -> Found:
-    """One statement: between two, a plan may be replaced."""
+    """Reads with one statement: between two, a plan could be replaced."""
     rows = connection.execute(
         f"SELECT body, {COLUMNS} FROM schedules"
         f" LEFT JOIN bodies ON task_id = id AND part = '{PART}'"
@@ -80,22 +83,22 @@ def read_schedules(connection: Connection, schedule_ids: Sequence[str]) -> Found
 
 
 def read_row(connection: Connection, row: Row) -> Schedule | Corrupt:
-    """Of a writer, who sees what nobody changes."""
+    """Reads the plan of a row. Only for the writer: no plan changes in its transaction."""
     found = connection.execute(
         "SELECT body FROM bodies WHERE task_id = ? AND part = ?", (row[0], PART)
     ).fetchone()
     return _try_reading(row, found[0] if found else None)
 
 
-def keep_plan(connection: Connection, before: Row | None, after: Row, plan: str) -> None:
-    """Beside a row that is new, or has another plan than before."""
+def store_plan(connection: Connection, before: Row | None, after: Row, plan: str) -> None:
+    """Store the plan of a row that is new or has a new plan, or delete the one that it replaces."""
     if spilled(after):
         connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (after[0], PART, plan))
     elif before and spilled(before):
-        forget_plan(connection, after[0])
+        delete_plan(connection, after[0])
 
 
-def forget_plan(connection: Connection, schedule_id: str) -> None:
+def delete_plan(connection: Connection, schedule_id: str) -> None:
     connection.execute("DELETE FROM bodies WHERE task_id = ? AND part = ?", (schedule_id, PART))
 
 

@@ -1,60 +1,56 @@
-"""Schedules in SQLite: the embedded backend's ScheduleStore.
+"""Schedules in SQLite: the SQLite backend's ScheduleStore.
 
-The runner is the only writer (see Database), so to replace a schedule is: look at the row that
-stands there, compare revisions, write. A batch is a few statements, whatever its size (see bulk).
+The runner is the only writer (see Database), so a conditional write reads the stored row, compares
+revisions and writes. A batch of any size is a few statements (see bulk_sql).
 """
 
 import logging
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from duetime.embedded import ledger
-from duetime.embedded.bulk import put_schedules, update_schedules
-from duetime.embedded.database import Database
-from duetime.embedded.queries import LAST, READ_LIMIT, page_of
-from duetime.embedded.rows import Row
-from duetime.embedded.schedule_rows import (
+from duetime.core.change import Applied, Refused, Unknown, Unreadable
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.ids import is_id
+from duetime.core.ports import Clock
+from duetime.core.schedules.codec import encode_plan
+from duetime.core.schedules.ledger import Entry, LedgerPage
+from duetime.core.schedules.ports import ScheduleAnswer, ScheduleListing, SchedulePage
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.times import Millis
+from duetime.core.wakes import Wake
+from duetime.sqlite import ledger_rows as ledger
+from duetime.sqlite.bulk_sql import put_schedules, update_schedules
+from duetime.sqlite.database import Database
+from duetime.sqlite.listing import LAST, READ_LIMIT, page_of
+from duetime.sqlite.schedule_rows import (
     PLAN,
     REVISION,
-    forget_plan,
+    delete_plan,
     hot_part,
-    keep_plan,
     read_row,
     read_schedules,
     row_of,
     rows_of,
+    store_plan,
 )
-from lambdas.core.change import Unknown, Unreadable
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.ids import is_id
-from lambdas.core.ports import Clock
-from lambdas.core.schedules.codec import encode_plan
-from lambdas.core.schedules.ledger import Entry, LedgerPage
-from lambdas.core.schedules.ports import (
-    Differs,
-    ScheduleAnswer,
-    ScheduleListing,
-    SchedulePage,
-    Stands,
-)
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake
+from duetime.sqlite.task_rows import Row
 
 log = logging.getLogger(__name__)
 
-_Written = tuple[Schedule, str, Row]  # with its plan as a text
+_ScheduleWrite = tuple[Schedule, str, Row]  # with its plan as text
 
 
-class EmbeddedSchedules:
-    """`clock` tells which entries of the ledger are over."""
+class SqliteScheduleStore:
+    """`clock` decides which ledger entries have expired."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
-        wanted = [_written(schedule) for schedule in schedules]  # before it is our turn
+        wanted = [
+            _schedule_write(schedule) for schedule in schedules
+        ]  # before the write lock is taken
         try:
             return self._database.write(lambda c: _put(c, wanted))
         except Unavailable as error:
@@ -71,7 +67,7 @@ class EmbeddedSchedules:
     def delete(self, schedule_id: str) -> None:
         self._database.write(lambda c: _delete(c, schedule_id))
         more = True
-        while more:  # others write in between
+        while more:  # other threads can write in between
             more = self._database.write(lambda c: ledger.delete_some(c, schedule_id))
 
     def set_aside(self, found: Wake, later: Wake) -> None:
@@ -91,64 +87,65 @@ class EmbeddedSchedules:
             found = _readable(connection, ids)
         return SchedulePage(schedules=[found[i] for i in ids if i in found], cursor=cursor)
 
-    def note(self, entries: Sequence[Entry], now: Millis) -> None:
+    def write_ledger(self, entries: Sequence[Entry], now: Millis) -> None:
         rows = [ledger.row_of(entry, now) for entry in entries]
-        self._database.write(lambda c: ledger.write_rows(c, rows, now))
+        self._database.write(lambda c: ledger.write_entries(c, rows, now))
 
     def ledger(self, schedule_id: str, below: str | None, limit: int) -> LedgerPage:
         with self._database.read() as connection:
             return ledger.read_page(connection, schedule_id, below, limit, self._clock.now())
 
 
-def _written(schedule: Schedule) -> _Written:
+def _schedule_write(schedule: Schedule) -> _ScheduleWrite:
     plan = encode_plan(schedule.plan)
     return schedule, plan, row_of(schedule, plan)
 
 
-def _put(connection: Connection, wanted: Sequence[_Written]) -> list[ScheduleAnswer]:
-    standing = rows_of(connection, [schedule.id for schedule, *_ in wanted])
+def _put(connection: Connection, wanted: Sequence[_ScheduleWrite]) -> list[ScheduleAnswer]:
+    stored = rows_of(connection, [schedule.id for schedule, *_ in wanted])
     changed: dict[str, Row] = {}
     replanned: set[str] = set()
     answers: list[ScheduleAnswer] = []
     for schedule, plan, row in wanted:
-        there = standing.get(schedule.id)
-        seen = there[REVISION] if there else 0
-        if row != there and schedule.revision != seen + 1:
-            answers.append(_other(connection, there))
+        existing = stored.get(schedule.id)
+        seen = existing[REVISION] if existing else 0
+        if row != existing and schedule.revision != seen + 1:
+            answers.append(_refuse(connection, existing))
             continue
-        if row != there:
-            standing[schedule.id] = changed[schedule.id] = row
-        if there is None or row[PLAN] != there[PLAN]:
+        if row != existing:
+            stored[schedule.id] = changed[schedule.id] = row
+        if existing is None or row[PLAN] != existing[PLAN]:
             replanned.add(schedule.id)
-            keep_plan(connection, there, row, plan)
-        answers.append(Stands(schedule))
+            store_plan(connection, existing, row, plan)
+        answers.append(Applied(schedule))
     put_schedules(connection, [row for i, row in changed.items() if i in replanned])
     update_schedules(connection, [hot_part(r) for i, r in changed.items() if i not in replanned])
     return answers
 
 
-def _other(connection: Connection, there: Row | None) -> ScheduleAnswer:
-    if there is None:
-        return Differs(None)
-    found = read_row(connection, there)
-    return Unreadable(str(found)) if isinstance(found, Corrupt) else Differs(found)
+def _refuse(connection: Connection, existing: Row | None) -> ScheduleAnswer:
+    if existing is None:
+        return Refused(None)
+    found = read_row(connection, existing)
+    return Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
 
 
 def _delete(connection: Connection, schedule_id: str) -> None:
     connection.execute("DELETE FROM schedules WHERE id = ?", (schedule_id,))
-    forget_plan(connection, schedule_id)
+    delete_plan(connection, schedule_id)
 
 
 def _readable(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
     found = read_schedules(connection, schedule_ids)
-    for schedule in found.values():
+    for schedule_id, schedule in found.items():
         if isinstance(schedule, Corrupt):
-            log.error("left out: %s", schedule)
+            fields = {"schedule_id": schedule_id, "reason": str(schedule)}
+            log.error("schedule skipped: unreadable", extra=fields)
     return {i: schedule for i, schedule in found.items() if isinstance(schedule, Schedule)}
 
 
 def _page_ids(connection: Connection, listing: ScheduleListing) -> tuple[list[str], str | None]:
-    """The ids of a page, and where the next one begins; looks at a bounded number of rows."""
+    """Returns the ids of a page and the cursor of the next. Reads at most READ_LIMIT rows."""
     rows = connection.execute(
         "SELECT id, status FROM schedules WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
         (listing.namespace, listing.cursor or LAST, READ_LIMIT),

@@ -1,12 +1,12 @@
-"""The tables of the embedded store, and how a file of an earlier format gets them."""
+"""The tables of the SQLite store, and the migrations from earlier formats."""
 
 import sqlite3
 from pathlib import Path
 
-from duetime.embedded.faults import REMEDY
-from lambdas.core.errors import DuetimeError
+from duetime.core.errors import DuetimeError
+from duetime.sqlite.errors import REMEDY
 
-FORMAT = 2  # of the rows; a store in a newer one is refused, not misread
+FORMAT = 2  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -73,8 +73,8 @@ CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# How a file of a format becomes one of the next. Each runs in one transaction, and the text stays
-# as it is when SCHEMA changes later.
+# Each migrates a file from its format to the next, in one transaction. A migration does not change
+# when SCHEMA changes later.
 MIGRATIONS = {
     1: """
 ALTER TABLE tasks ADD COLUMN schedule_id TEXT;
@@ -106,8 +106,8 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring a file to this format. A file that lacks a table is refused: with a new, empty table
-    in its place, the loss would pass unnoticed."""
+    """Migrate a file to this format. Raises DuetimeError if the file lacks a table: a new, empty
+    table in its place would hide the loss."""
     if "tasks" not in columns_of(connection):
         raise DuetimeError(f"{path} holds no table of Duetime: {REMEDY}")
     [version] = connection.execute("PRAGMA user_version").fetchone()
@@ -120,11 +120,11 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if missing := _missing(connection):
         raise DuetimeError(f"{path} lacks {', '.join(missing)}: {REMEDY}")
-    connection.executescript(SCHEMA)  # the indexes that it lacks, if any
+    connection.executescript(SCHEMA)  # creates missing indexes
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """All of it, or nothing: a runner may be killed while it starts."""
+    """Run one migration as a whole or not at all: a runner may be killed while it starts."""
     script = f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version = {version + 1}; COMMIT"
     try:
         connection.executescript(script)
@@ -135,7 +135,7 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 
 def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    """The columns of each table."""
+    """Returns the columns of each table."""
     rows = connection.execute(
         "SELECT tables.name, columns.name FROM sqlite_schema AS tables,"
         " pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
@@ -147,7 +147,7 @@ def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _missing(connection: sqlite3.Connection) -> list[str]:
-    """What SCHEMA has and the file has not."""
+    """Returns the tables and columns that SCHEMA has and the file lacks."""
     model = sqlite3.connect(":memory:")
     try:
         model.executescript(SCHEMA)

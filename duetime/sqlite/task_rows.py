@@ -1,20 +1,27 @@
-"""Tasks as rows. The spec never changes and is read only when it must be; the rest is hot."""
+"""Tasks as rows, and their idempotency keys.
 
+The cold columns never change; a step writes only the hot ones.
+"""
+
+from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import Any
 
-from lambdas.core.codec import (
+from duetime.core.codec import (
     decode_attempt,
     decode_progress,
     decode_spec,
     encode_attempt,
     encode_progress,
     encode_spec,
+    to_json,
 )
-from lambdas.core.errors import UNREADABLE, Corrupt
-from lambdas.core.lifecycle import Status
-from lambdas.core.task import Task
-from lambdas.core.wakes import parse_wake
+from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Reservation
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
 
@@ -42,20 +49,21 @@ HOT = (
 COLUMNS = ", ".join(COLD + HOT)
 SPEC, RESULT = COLD.index("spec"), -1
 
-# Longer texts get a row of their own, so that a step rewrites a small row whatever the payload.
+# Longer texts get a row in `bodies`, so that a step rewrites a small row even if the payload is
+# large.
 INLINE_LIMIT = 2_048
-ELSEWHERE = ""  # stands in a column whose text is in `bodies`
+IN_BODIES = ""  # the value of a column whose text is in `bodies`
 
 
 def new_row(connection: Connection, task: Task) -> Row:
-    spec = _inline(connection, task.id, "spec", encode_spec(task.spec))
+    spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
     of = task.spec.occurrence
     cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
-    return (*cold, *hot_row(connection, task)[1:])  # which begins with the id, for an update
+    return (*cold, *hot_row(connection, task)[1:])  # without the id, which is its first column
 
 
 def hot_row(connection: Connection, task: Task) -> Row:
-    """The id, then every hot column."""
+    """Returns the id, then every hot column."""
     wake = task.wake
     return (
         task.id,
@@ -76,15 +84,15 @@ def hot_row(connection: Connection, task: Task) -> Row:
         task.skips,
         encode_progress(task.progress) if task.progress else None,
         task.reason,
-        _inline(connection, task.id, "result", task.result),
+        _inline_or_spill(connection, task.id, "result", task.result),
     )
 
 
 def read_task(connection: Connection, row: Row) -> Task:
     spec, result = row[SPEC], row[RESULT]
-    if spec == ELSEWHERE:
+    if spec == IN_BODIES:
         spec = _body(connection, row[0], "spec")
-    if result == ELSEWHERE:
+    if result == IN_BODIES:
         result = _body(connection, row[0], "result")
     try:
         return _task(row, spec, result)
@@ -93,15 +101,63 @@ def read_task(connection: Connection, row: Row) -> Task:
 
 
 def spilled(row: Row) -> bool:
-    """Whether the spec was too long for the row itself."""
-    return bool(row[SPEC] == ELSEWHERE)
+    """Whether the spec is in `bodies`."""
+    return bool(row[SPEC] == IN_BODIES)
 
 
-def _inline(connection: Connection, task_id: str, part: str, text: str | None) -> str | None:
+def load(connection: Connection, task_ids: Sequence[str]) -> dict[str, Task]:
+    return {row[0]: read_task(connection, row) for row in rows_of(connection, task_ids)}
+
+
+def load_each(connection: Connection, task_ids: Sequence[str]) -> dict[str, Task | Corrupt]:
+    return {row[0]: try_reading(connection, row) for row in rows_of(connection, task_ids)}
+
+
+def try_reading(connection: Connection, row: Row) -> Task | Corrupt:
+    try:
+        return read_task(connection, row)
+    except Corrupt as error:
+        return error
+
+
+def rows_of(connection: Connection, task_ids: Sequence[str]) -> list[Row]:
+    if not task_ids:
+        return []
+    return connection.execute(
+        f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+        (to_json(task_ids),),
+    ).fetchall()
+
+
+def reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reservation:
+    row = connection.execute(
+        "SELECT task_id, body_hash, expires_at FROM keys"
+        " WHERE namespace = ? AND key = ? AND expires_at > ?",
+        (wanted.namespace, wanted.key, now),
+    ).fetchone()
+    if row:
+        task_id, body_hash, expires_at = row
+        return Reservation(
+            namespace=wanted.namespace,
+            key=wanted.key,
+            task_id=task_id,
+            body_hash=body_hash,
+            expires_at=expires_at,
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)",
+        (wanted.namespace, wanted.key, wanted.task_id, wanted.body_hash, wanted.expires_at),
+    )
+    return wanted
+
+
+def _inline_or_spill(
+    connection: Connection, task_id: str, part: str, text: str | None
+) -> str | None:
     if text is None or len(text) <= INLINE_LIMIT:
         return text
     connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (task_id, part, text))
-    return ELSEWHERE
+    return IN_BODIES
 
 
 def _body(connection: Connection, task_id: str, part: str) -> str:

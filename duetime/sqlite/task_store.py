@@ -1,7 +1,7 @@
-"""The task store in SQLite: the embedded backend's TaskStore.
+"""Tasks in SQLite: the SQLite backend's TaskStore.
 
-The runner is the only writer (see Database), so a change is: look at the task, ask the core
-whether the change holds, write what the core says it becomes.
+The runner is the only writer (see Database), so a conditional write reads the task, asks the core
+whether the change holds, and writes the task that the core returns.
 """
 
 import logging
@@ -11,38 +11,40 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic_ns
 
-from duetime.embedded.bulk import insert_tasks, update_tasks
-from duetime.embedded.cursors import CursorRows
-from duetime.embedded.database import Action, Database
-from duetime.embedded.queries import (
-    deaths,
-    few_wakes,
+from duetime.core import codec
+from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from duetime.core.dead_letters import Death, Deaths, dead_page
+from duetime.core.errors import Corrupt, StoreLost, Unavailable
+from duetime.core.events import StatusChange, status_change
+from duetime.core.ids import is_id
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation
+from duetime.core.steps.watch import recover_orphan
+from duetime.core.task import Attempt, Task
+from duetime.core.times import Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import Wake, WakeKind, bucket_of
+from duetime.sqlite.bulk_sql import insert_tasks, update_tasks
+from duetime.sqlite.cursor_store import SqliteCursorStore
+from duetime.sqlite.database import Action, Database
+from duetime.sqlite.dead_letters import read_deaths
+from duetime.sqlite.listing import page_ids
+from duetime.sqlite.schedule_store import SqliteScheduleStore
+from duetime.sqlite.task_rows import (
+    Row,
+    hot_row,
     load,
     load_each,
-    page_ids,
+    new_row,
     reserve,
     rows_of,
+    spilled,
     try_reading,
-    wakes_in,
 )
-from duetime.embedded.rows import Row, hot_row, new_row, spilled
-from duetime.embedded.schedules import EmbeddedSchedules
-from lambdas.core import codec
-from lambdas.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
-from lambdas.core.dead import Death, Deaths, dead_page
-from lambdas.core.errors import Corrupt, StoreLost, Unavailable
-from lambdas.core.events import StatusChange, status_change
-from lambdas.core.ids import is_id
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Clock, DeadListing, Listing, Page, Reservation
-from lambdas.core.rules import Rules
-from lambdas.core.steps.watch import orphan
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind, bucket_of
+from duetime.sqlite.wake_index import read_bucket, read_few
 
-LIVE_LIMIT = 10_000
-ORPHANS_AT_ONCE = 1_000
+LIVE_CACHE_SIZE = 10_000
+RECOVERY_BATCH = 1_000
 CHECKED = "INSERT OR REPLACE INTO settings VALUES ('checked', ?)"
 
 log = logging.getLogger(__name__)
@@ -50,9 +52,9 @@ log = logging.getLogger(__name__)
 Listener = Callable[[Sequence[StatusChange]], None]
 
 
-class EmbeddedStore(CursorRows):
-    """`path` is the file, None for a store in memory; `listener` hears of every status change
-    once it is committed, in order, and must be quick. `on_lost`: see Database."""
+class SqliteTaskStore(SqliteCursorStore):
+    """`path` is the file, or None for a store in memory. `listener` is called with every status
+    change after its commit, in order, and must be quick. `on_lost`: see Database."""
 
     def __init__(
         self,
@@ -61,29 +63,30 @@ class EmbeddedStore(CursorRows):
         on_lost: Callable[[StoreLost], None] = lambda _: None,
     ) -> None:
         self._listener = listener
-        self._news: list[StatusChange] = []
-        # Small tasks under way, as they stand in the writing transaction: they are soon asked
-        # for again. Nobody else writes, so an entry cannot go stale; a rollback empties it.
+        self._unpublished: list[StatusChange] = []
+        # Small unfinished tasks, as the writing transaction sees them: the next step soon needs
+        # them again. This process is the only writer, so an entry cannot go stale; a rollback
+        # clears the cache.
         self._live: OrderedDict[str, Task] = OrderedDict()
         self._database = Database(
-            path, on_commit=self._tell, on_rollback=self._forget, on_lost=on_lost
+            path, on_commit=self._publish, on_rollback=self._discard, on_lost=on_lost
         )
 
     def close(self) -> None:
         self._database.close()
 
     def check(self) -> None:
-        """Raise Unavailable if the store cannot be read or has no room; after a write that failed,
-        also if it does not take another one."""
+        """Raise Unavailable if the store cannot be read or has no room. If the last write failed,
+        also try another one."""
         with self._database.read() as connection:
             connection.execute("SELECT value FROM settings LIMIT 1").fetchall()
         self._database.check()
-        if self._database.unwritten:
+        if self._database.write_fault:
             self._database.write(lambda c: c.execute(CHECKED, (str(monotonic_ns()),)))
 
-    def schedules(self, clock: Clock) -> EmbeddedSchedules:
-        """In the same file; a store of its own, since its verbs have the same names."""
-        return EmbeddedSchedules(self._database, clock)
+    def schedules(self, clock: Clock) -> SqliteScheduleStore:
+        """Returns the schedule store of the same file, whose methods have the same names."""
+        return SqliteScheduleStore(self._database, clock)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         return self._answers(lambda c: self._put(c, tasks), len(tasks))
@@ -100,11 +103,11 @@ class EmbeddedStore(CursorRows):
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         with self._database.read() as connection:
-            return wakes_in(connection, bucket_of(minute, shard), kind)
+            return read_bucket(connection, bucket_of(minute, shard), kind)
 
     def few_wakes(self, limit: int) -> list[Wake] | None:
         with self._database.read() as connection:
-            return few_wakes(connection, limit)
+            return read_few(connection, limit)
 
     def page(self, listing: Listing) -> Page:
         if listing.cursor is not None and not is_id(listing.cursor):
@@ -133,34 +136,35 @@ class EmbeddedStore(CursorRows):
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         return self._database.write(lambda c: [reserve(c, r, now) for r in reservations])
 
-    def recover(self, rules: Rules, now: Millis) -> int:
-        """After a restart nobody is alive but us: run every lease out, have every delivery made
-        again. Returns how many tasks were under way."""
+    def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
+        """Call at the start, when no other process can hold a lease: expires every lease and
+        repeats every delivery. Returns how many tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
-        self.forget_slots()
+        self.clear_pacing()
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
                 " AND (wake_key LIKE ? OR status = ?)",
                 (f"{WakeKind.WATCH}#%", Status.RUNNING),
             ).fetchall()
-        for start in range(0, len(rows), ORPHANS_AT_ONCE):
-            tasks = self._readable([i for (i,) in rows[start : start + ORPHANS_AT_ONCE]])
-            changes = (orphan(rules, task, now=now) for task in tasks.values())
+        for start in range(0, len(rows), RECOVERY_BATCH):
+            tasks = self._readable([i for (i,) in rows[start : start + RECOVERY_BATCH]])
+            changes = (recover_orphan(wake_policy, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
 
     def _deaths(self, below: Death, last: Death, wanted: int) -> Deaths:
         with self._database.read() as connection:
-            return deaths(connection, below, last, wanted)
+            return read_deaths(connection, below, last, wanted)
 
     def _readable(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        """What cannot be read must not hold up the rest; the scanner sets it aside."""
+        """Returns the tasks that can be read, and logs the others, which the scanner sets aside."""
         with self._database.read() as connection:
             found = load_each(connection, task_ids)
-        for task in found.values():
+        for task_id, task in found.items():
             if isinstance(task, Corrupt):
-                log.error("left out: %s", task)
+                fields = {"task_id": task_id, "reason": str(task)}
+                log.error("task skipped: unreadable", extra=fields)
         return {i: task for i, task in found.items() if isinstance(task, Task)}
 
     def _answers(self, action: Action[list[Answer]], count: int) -> list[Answer]:
@@ -170,28 +174,28 @@ class EmbeddedStore(CursorRows):
             return [Unknown(str(error))] * count
 
     def _put(self, connection: sqlite3.Connection, tasks: Sequence[Task]) -> list[Answer]:
-        standing = load_each(connection, [task.id for task in tasks])
+        stored = load_each(connection, [task.id for task in tasks])
         answers: list[Answer] = []
         rows: list[Row] = []
         for task in tasks:
-            there = standing.get(task.id)
-            if isinstance(there, Corrupt):
-                answers.append(Unreadable(str(there)))
+            existing = stored.get(task.id)
+            if isinstance(existing, Corrupt):
+                answers.append(Unreadable(str(existing)))
                 continue
-            if there is None:
-                there = standing[task.id] = task
+            if existing is None:
+                existing = stored[task.id] = task
                 row = new_row(connection, task)
                 rows.append(row)
                 if not spilled(row):
-                    self._keep(task)
-                self._note(None, task)
-            ours = there.token == task.token
-            answers.append(Applied(there) if ours else Refused(there))
+                    self._cache(task)
+                self._note_change(None, task)
+            ours = existing.token == task.token
+            answers.append(Applied(existing) if ours else Refused(existing))
         insert_tasks(connection, rows)
         return answers
 
     def _apply(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> list[Answer]:
-        tasks = self._under_way(connection, [change.task_id for change in changes])
+        tasks = self._load_current(connection, [change.task_id for change in changes])
         changed: dict[str, Task] = {}
         answers: list[Answer] = []
         for change in changes:
@@ -201,30 +205,30 @@ class EmbeddedStore(CursorRows):
             elif task is not None and change.expect.holds(task):
                 after = tasks[task.id] = changed[task.id] = change.applied_to(task)
                 if task.id in self._live:
-                    self._keep(after)
-                self._note(task, after)
+                    self._cache(after)
+                self._note_change(task, after)
                 answers.append(Applied(after))
-            elif task is not None and change.stands_in(task):
+            elif task is not None and change.already_in(task):
                 answers.append(Applied(task))
             else:
                 answers.append(Refused(task))
         update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
         return answers
 
-    def _under_way(
+    def _load_current(
         self, connection: sqlite3.Connection, task_ids: Sequence[str]
     ) -> dict[str, Task | Corrupt]:
         tasks: dict[str, Task | Corrupt] = {i: self._live[i] for i in task_ids if i in self._live}
         for row in rows_of(connection, [i for i in task_ids if i not in tasks]):
             task = tasks[row[0]] = try_reading(connection, row)
             if isinstance(task, Task) and not spilled(row):
-                self._keep(task)
+                self._cache(task)
         return tasks
 
     def _set_aside(self, connection: sqlite3.Connection, change: Change) -> None:
         found, later = change.expect.wake, change.sets["wake"]
         if found is None:
-            raise ValueError("nothing is set aside but a wake that was found")
+            raise ValueError("only a wake that was read can be set aside")
         self._live.pop(change.task_id, None)
         connection.execute(
             "UPDATE tasks SET wake_bucket = ?, wake_key = ?"
@@ -232,23 +236,23 @@ class EmbeddedStore(CursorRows):
             (later.bucket, later.key, change.task_id, found.bucket, found.key),
         )
 
-    def _keep(self, task: Task) -> None:
+    def _cache(self, task: Task) -> None:
         if task.wake is None:
             self._live.pop(task.id, None)
             return
         self._live[task.id] = task
-        if len(self._live) > LIVE_LIMIT:
+        if len(self._live) > LIVE_CACHE_SIZE:
             self._live.popitem(last=False)
 
-    def _note(self, before: Task | None, after: Task) -> None:
+    def _note_change(self, before: Task | None, after: Task) -> None:
         if self._listener and (change := status_change(before, after)):
-            self._news.append(change)
+            self._unpublished.append(change)
 
-    def _tell(self) -> None:
-        if self._listener and self._news:
-            news, self._news = self._news, []
+    def _publish(self) -> None:
+        if self._listener and self._unpublished:
+            news, self._unpublished = self._unpublished, []
             self._listener(news)
 
-    def _forget(self) -> None:
+    def _discard(self) -> None:
         self._live.clear()
-        self._news.clear()
+        self._unpublished.clear()

@@ -1,6 +1,6 @@
-"""/v1/schedules. Loaded when it is first asked for: most cold starts are for a task.
+"""/v1/schedules. Loaded on the first request for a schedule: most cold starts are for a task.
 
-`rules`, `task`, `bodies` what is submitted; `plans` makes a plan of it; `render` how a schedule is
-returned. `keeping` create, read, change, delete, pause, resume; `running` trigger and backfill;
-`telling` upcoming, preview and the ledger.
+`models` are the request bodies, `plans` turns a body into a plan, `views` makes the JSON of a
+schedule. `resource` has create, read, list, change, delete, pause and resume; `runs` has trigger
+and backfill; `history` has upcoming, preview and the ledger. `writer` is what they share.
 """

@@ -1,79 +1,147 @@
-"""What will happen and what has: upcoming, preview, the ledger."""
+"""Future and past fire times: upcoming, preview and the ledger."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from lambdas.api.http import FieldError, Request, Response, invalid
-from lambdas.api.models import LATEST, read_body
-from lambdas.api.pages import list_page
-from lambdas.api.query import Query
-from lambdas.api.schedules.bodies import PreviewIn
-from lambdas.api.schedules.ledger import ledger_page
-from lambdas.api.schedules.render import touch_json
-from lambdas.api.schedules.writing import Writing, evaluating
-from lambdas.core.ports import Ports
-from lambdas.core.recurrence.fire_times import check, fire_times
-from lambdas.core.recurrence.rules import DelayRule, Recurrence
-from lambdas.core.recurrence.told import describe, touched
-from lambdas.core.schedules.times import upcoming
-from lambdas.core.times import Millis, rfc3339
-from lambdas.core.values import value
+from duetime.api.http import FieldError, Request, Response, invalid
+from duetime.api.paging import JsonPage, list_response, refusing_bad_cursors
+from duetime.api.query import Query
+from duetime.api.schedules.models import PreviewIn
+from duetime.api.schedules.views import dst_notes_json
+from duetime.api.schedules.writer import ScheduleWriter, evaluating
+from duetime.api.task_models import MAX_AHEAD, read_body
+from duetime.api.views import reason_of
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Ports, TaskStore
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.dst_notes import find_dst_notes
+from duetime.core.recurrence.fire_times import check, fire_times
+from duetime.core.recurrence.rules import DelayRule, Recurrence
+from duetime.core.schedules.fire_times import upcoming
+from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, just_after
+from duetime.core.schedules.ledger_history import Place, history, place_of
+from duetime.core.schedules.start_decisions import CHANGED, MISFIRE, OVERLAP, PAUSED
+from duetime.core.task import Task
+from duetime.core.times import Millis, rfc3339
+from duetime.core.value import value
 
-FEW, MANY = 10, 100
+DEFAULT_COUNT, MAX_COUNT = 10, 100  # of upcoming fire times
+_NEVER_RAN: Mapping[str | None, LedgerOutcome] = {
+    OVERLAP: LedgerOutcome.SKIPPED_OVERLAP,
+    MISFIRE: LedgerOutcome.SKIPPED_MISFIRE,
+    PAUSED: LedgerOutcome.PAUSED,
+}
+
+
+def ledger_page(ports: Ports, schedule_id: str, limit: int, cursor: str | None) -> JsonPage:
+    """Returns the fire times up to now. A run that is put ahead of its fire time has a row too,
+    which the ledger does not show before that time."""
+    with refusing_bad_cursors():
+        place = place_of(cursor) if cursor else Place(just_after(ports.clock.now()))
+    entries = history(lambda below, most: ports.schedules.ledger(schedule_id, below, most), place)
+    found = list(islice(entries, limit + 1))
+    rows = [entry.row for entry in found[:limit]]
+    tasks = ports.store.get([row.task_id for row in rows if row.task_id])
+    known = [(row, tasks.get(row.task_id or "")) for row in rows]
+    items = [_row(ports.store, row, task) for row, task in known if not _dropped(row, task)]
+    return items, found[limit - 1].place.cursor() if len(found) > limit else None
+
+
+def _row(store: TaskStore, row: LedgerRow, task: Task | None) -> dict[str, Any]:
+    started_at = _first_start(store, task) if task else None
+    fields = {
+        "fire_time": rfc3339(row.fire_time),
+        "outcome": _outcome(row, task).value,
+        "late_ms": None if started_at is None else started_at - row.fire_time,
+        "task_id": row.task_id,
+        "task_status": task.status.value if task else None,
+    }
+    optional = {
+        "reason": reason_of(task) if task else None,
+        "backfill": row.backfill,
+        "error": row.error,
+    }
+    return fields | {name: text for name, text in optional.items() if text}
+
+
+def _outcome(row: LedgerRow, task: Task | None) -> LedgerOutcome:
+    """A run may have been put and then cancelled before it started: only its task knows."""
+    if task is None or task.status is not Status.CANCELLED or task.attempt > 0:
+        return row.outcome
+    return _NEVER_RAN.get(task.reason, row.outcome)
+
+
+def _dropped(row: LedgerRow, task: Task | None) -> bool:
+    """Whether a change of the schedule dropped this fire time before it came."""
+    if task is None or task.attempt > 0 or reason_of(task) != CHANGED:
+        return False
+    return row.fire_time > task.updated_at
+
+
+def _first_start(store: TaskStore, task: Task) -> Millis | None:
+    if task.attempt == 0:
+        return None
+    near = (task.current, task.previous)
+    first = next((a for a in near if a is not None and a.number == 1), None)
+    if first is None:
+        first = next(iter(store.attempts(task.id)), None)
+    return None if first is None else first.started_at
 
 
 @value(frozen=True, slots=True)
-class Telling:
+class ScheduleHistory:
     ports: Ports
-    writing: Writing
+    writer: ScheduleWriter
 
     def upcoming(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
-        count = query.number("count", FEW)
+        count = query.number("count", DEFAULT_COUNT)
         query.done()
-        if not 1 <= count <= MANY:
-            raise invalid([FieldError("count", f"must be from 1 to {MANY}")])
-        schedule = self.writing.find(parameters["id"])
+        if not 1 <= count <= MAX_COUNT:
+            raise invalid([FieldError("count", f"must be from 1 to {MAX_COUNT}")])
+        schedule = self.writer.find(parameters["id"])
         now = self.ports.clock.now()
         with evaluating(schedule):
             times = list(islice(upcoming(schedule, now), count))
-            return Response(status=200, body=_told(schedule.plan.recurrence, now, times))
+            return Response(status=200, body=_upcoming_json(schedule.plan.recurrence, now, times))
 
     def ledger(self, request: Request, parameters: Mapping[str, str]) -> Response:
         query = Query(request)
         limit, cursor = query.limit(), query.text("cursor")
         query.done()
-        schedule = self.writing.find(parameters["id"])
+        schedule = self.writer.find(parameters["id"])
         with evaluating(schedule):
-            return list_page(*ledger_page(self.ports, schedule.id, limit, cursor))
+            return list_response(*ledger_page(self.ports, schedule.id, limit, cursor))
 
     def preview(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
-        wanted = read_body(PreviewIn, request.json())
+        body = read_body(PreviewIn, request.json())
         now = self.ports.clock.now()
-        after = now if wanted.after is None else wanted.after
-        if after - now > LATEST:
+        after = now if body.after is None else body.after
+        if after - now > MAX_AHEAD:
             raise invalid([FieldError("after", "must be at most 10 years ahead")])
-        recurrence = wanted.recurrence(now, now)
-        with wanted.refusing():
+        recurrence = body.recurrence(now, now)
+        with body.refusing_bad_rules():
             check(recurrence, after)
-            times = list(islice(_fire_times(recurrence, after), wanted.count))
-        told = _told(recurrence, after, times)
-        return Response(status=200, body={**told, "description": describe(recurrence)})
+            times = list(islice(_fire_times(recurrence, after), body.count))
+        upcoming = _upcoming_json(recurrence, after, times)
+        return Response(status=200, body={**upcoming, "description": describe(recurrence)})
 
 
 def _fire_times(recurrence: Recurrence, after: Millis) -> Iterator[Millis]:
-    """Of a delay only the first is known, as if a run ended at that instant."""
+    """For a delay only the first fire time is known, as if a run had just ended."""
     rule = recurrence.rules[0]
     if isinstance(rule, DelayRule):
         return iter([after + rule.delay])
     return fire_times(recurrence, after)
 
 
-def _told(recurrence: Recurrence, after: Millis, times: Sequence[Millis]) -> dict[str, Any]:
-    touches = touched(recurrence, after, times[-1]) if times else []
+def _upcoming_json(
+    recurrence: Recurrence, after: Millis, times: Sequence[Millis]
+) -> dict[str, Any]:
+    notes = find_dst_notes(recurrence, after, times[-1]) if times else []
     return {
         "fire_times": [rfc3339(at) for at in times],
-        "daylight_saving": touch_json(touches),
+        "daylight_saving": dst_notes_json(notes),
     }

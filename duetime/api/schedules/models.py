@@ -1,28 +1,29 @@
-"""Rules and exclusions as submitted, and what is wrong with them."""
+"""Request bodies: a schedule and its rules, a note, a backfill, a preview."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from lambdas.api.fields import Moment
-from lambdas.api.http import FieldError, invalid
-from lambdas.api.models import LATEST
-from lambdas.core.recurrence.rules import (
+from duetime.api.http import FieldError, invalid
+from duetime.api.task_models import MAX_AHEAD
+from duetime.api.validation import Moment
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
     DelayRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
     Exclusion,
-    Gap,
-    Overlap,
     RateRule,
     Recurrence,
     Seconds,
 )
-from lambdas.core.times import YEAR, Millis, seconds
+from duetime.core.schedules.plan import Misfire, MisfirePolicy
+from duetime.core.times import YEAR, Millis, seconds
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -30,6 +31,9 @@ Interval = Annotated[float, Field(ge=1, le=YEAR // 1_000)]
 Zone = Annotated[str, StringConstraints(max_length=64)]
 Expression = Annotated[str, StringConstraints(max_length=1_000)]
 Date = Annotated[str, StringConstraints(max_length=10)]
+PerMinute = Annotated[float, Field(ge=1, le=6_000)]
+OverlapIn = Literal["allow", "skip", "queue", "cancel"]
+Note = Annotated[str, StringConstraints(max_length=256)]
 
 
 class DstIn(BaseModel):
@@ -50,7 +54,7 @@ class CronIn(BaseModel):
     dst: DstIn | None = None
 
     def rule(self, now: Millis) -> CronRule | RateRule:
-        from lambdas.core.recurrence.eventbridge import with_rate
+        from duetime.core.recurrence.eventbridge import with_rate
 
         return with_rate(self._cron(), now)
 
@@ -62,14 +66,14 @@ class CronIn(BaseModel):
         return CronRule(
             expression=self.expression,
             timezone=self._zone(),
-            gap=Gap(gap) if gap else None,
-            overlap=Overlap(overlap) if overlap else None,
+            gap=DstGap(gap) if gap else None,
+            overlap=DstOverlap(overlap) if overlap else None,
             seconds=Seconds(self.seconds) if self.seconds else None,
             days=DayMatch(self.days or "either"),
         )
 
     def _zone(self) -> str:
-        from lambdas.core.recurrence.language import zone_of
+        from duetime.core.recurrence.cron_syntax import zone_of
 
         return zone_of(self.expression) or "UTC" if self.timezone is None else self.timezone
 
@@ -113,7 +117,7 @@ ExclusionIn = Annotated[CronIn | DatesIn, Field(discriminator="type")]
 
 
 class RecurringIn(BaseModel):
-    """What every body that has rules has in it."""
+    """The fields of every body that has rules."""
 
     model_config = STRICT
 
@@ -122,16 +126,16 @@ class RecurringIn(BaseModel):
     exclude: Annotated[list[ExclusionIn], Field(max_length=50)] = []
 
     def recurrence(self, anchor: Millis, now: Millis) -> Recurrence:
-        """`anchor` is that of a rate which names none."""
-        if errors := [*self._which(), *self._stands_alone(), *self._anchors(now)]:
+        """`anchor` is for a rate that has none."""
+        if errors := [*self._rule_errors(), *self._delay_errors(), *self._anchor_errors(now)]:
             raise invalid(errors)
         return Recurrence(
-            rules=tuple(rule.rule(anchor) for rule in self._given()),
+            rules=tuple(rule.rule(anchor) for rule in self._rules()),
             exclude=tuple(exclusion.exclusion() for exclusion in self.exclude),
         )
 
     def field_of(self, bad: BadRule) -> str:
-        """The field that a complaint is about, as it was submitted."""
+        """Returns the path of the submitted field that a bad rule comes from."""
         if bad.part == "exclude":
             return "exclude" if bad.index is None else f"exclude.{bad.index}.{bad.field}"
         if self.rules is None:
@@ -139,8 +143,8 @@ class RecurringIn(BaseModel):
         return "rules" if bad.index is None else f"rules.{bad.index}.{bad.field}"
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Whatever a rule is found to be wrong about is told under the name of its field."""
+    def refusing_bad_rules(self) -> Iterator[None]:
+        """Turns a BadRule into an error of the submitted field."""
         try:
             yield
         except BadRule as bad:
@@ -148,29 +152,78 @@ class RecurringIn(BaseModel):
             error = FieldError(self.field_of(bad), f"{bad.reason}{at}", bad.position)
             raise invalid([error]) from None
 
-    def _given(self) -> Sequence[CronIn | RateIn | DelayIn]:
+    def _rules(self) -> Sequence[CronIn | RateIn | DelayIn]:
         return self.rules or ([self.rule] if self.rule else [])
 
-    def _which(self) -> list[FieldError]:
+    def _rule_errors(self) -> list[FieldError]:
         if self.rule is None and self.rules is None:
             return [FieldError("rule", "required: give rule, or rules")]
         both = self.rule is not None and self.rules is not None
         return [FieldError("rules", "give rule or rules, not both")] if both else []
 
-    def _stands_alone(self) -> list[FieldError]:
-        if not any(isinstance(rule, DelayIn) for rule in self._given()):
+    def _delay_errors(self) -> list[FieldError]:
+        if not any(isinstance(rule, DelayIn) for rule in self._rules()):
             return []
         errors = []
-        if len(self._given()) > 1:
-            errors.append(FieldError("rules", "a rule of type delay stands alone"))
+        if len(self._rules()) > 1:
+            errors.append(FieldError("rules", "a rule of type delay must be the only rule"))
         if self.exclude:
             errors.append(FieldError("exclude", "does not go with a rule of type delay"))
         return errors
 
-    def _anchors(self, now: Millis) -> list[FieldError]:
+    def _anchor_errors(self, now: Millis) -> list[FieldError]:
         name = "rule" if self.rules is None else "rules.{}"
         return [
             FieldError(f"{name.format(n)}.anchor", "must be at most 10 years ahead")
-            for n, rule in enumerate(self._given())
-            if isinstance(rule, RateIn) and rule.anchor and rule.anchor - now > LATEST
+            for n, rule in enumerate(self._rules())
+            if isinstance(rule, RateIn) and rule.anchor and rule.anchor - now > MAX_AHEAD
         ]
+
+
+class MisfireIn(BaseModel):
+    model_config = STRICT
+
+    policy: Literal["run_once", "run_all", "skip"] = "run_once"
+    grace: Annotated[float, Field(ge=0, le=86_400)] = 60.0
+    window: Annotated[float, Field(ge=0, le=YEAR // 1_000)] | None = None
+    per_minute: PerMinute = 60.0
+
+    def misfire(self) -> Misfire:
+        return Misfire(
+            policy=MisfirePolicy(self.policy),
+            grace=seconds(self.grace),
+            window=None if self.window is None else seconds(self.window),
+            per_minute=self.per_minute,
+        )
+
+
+class ScheduleIn(RecurringIn):
+    name: Note | None = None
+    task: dict[str, Any]
+    starts_at: Moment | None = None
+    ends_at: Moment | None = None
+    max_runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    misfire: MisfireIn | None = None
+    overlap: OverlapIn = "skip"
+    pause_on_failure: Annotated[int, Field(ge=1, le=100)] | None = None
+
+
+class PreviewIn(RecurringIn):
+    after: Moment | None = None
+    count: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class NoteIn(BaseModel):
+    model_config = STRICT
+
+    note: Note | None = None
+
+
+class BackfillIn(BaseModel):
+    model_config = STRICT
+
+    start: Annotated[Moment, Field(alias="from")]
+    until: Annotated[Moment, Field(alias="to")]
+    overlap: OverlapIn | None = None
+    per_minute: PerMinute = 60.0

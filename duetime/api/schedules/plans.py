@@ -1,36 +1,120 @@
-"""plan: what is asked for, once everything in it is known to agree."""
+"""Plans: a submitted schedule, after checking that its fields agree."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from lambdas.api.http import FieldError, Problem, invalid
-from lambdas.api.masking import unmasked
-from lambdas.api.models import LATEST, read_body
-from lambdas.api.schedules.bodies import ScheduleIn
-from lambdas.api.schedules.task import read_template
-from lambdas.api.tasks import Accepted
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.fire_times import check
-from lambdas.core.recurrence.rules import Recurrence
-from lambdas.core.schedules.codec import encode_plan
-from lambdas.core.schedules.plan import Misfire, Plan
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.schedules.times import first, runs_so_far
-from lambdas.core.task import Spec
-from lambdas.core.times import Millis
+from duetime.api.http import FieldError, Problem, invalid
+from duetime.api.masking import unmasked
+from duetime.api.schedules.models import ScheduleIn
+from duetime.api.task_models import (
+    MAX_AHEAD,
+    PAYLOAD_LIMIT,
+    TARGET_LIMIT,
+    read_body,
+    stored_size,
+    too_large,
+)
+from duetime.api.tasks import Capabilities
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.fire_times import check
+from duetime.core.recurrence.rules import Recurrence
+from duetime.core.schedules.codec import encode_plan
+from duetime.core.schedules.fire_times import first, runs_so_far
+from duetime.core.schedules.occurrence_spec import schedule_names
+from duetime.core.schedules.plan import Misfire, Plan
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.task import Spec
+from duetime.core.template import OF_THE_SCHEDULE, BadTemplate, check_names, finish, names_in
+from duetime.core.times import Millis
 
 PLAN_LIMIT = 350 * 1024  # bytes; DynamoDB takes 400 KB, and a plan is not all of a schedule
+INSTEAD: Mapping[str, str] = {
+    "run_at": "the rule says when; for the first time use starts_at of the schedule",
+    "delay": "the rule says when: use a rule of type delay, or starts_at of the schedule",
+    "expires_at": "use misfire (grace, window) or ends_at of the schedule",
+    "jitter": "use jitter of the schedule",
+    "idempotency_key": "every fire time is one task; for the schedule itself use the header",
+}
+FIXED_FIELDS = ("type", "handler", "method")  # of a target: they cannot be templates
+SAMPLE = "1"  # valid as a host, a port, a path and any text
 
 
-def read_plan(body: Any, accepted: Accepted, now: Millis, standing: Schedule | None = None) -> Plan:
-    """`standing` is the schedule that the plan is to change."""
+def read_template(
+    body: Mapping[str, Any], name: str | None, capabilities: Capabilities, now: Millis
+) -> Spec:
+    """Stores the templates as they are, and checks the task that they would become."""
+    if misplaced := [FieldError(f"task.{n}", why) for n, why in INSTEAD.items() if n in body]:
+        raise invalid(misplaced)
+    try:
+        _check_names(body)
+        task = capabilities.read(_filled(body, name, now))
+        return _with_templates(task.spec(now), body)
+    except BadTemplate as bad:
+        raise invalid([FieldError(f"task.{bad.path}", bad.reason)]) from None
+    except Problem as problem:
+        raise _under_task(problem) from None
+
+
+def _under_task(problem: Problem) -> Problem:
+    """Returns the same problem with its fields under `task`."""
+    errors = [FieldError(f"task.{e['field']}", e["message"]) for e in problem.body["errors"]]
+    kind = problem.body["type"].rpartition(":")[2]
+    return Problem(problem.status, kind, problem.body["title"], errors=errors)
+
+
+def _check_names(body: Mapping[str, Any]) -> None:
+    check_names({part: body.get(part) for part in ("target", "payload")})
+    check_names({part: body.get(part) for part in ("name", "tags")}, OF_THE_SCHEDULE)
+    target = body.get("target")
+    fixed = [f for f in FIXED_FIELDS if isinstance(target, dict) and any(names_in(target.get(f)))]
+    if fixed:
+        raise BadTemplate(f"target.{fixed[0]}", "cannot be a template")
+
+
+def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str, Any]:
+    """Fills in the names of the schedule with their real length, and the others with a sample."""
+    names = dict.fromkeys(_names(body), SAMPLE) | schedule_names("0" * 26, name, now)
+    filled = {
+        part: finish(body[part], names, whole=part == "payload")
+        for part in ("target", "payload", "name", "tags")
+        if part in body
+    }
+    return {**body, **filled}
+
+
+def _names(body: Mapping[str, Any]) -> Iterator[str]:
+    return (name for part in ("target", "payload") for _, name in names_in(body.get(part)))
+
+
+def _with_templates(spec: Spec, body: Mapping[str, Any]) -> Spec:
+    target = {field: body["target"].get(field, value) for field, value in spec.target.items()}
+    kept = replace(
+        spec,
+        target=target,
+        payload=body.get("payload"),
+        name=body.get("name"),
+        tags=body.get("tags", {}),
+    )
+    if stored_size(kept.target) > TARGET_LIMIT:
+        raise invalid([FieldError("target", "must be at most 16 KiB")])
+    if stored_size(kept.payload) > PAYLOAD_LIMIT:
+        raise too_large()
+    return kept
+
+
+def read_plan(
+    body: Any, capabilities: Capabilities, now: Millis, current: Schedule | None = None
+) -> Plan:
+    """`current` is the schedule that the plan is to change."""
     given = read_body(ScheduleIn, body)
     _check_bounds(given, now)
-    recurrence = given.recurrence(standing.created_at if standing else now, now)
-    task = _with_secrets(given.task, standing) if standing else given.task
-    plan = _plan(given, recurrence, read_template(task, given.name, accepted, now))
-    if standing is not None:
-        _check_change(plan, standing, now)
-    with given.refusing():
+    recurrence = given.recurrence(current.created_at if current else now, now)
+    task = _with_secrets(given.task, current) if current else given.task
+    plan = _plan(given, recurrence, read_template(task, given.name, capabilities, now))
+    if current is not None:
+        _check_change(plan, current, now)
+    with given.refusing_bad_rules():
         check(plan.recurrence, max(now, (plan.starts_at or 0) - 1))
         if first(plan, now) is None:
             raise invalid([FieldError("ends_at", "must leave time for one run: it never fires")])
@@ -40,16 +124,16 @@ def read_plan(body: Any, accepted: Accepted, now: Millis, standing: Schedule | N
     return plan
 
 
-def _with_secrets(task: dict[str, Any], standing: Schedule) -> dict[str, Any]:
+def _with_secrets(task: dict[str, Any], current: Schedule) -> dict[str, Any]:
     if "target" not in task:
         return task
-    return {**task, "target": unmasked(task["target"], standing.plan.task.target)}
+    return {**task, "target": unmasked(task["target"], current.plan.task.target)}
 
 
 def _check_bounds(given: ScheduleIn, now: Millis) -> None:
     errors = []
     starts_at, ends_at = given.starts_at, given.ends_at
-    if starts_at is not None and starts_at - now > LATEST:
+    if starts_at is not None and starts_at - now > MAX_AHEAD:
         errors.append(FieldError("starts_at", "must be at most 10 years ahead"))
     if starts_at is not None and ends_at is not None and ends_at <= starts_at:
         errors.append(FieldError("ends_at", "must be after starts_at"))
@@ -59,14 +143,16 @@ def _check_bounds(given: ScheduleIn, now: Millis) -> None:
         raise invalid(errors)
 
 
-def _check_change(plan: Plan, standing: Schedule, now: Millis) -> None:
+def _check_change(plan: Plan, current: Schedule, now: Millis) -> None:
     errors = []
-    if plan.namespace != standing.plan.namespace:
-        message = f"must stay {standing.plan.namespace!r}; make another schedule for another one"
+    if plan.namespace != current.plan.namespace:
+        message = (
+            f"must stay {current.plan.namespace!r}; create a new schedule for another namespace"
+        )
         errors.append(FieldError("task.namespace", message))
-    runs = runs_so_far(standing, now)
+    runs = runs_so_far(current, now)
     if plan.max_runs is not None and plan.max_runs <= runs:
-        message = f"must be more than the {runs:,} runs that it has had"
+        message = f"must be more than the {runs:,} runs so far"
         errors.append(FieldError("max_runs", message))
     if errors:
         raise invalid(errors)

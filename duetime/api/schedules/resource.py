@@ -1,53 +1,59 @@
-"""/v1/schedules: create, read, list, change, delete, pause, resume."""
+"""/v1/schedules: create, read, list, change, delete, pause and resume."""
 
 from collections.abc import Mapping
 
-from lambdas.api.http import OVERTAKEN, Problem, Request, Response, unavailable
-from lambdas.api.models import read_body
-from lambdas.api.pages import Told, fitting_page
-from lambdas.api.query import Query
-from lambdas.api.schedules.bodies import NoteIn
-from lambdas.api.schedules.keys import key_of, reserved_id
-from lambdas.api.schedules.plans import read_plan
-from lambdas.api.schedules.render import schedule_json, status_of
-from lambdas.api.schedules.writing import Writing
-from lambdas.api.tasks import Accepted
-from lambdas.core.change import Unknown
-from lambdas.core.ports import Ports
-from lambdas.core.schedules import changes
-from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.ports import Differs, ScheduleListing, SchedulePage, Stands
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.api.http import CONTENTION, Problem, Request, Response, Router, unavailable
+from duetime.api.idempotency import key_of, reserve_id, schedule_key
+from duetime.api.paging import JsonPage, page_response
+from duetime.api.query import Query
+from duetime.api.schedules.history import ScheduleHistory
+from duetime.api.schedules.models import NoteIn
+from duetime.api.schedules.plans import read_plan
+from duetime.api.schedules.runs import ScheduleRuns
+from duetime.api.schedules.views import schedule_json, status_of
+from duetime.api.schedules.writer import ScheduleWriter
+from duetime.api.submission import Submission
+from duetime.api.task_models import read_body
+from duetime.api.tasks import Capabilities
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ports import Ports
+from duetime.core.schedules import changes
+from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.ports import ScheduleListing, SchedulePage
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.times import Millis
+from duetime.core.value import value
+
+ITEM = "/v1/schedules/{id}"
 
 
 @value(frozen=True, slots=True)
-class Keeping:
+class ScheduleResource:
     ports: Ports
-    writing: Writing
-    accepted: Accepted
+    writer: ScheduleWriter
+    capabilities: Capabilities
 
     def create(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
-        key, body, now = key_of(request), request.json(), self.ports.clock.now()
-        plan = read_plan(body, self.accepted, now)
-        schedule_id = reserved_id(self.ports, plan.namespace, key, body, now)
-        made = changes.create(self.ports.rules, schedule_id, plan, now)
+        text, body, now = key_of(request), request.json(), self.ports.clock.now()
+        plan = read_plan(body, self.capabilities, now)
+        key = None if text is None else schedule_key(text, plan.namespace, body)
+        schedule_id = reserve_id(self.ports, key, now)
+        made = changes.create(self.ports.wake_policy, schedule_id, plan, now)
         (answer,) = self.ports.schedules.put([made])
         match answer:
-            case Stands(schedule):
-                return self._created(201, self.writing.bring_forward(schedule))
-            case Differs(Schedule() as standing):
-                return self._created(200, standing)
+            case Applied(schedule):
+                return self._created(201, self.writer.bring_forward(schedule))
+            case Refused(Schedule() as stored):
+                return self._created(200, stored)
             case Unknown(reason):
                 raise unavailable(reason)
             case _:
-                raise unavailable(OVERTAKEN)
+                raise unavailable(CONTENTION)
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        return self._told(self.writing.find(parameters["id"]))
+        return self._response(self.writer.find(parameters["id"]))
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
@@ -60,26 +66,26 @@ class Keeping:
         query.done()
         now = self.ports.clock.now()
 
-        def tell(page: SchedulePage) -> Told:
+        def render(page: SchedulePage) -> JsonPage:
             return [schedule_json(schedule, now) for schedule in page.schedules], page.cursor
 
-        return fitting_page(self.ports.schedules.page, listing, tell)
+        return page_response(self.ports.schedules.page, listing, render)
 
     def change(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
         body = request.json()
 
         def step(schedule: Schedule, now: Millis) -> Changed:
-            plan = read_plan(body, self.accepted, now, schedule)
-            return changes.change(self.ports.rules, schedule, plan, now)
+            plan = read_plan(body, self.capabilities, now, schedule)
+            return changes.change(self.ports.wake_policy, schedule, plan, now)
 
-        after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after)
-        return self._told(self.writing.bring_forward(after))
+        after = self.writer.replace(parameters["id"], step)
+        self.writer.drop_unstarted(after)
+        return self._response(self.writer.bring_forward(after))
 
     def delete(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        self.writing.delete(self.writing.find(parameters["id"]))
+        self.writer.delete(self.writer.find(parameters["id"]))
         return Response(status=204, headers={})
 
     def pause(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -90,11 +96,11 @@ class Keeping:
                 raise _finished(schedule, "paused")
             if schedule.status is ScheduleStatus.PAUSED and note in (None, schedule.note):
                 return None
-            return changes.pause(self.ports.rules, schedule, now, note)
+            return changes.pause(self.ports.wake_policy, schedule, now, note)
 
-        after = self.writing.replace(parameters["id"], step)
-        self.writing.drop_unstarted(after)
-        return self._told(after)
+        after = self.writer.replace(parameters["id"], step)
+        self.writer.drop_unstarted(after)
+        return self._response(after)
 
     def resume(self, request: Request, parameters: Mapping[str, str]) -> Response:
         note = _note(request)
@@ -105,17 +111,17 @@ class Keeping:
                 raise _finished(schedule, "resumed")
             if status is ScheduleStatus.ACTIVE:
                 return None
-            return changes.resume(self.ports.rules, schedule, now, note)
+            return changes.resume(self.ports.wake_policy, schedule, now, note)
 
-        after = self.writing.replace(parameters["id"], step)
-        return self._told(self.writing.bring_forward(after))
+        after = self.writer.replace(parameters["id"], step)
+        return self._response(self.writer.bring_forward(after))
 
     def _created(self, status: int, schedule: Schedule) -> Response:
-        told = self._told(schedule)
-        headers = {**told.headers, "location": f"/v1/schedules/{schedule.id}"}
-        return Response(status=status, body=told.body, headers=headers)
+        response = self._response(schedule)
+        headers = {**response.headers, "location": f"/v1/schedules/{schedule.id}"}
+        return Response(status=status, body=response.body, headers=headers)
 
-    def _told(self, schedule: Schedule) -> Response:
+    def _response(self, schedule: Schedule) -> Response:
         return Response(status=200, body=schedule_json(schedule, self.ports.clock.now()))
 
 
@@ -124,7 +130,28 @@ def _note(request: Request) -> str | None:
     return read_body(NoteIn, request.json()).note if request.body.strip() else None
 
 
-def _finished(schedule: Schedule, what: str) -> Problem:
-    detail = f"Schedule {schedule.id} is finished and cannot be {what}: it never fires again."
-    detail += " Change it, and it begins anew."
+def _finished(schedule: Schedule, verb: str) -> Problem:
+    detail = f"Schedule {schedule.id} is finished and cannot be {verb}: it never fires again."
+    detail += " To start it again, change it."
     return Problem(409, "state-conflict", "The schedule is finished", detail)
+
+
+def add_routes(
+    router: Router, ports: Ports, submission: Submission, capabilities: Capabilities
+) -> None:
+    writer = ScheduleWriter(ports)
+    resource = ScheduleResource(ports, writer, capabilities)
+    runs = ScheduleRuns(ports, writer, submission)
+    history = ScheduleHistory(ports, writer)
+    router.add("POST", "/v1/schedules", resource.create)
+    router.add("GET", "/v1/schedules", resource.page)
+    router.add("POST", "/v1/schedules/preview", history.preview)
+    router.add("GET", ITEM, resource.get)
+    router.add("PUT", ITEM, resource.change)
+    router.add("DELETE", ITEM, resource.delete)
+    router.add("POST", f"{ITEM}/pause", resource.pause)
+    router.add("POST", f"{ITEM}/resume", resource.resume)
+    router.add("POST", f"{ITEM}/trigger", runs.trigger)
+    router.add("POST", f"{ITEM}/backfill", runs.backfill)
+    router.add("GET", f"{ITEM}/upcoming", history.upcoming)
+    router.add("GET", f"{ITEM}/ledger", history.ledger)

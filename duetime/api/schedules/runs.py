@@ -1,36 +1,36 @@
-"""/v1/schedules/{id}/trigger and /backfill: runs outside the ordinary course."""
+"""/v1/schedules/{id}/trigger and /backfill: runs outside the rule."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from lambdas.api.http import FieldError, Problem, Request, Response, invalid
-from lambdas.api.models import NothingIn, read_body
-from lambdas.api.query import Query
-from lambdas.api.schedules.bodies import BackfillIn
-from lambdas.api.schedules.keys import key_of
-from lambdas.api.schedules.writing import Writing
-from lambdas.api.submission import Submission, Wanted, body_hash
-from lambdas.api.tasks import submitted_response
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.ports import Ports
-from lambdas.core.schedules import changes
-from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.occurrences import occurrence_spec
-from lambdas.core.schedules.schedule import MISSED, Schedule
-from lambdas.core.schedules.times import from_of_old
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.api.http import FieldError, Problem, Request, Response, invalid
+from duetime.api.idempotency import body_hash, key_of
+from duetime.api.query import Query
+from duetime.api.schedules.models import BackfillIn
+from duetime.api.schedules.writer import ScheduleWriter
+from duetime.api.submission import Submission, TaskRequest
+from duetime.api.task_models import NothingIn, read_body
+from duetime.api.tasks import submitted_response
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.ports import Ports
+from duetime.core.schedules import changes
+from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.fire_times import backfill_fire_times
+from duetime.core.schedules.occurrence_spec import occurrence_spec
+from duetime.core.schedules.schedule import OWN_RULE, Schedule
+from duetime.core.times import Millis
+from duetime.core.value import value
 
-MOST_FIRE_TIMES = 10_000  # in one backfill
-COUNTED = 20_000  # beyond that, how many too many is not worth the time
-MOST_BACKFILLS = 10  # under way at the same time
+MAX_FIRE_TIMES = 10_000  # in one backfill
+COUNT_LIMIT = 20_000  # an error does not count further than this
+MAX_BACKFILLS = 10  # in progress at the same time
 
 
 @value(frozen=True, slots=True)
-class Running:
+class ScheduleRuns:
     ports: Ports
-    writing: Writing
+    writer: ScheduleWriter
     submission: Submission
 
     def trigger(self, request: Request, parameters: Mapping[str, str]) -> Response:
@@ -38,11 +38,11 @@ class Running:
         key = key_of(request)
         if request.body.strip():
             read_body(NothingIn, request.json())
-        schedule = self.writing.find(parameters["id"])
+        schedule = self.writer.find(parameters["id"])
         now = self.ports.clock.now()
         overlap = schedule.plan.overlap
         spec = occurrence_spec(schedule, now, run_at=now, overlap=overlap, version=None)
-        wanted = Wanted(
+        wanted = TaskRequest(
             spec=replace(spec, idempotency_key=key),
             body_hash=body_hash({"trigger": schedule.id}) if key else "",
         )
@@ -65,7 +65,7 @@ class Running:
                 return None
             overlap = wanted.overlap and OverlapPolicy(wanted.overlap)
             filled = changes.backfill(
-                self.ports.rules,
+                self.ports.wake_policy,
                 schedule,
                 span_id,
                 start=wanted.start,
@@ -76,14 +76,16 @@ class Running:
             )
             return Changed(schedule=filled)
 
-        self.writing.bring_forward(self.writing.replace(parameters["id"], step))
+        self.writer.bring_forward(self.writer.replace(parameters["id"], step))
         return Response(status=202, body={"fire_times": found})
 
 
 def _check_backfill(schedule: Schedule, wanted: BackfillIn, now: Millis) -> None:
     errors = []
     if wanted.until > now:
-        errors.append(FieldError("to", "must not be in the future: the schedule sees to that"))
+        errors.append(
+            FieldError("to", "must not be in the future: the schedule itself runs those fire times")
+        )
     if wanted.until <= wanted.start:
         errors.append(FieldError("to", "must be after from"))
     if schedule.plan.delay is not None:
@@ -91,18 +93,20 @@ def _check_backfill(schedule: Schedule, wanted: BackfillIn, now: Millis) -> None
         errors.append(FieldError("rule", message))
     if errors:
         raise invalid(errors)
-    under_way = sum(span.id != MISSED for span in schedule.spans)
-    if under_way >= MOST_BACKFILLS:
-        detail = f"Schedule {schedule.id} has {under_way} backfills under way; wait for one to end."
+    in_progress = sum(span.id != OWN_RULE for span in schedule.spans)
+    if in_progress >= MAX_BACKFILLS:
+        detail = (
+            f"Schedule {schedule.id} has {in_progress} backfills in progress; wait for one to end."
+        )
         raise Problem(409, "state-conflict", "Too many backfills", detail)
 
 
 def _count(schedule: Schedule, wanted: BackfillIn) -> int:
-    times = from_of_old(schedule.plan, wanted.start)
+    times = backfill_fire_times(schedule.plan, wanted.start)
     within = takewhile(lambda at: at < wanted.until, times)
-    found = sum(1 for _ in islice(within, COUNTED + 1))
-    if found > MOST_FIRE_TIMES:
-        told = f"{found:,}" if found <= COUNTED else f"more than {COUNTED:,}"
-        message = f"that is {told} fire times; a backfill takes {MOST_FIRE_TIMES:,}"
+    found = sum(1 for _ in islice(within, COUNT_LIMIT + 1))
+    if found > MAX_FIRE_TIMES:
+        number = f"{found:,}" if found <= COUNT_LIMIT else f"more than {COUNT_LIMIT:,}"
+        message = f"the span has {number} fire times; a backfill takes at most {MAX_FIRE_TIMES:,}"
         raise invalid([FieldError("to", message)])
     return found

@@ -1,12 +1,14 @@
-"""Schedules as the API returns them."""
+"""JSON of schedules."""
 
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from lambdas.api.masking import masked
-from lambdas.api.render import moment_json, retry_json
-from lambdas.core.recurrence.rules import (
+from duetime.api.masking import masked
+from duetime.api.views import moment_json, retry_json
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.dst_notes import DstNote
+from duetime.core.recurrence.rules import (
     CronRule,
     DayMatch,
     DelayRule,
@@ -16,16 +18,15 @@ from lambdas.core.recurrence.rules import (
     Recurrence,
     Rule,
 )
-from lambdas.core.recurrence.told import Touch, describe
-from lambdas.core.schedules.plan import Misfire, Plan
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.schedules.times import last_fired_at, runs_so_far, upcoming
-from lambdas.core.task import Spec
-from lambdas.core.times import SECOND, Millis, rfc3339
+from duetime.core.schedules.fire_times import last_fired_at, runs_so_far, upcoming
+from duetime.core.schedules.plan import Misfire, Plan
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.task import Spec
+from duetime.core.times import SECOND, Millis, rfc3339
 
 log = logging.getLogger(__name__)
 
-Told = TypeVar("Told")
+T = TypeVar("T")
 
 
 def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
@@ -36,39 +37,40 @@ def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
         **_plan(plan),
         "version": schedule.version,
         "next_fire_at": moment_json(_next_fire(schedule, now)),
-        "last_fired_at": moment_json(_told(schedule, lambda: last_fired_at(schedule, now))),
-        "runs": _told(schedule, lambda: runs_so_far(schedule, now)),
+        "last_fired_at": moment_json(_or_none(schedule, lambda: last_fired_at(schedule, now))),
+        "runs": _or_none(schedule, lambda: runs_so_far(schedule, now)),
         "last_error": schedule.last_error,
         "note": schedule.note,
-        "description": _told(schedule, lambda: describe(plan.recurrence)),
+        "description": _or_none(schedule, lambda: describe(plan.recurrence)),
         "created_at": rfc3339(schedule.created_at),
         "updated_at": rfc3339(schedule.updated_at),
     }
 
 
 def status_of(schedule: Schedule, now: Millis) -> ScheduleStatus:
-    """Its last run is a task before its time has come; until then it is not finished for anybody
-    who waits for it."""
+    """The last run becomes a task before its fire time, which finishes the stored schedule. Until
+    that fire time the API shows it as active."""
     if schedule.status is ScheduleStatus.FINISHED and _next_fire(schedule, now) is not None:
         return ScheduleStatus.ACTIVE
     return schedule.status
 
 
 def _next_fire(schedule: Schedule, now: Millis) -> Millis | None:
-    return _told(schedule, lambda: next(upcoming(schedule, now), None))
+    return _or_none(schedule, lambda: next(upcoming(schedule, now), None))
 
 
-def touch_json(touches: Sequence[Touch]) -> list[dict[str, Any]]:
-    return [{"at": rfc3339(t.at), "kind": t.kind, "note": t.note} for t in touches]
+def dst_notes_json(notes: Sequence[DstNote]) -> list[dict[str, Any]]:
+    return [{"at": rfc3339(n.at), "kind": n.kind, "note": n.note} for n in notes]
 
 
-def _told(schedule: Schedule, ask: Callable[[], Told | None]) -> Told | None:
-    """A rule that cannot be evaluated any more must not hide its schedule, nor the others of a
-    list."""
+def _or_none(schedule: Schedule, read: Callable[[], T | None]) -> T | None:
+    """Returns None if the rule cannot be evaluated any more: that must not hide the schedule, nor
+    the others of a list."""
     try:
-        return ask()
+        return read()
     except Exception:
-        log.exception("a rule cannot be evaluated", extra={"schedule_id": schedule.id})
+        fields = {"step": "request", "schedule_id": schedule.id}
+        log.exception("rule not evaluated", extra=fields)
         return None
 
 

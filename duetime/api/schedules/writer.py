@@ -1,34 +1,31 @@
-"""What every change of a schedule has in common: find it, replace it, and bring forward at once
-what follows from it."""
+"""Writes of schedules: find one, replace it, and put or cancel its next runs at once."""
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lambdas.api.http import OVERTAKEN, Problem, not_found, unavailable
-from lambdas.api.unstarted import cancel_stale, unstarted
-from lambdas.core.change import Unknown
-from lambdas.core.ids import is_id
-from lambdas.core.ports import Ports
-from lambdas.core.recurrence.rules import BadRule
-from lambdas.core.schedules.changes import Changed
-from lambdas.core.schedules.ports import Differs, Stands
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-from lambdas.materialise import materialise
-from lambdas.passing import note_passed
+from duetime.api.http import CONTENTION, Problem, not_found, unavailable
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ids import is_id
+from duetime.core.ports import Ports
+from duetime.core.recurrence.rules import BadRule
+from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.engine.materialise import materialise
+from duetime.engine.superseded import cancel_stale, record_superseded, unstarted_runs
 
 log = logging.getLogger(__name__)
 
-TRIES = 5  # each lost to a run of the schedule that begins or ends, or to somebody else
+WRITE_ATTEMPTS = 5  # each loses to a run that begins or ends, or to another request
 
-Step = Callable[[Schedule, Millis], Changed | None]  # None if nothing is to be changed
+Step = Callable[[Schedule, Millis], Changed | None]  # returns None if nothing changes
 
 
 @value(frozen=True, slots=True)
-class Writing:
+class ScheduleWriter:
     ports: Ports
 
     def find(self, schedule_id: str) -> Schedule:
@@ -38,65 +35,71 @@ class Writing:
         return found[schedule_id]
 
     def replace(self, schedule_id: str, step: Step) -> Schedule:
-        """Of two changes at the same time both are made, one upon the other."""
+        """Applies `step` to a schedule and stores the result.
+
+        A write that loses to another one is repeated on the newer schedule, so of two concurrent
+        changes both are made, one after the other."""
         schedule = self.find(schedule_id)
-        for _ in range(TRIES):
+        for _ in range(WRITE_ATTEMPTS):
             now = self.ports.clock.now()
             with evaluating(schedule):
                 changed = step(schedule, now)
             if changed is None:
                 return schedule
-            wanted = note_passed(self.ports, schedule, changed, now)
+            wanted = record_superseded(self.ports, schedule, changed, now)
             (answer,) = self.ports.schedules.put([wanted])
             match answer:
-                case Stands(after):
+                case Applied(after):
                     return after
-                case Differs(Schedule() as standing):
-                    schedule = standing
-                case Differs(None):
+                case Refused(Schedule() as stored):
+                    schedule = stored
+                case Refused(None):
                     raise not_found(f"schedule {schedule_id}")
                 case Unknown(reason):
                     raise unavailable(reason)
-        raise unavailable(OVERTAKEN)
+        raise unavailable(CONTENTION)
 
     def bring_forward(self, schedule: Schedule) -> Schedule:
-        """Put what is near. Whatever becomes of that, the schedule stands, and its wake sees to
-        what is not done here."""
+        """Puts the runs that are due soon. If that fails, the schedule is stored all the same, and
+        the scanner does it when the schedule wakes."""
         now = self.ports.clock.now()
         if schedule.wake is None or schedule.wake.at > now:
             return schedule
-        with _told_in_the_log(schedule):
+        with _logging_errors(schedule):
             materialise(self.ports, [schedule], now=now)
             return self.ports.schedules.get([schedule.id]).get(schedule.id, schedule)
         return schedule
 
     def drop_unstarted(self, schedule: Schedule) -> None:
-        """So that nobody waits for what will not run: it would be found out at its start."""
-        with _told_in_the_log(schedule):
-            cancel_stale(self.ports, unstarted(self.ports, schedule), schedule)
+        """Cancels runs that will not start, so that no client waits for them. Without it the
+        executor would cancel each of them at its start."""
+        with _logging_errors(schedule):
+            cancel_stale(self.ports, unstarted_runs(self.ports, schedule), schedule)
 
     def delete(self, schedule: Schedule) -> None:
-        left: list[Task] = []
-        with _told_in_the_log(schedule):
-            left = unstarted(self.ports, schedule)
+        tasks: list[Task] = []
+        with _logging_errors(schedule):
+            tasks = unstarted_runs(self.ports, schedule)
         self.ports.schedules.delete(schedule.id)
-        with _told_in_the_log(schedule):
-            cancel_stale(self.ports, left, None)
+        with _logging_errors(schedule):
+            cancel_stale(self.ports, tasks, None)
 
 
 @contextmanager
-def _told_in_the_log(schedule: Schedule) -> Iterator[None]:
-    """What was asked for is done, whatever becomes of this: who is told that it failed would ask
-    again."""
+def _logging_errors(schedule: Schedule) -> Iterator[None]:
+    """Logs an error instead of raising it: the write itself has succeeded, and a client that gets
+    an error would repeat it."""
     try:
         yield
     except Exception:
-        log.exception("not brought forward at once", extra={"schedule_id": schedule.id})
+        fields = {"step": "request", "schedule_id": schedule.id}
+        log.exception("runs not updated", extra=fields)
 
 
 @contextmanager
 def evaluating(schedule: Schedule) -> Iterator[None]:
-    """A rule that was good when it was submitted may not be any more: zones come and go."""
+    """Turns a BadRule into a conflict: a stored rule may become invalid when its time zone is
+    removed."""
     try:
         yield
     except BadRule as bad:

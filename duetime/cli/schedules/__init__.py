@@ -1,31 +1,27 @@
-"""`duetime schedules`: what runs again and again.
+"""`duetime schedules`: commands for recurring schedules.
 
-`options` and the groups made of them (`rule_options`, `plan_options`) are what can be typed;
-`bodies` makes a schedule of it. `create`, `keeping`, `running` and `telling` are the commands,
-`views` and `phrases` what they say.
+`edit` has create and update, `history` has upcoming, ledger and preview, `commands` the others.
+`options` and `rule_options` are the options of create and update; `views` is how they all print.
 """
 
 import typer
 
-from duetime.cli.schedules.create import create, update
-from duetime.cli.schedules.keeping import delete, list_schedules, pause, resume, show
-from duetime.cli.schedules.running import backfill, trigger
-from duetime.cli.schedules.telling import ledger, preview, upcoming
+from duetime.cli.schedules import commands, edit, history
 
-schedules = typer.Typer(
+app = typer.Typer(
     name="schedules",
-    help="Schedules: what runs again and again, and what became of every fire time.",
+    help="Schedules: tasks that recur, and what became of every fire time.",
     no_args_is_help=True,
 )
-schedules.command()(create)
-schedules.command("list")(list_schedules)
-schedules.command()(show)
-schedules.command()(update)
-schedules.command()(delete)
-schedules.command()(pause)
-schedules.command()(resume)
-schedules.command()(trigger)
-schedules.command()(backfill)
-schedules.command()(upcoming)
-schedules.command()(ledger)
-schedules.command()(preview)
+app.command()(edit.create)
+app.command("list")(commands.list_schedules)
+app.command()(commands.show)
+app.command()(edit.update)
+app.command()(commands.delete)
+app.command()(commands.pause)
+app.command()(commands.resume)
+app.command()(commands.trigger)
+app.command()(commands.backfill)
+app.command()(history.upcoming)
+app.command()(history.ledger)
+app.command()(history.preview)

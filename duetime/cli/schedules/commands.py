@@ -1,16 +1,19 @@
-"""`duetime schedules list`, `show`, `delete`, `pause` and `resume`."""
+"""`duetime schedules list`, `show`, `delete`, `pause`, `resume`, `trigger` and `backfill`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from duetime.cli.exits import ExitCode
-from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Paging, ScheduleId, Server
-from duetime.cli.values import refuse
-from lambdas.core.schedules.schedule import ScheduleStatus
+from duetime.cli import format as fmt
+from duetime.cli.option_groups import grouped
+from duetime.cli.options import Connection, Following, Paging, ScheduleId, Yes
+from duetime.cli.output import confirm, require_terminal
+from duetime.cli.parse import finite, past_moment
+from duetime.cli.submit import print_submitted
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.schedules.schedule import ScheduleStatus
 
-FEW = 5  # fire times that are shown with a schedule
+SHOWN_FIRE_TIMES = 5
 
 Note = Annotated[str | None, typer.Option(help="Why; it is shown with the schedule.")]
 
@@ -20,112 +23,151 @@ def list_schedules(
     *,
     status: Annotated[
         ScheduleStatus | None,
-        typer.Option(case_sensitive=False, help="Only schedules that stand so."),
+        typer.Option(case_sensitive=False, help="Only schedules in this status."),
     ] = None,
     namespace: Annotated[
         str | None, typer.Option(help="Whose schedules.", show_default="default")
     ] = None,
     paging: Paging,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
     """Schedules, newest first."""
-    from duetime.cli import listing
+    from duetime.cli.paging import NO_SCHEDULE_MATCHES, NO_SCHEDULES, print_list
     from duetime.cli.schedules import views
 
     which = {"status": status, "namespace": namespace}
-    with server.connect() as client:
+    with connection.connect() as client:
         page = paging.read(lambda size, at: client.schedules.page(**which, limit=size, cursor=at))
-    empty = listing.NO_SCHEDULE_MATCHES if any(which.values()) else listing.NO_SCHEDULES
-    listing.print_list(page, views.table, empty, as_json=as_json)
+    empty = NO_SCHEDULE_MATCHES if any(which.values()) else NO_SCHEDULES
+    print_list(connection, page, views.table, empty=empty)
 
 
 @grouped
-def show(
-    schedule: ScheduleId,
-    *,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """One schedule: all that is known of it, and when it fires next."""
-    from duetime.cli import phrases
-    from duetime.cli.output import say, say_json
+def show(schedule: ScheduleId, *, connection: Connection) -> None:
+    """One schedule: everything about it, and when it fires next."""
     from duetime.cli.schedules import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
         found = client.schedules.get(schedule)
-        if as_json:
-            say_json(found)
-            return
-        ahead = client.schedules.upcoming(schedule, count=FEW)
-    say(views.panel(found, ahead, phrases.now()))
-    say(f"What became of its fire times: duetime schedules ledger {found['id']}")
+        connection.print(
+            found,
+            lambda: [
+                views.panel(
+                    found, client.schedules.upcoming(schedule, count=SHOWN_FIRE_TIMES), fmt.now()
+                ),
+                f"What became of its fire times: duetime schedules ledger {found['id']}",
+            ],
+        )
 
 
 @grouped
-def delete(
-    schedule: ScheduleId,
-    *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a schedule, and its ledger. A run that has started goes on, others are cancelled."""
-    from duetime.cli.output import agreed, answerable, complain, say, say_json
-    from duetime.cli.schedules import phrases
+def delete(schedule: ScheduleId, *, yes: Yes = False, connection: Connection) -> None:
+    """Delete a schedule and its ledger. A run that has started goes on; others are cancelled."""
+    from duetime.cli.schedules import views
 
-    if not (yes or answerable()):
-        refuse("--yes", "needed where there is no terminal to ask on")
-    with server.connect() as client:
+    if not yes:
+        require_terminal()
+    with connection.connect() as client:
         found = client.schedules.get(schedule)
-        what = f"{phrases.short(found)} ({phrases.when(found)})"
-        if not yes and not agreed(f"Delete {what} and its ledger?"):
-            complain("Nothing was deleted.")
-            raise typer.Exit(ExitCode.NOT_DONE)
+        what = f"{views.short(found)} ({views.when(found)})"
+        if not yes:
+            confirm(f"Delete {what} and its ledger?", "Nothing was deleted.")
         client.schedules.delete(schedule)
-    if as_json:
-        say_json({"id": found["id"], "deleted": True})
-    else:
-        say(f"Deleted {found['id']}  {what}")
+    connection.print(
+        {"id": found["id"], "deleted": True}, lambda: [f"Deleted {found['id']}  {what}"]
+    )
 
 
 @grouped
-def pause(
-    schedule: ScheduleId,
-    *,
-    note: Note = None,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """Let it fire no more until it is resumed. A run that has started goes on."""
-    from duetime.cli.output import say, say_json
-    from duetime.cli.schedules import phrases
-
-    with server.connect() as client:
-        paused = client.schedules.pause(schedule, note)
-    if as_json:
-        say_json(paused)
-        return
-    say(f"Paused {paused['id']}  {phrases.short(paused)}")
-    say(f"Let it go on: duetime schedules resume {paused['id']}")
-
-
-@grouped
-def resume(
-    schedule: ScheduleId,
-    *,
-    note: Note = None,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """Let it fire again, from now on; for what it missed there is backfill."""
-    from duetime.cli import phrases
-    from duetime.cli.output import say, say_json
+def pause(schedule: ScheduleId, *, note: Note = None, connection: Connection) -> None:
+    """Stop a schedule from firing until it is resumed. A run that has started goes on."""
     from duetime.cli.schedules import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
+        paused = client.schedules.pause(schedule, note)
+    connection.print(
+        paused,
+        lambda: [
+            f"Paused {paused['id']}  {views.short(paused)}",
+            f"Resume it: duetime schedules resume {paused['id']}",
+        ],
+    )
+
+
+@grouped
+def resume(schedule: ScheduleId, *, note: Note = None, connection: Connection) -> None:
+    """Let a schedule fire again, from now on. To run what it missed, use backfill."""
+    from duetime.cli.schedules import views
+
+    with connection.connect() as client:
         resumed = client.schedules.resume(schedule, note)
-    if as_json:
-        say_json(resumed)
-    else:
-        say(views.told("Resumed", resumed, phrases.now()))
+    connection.print(resumed, lambda: [views.sentence("Resumed", resumed, fmt.now())])
+
+
+@grouped
+def trigger(
+    schedule: ScheduleId,
+    *,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Triggering again with it makes no second run.")
+    ] = None,
+    following: Following,
+    connection: Connection,
+) -> None:
+    """Run a schedule once, now, even if it is paused."""
+    polling = following.parse()
+    with connection.connect() as client:
+        submitted = client.schedules.trigger_once(schedule, idempotency_key=idempotency_key)
+        print_submitted(client, submitted, polling, as_json=connection.json)
+
+
+@grouped
+def backfill(
+    schedule: ScheduleId,
+    *,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--from", metavar="TIME|DURATION", help="The first fire time, e.g. 2d (two days ago)."
+        ),
+    ],
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="TIME|DURATION", help="Fire times before then.", show_default="now"
+        ),
+    ] = None,
+    overlap: Annotated[
+        OverlapPolicy | None,
+        typer.Option(
+            help="If the previous run has not ended.", show_default="as the schedule has it"
+        ),
+    ] = None,
+    per_minute: Annotated[
+        float | None, typer.Option(metavar="N", help="How many a minute.", show_default="60")
+    ] = None,
+    connection: Connection,
+) -> None:
+    """Run the fire times of a span in the past, now, at a pace."""
+    now = fmt.now()
+    since = past_moment("--from", start, now) or ""
+    before = past_moment("--to", "0" if until is None else until, now) or ""
+    pace, policy = finite("--per-minute", per_minute), _value(overlap)
+    with connection.connect() as client:
+        answer = client.schedules.backfill(
+            schedule, start=since, until=before, overlap=policy, per_minute=pace
+        )
+    connection.print(answer, lambda: _backfill_lines(schedule, answer["fire_times"]))
+
+
+def _backfill_lines(schedule_id: str, fire_times: int) -> list[str]:
+    if fire_times == 0:
+        return ["The schedule has no fire time in that span: nothing will run."]
+    return [
+        f"{fmt.count(fire_times, 'fire time')} will be run.",
+        f"See what becomes of them: duetime schedules ledger {schedule_id}",
+    ]
+
+
+def _value(overlap: OverlapPolicy | None) -> Any:
+    return overlap and overlap.value

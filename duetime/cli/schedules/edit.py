@@ -1,22 +1,27 @@
 """`duetime schedules create` and `update`."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, ScheduleId, Server
+from duetime.cli import format as fmt
+from duetime.cli.option_groups import grouped
+from duetime.cli.options import Connection, ScheduleId
+from duetime.cli.parse import json_file, refuse
 from duetime.cli.schedules import options
-from duetime.cli.schedules.plan_options import PlanOptions
+from duetime.cli.schedules.options import PlanOptions
 from duetime.cli.schedules.rule_options import RuleOptions
-from duetime.cli.submit_options import WHAT
-from duetime.cli.task_options import TaskOptions
+from duetime.cli.task_options import WHAT, TaskOptions
+
+if TYPE_CHECKING:
+    from duetime.client import Schedule
 
 Unset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD",
-        help="Back to its default, e.g. ends_at or task.tags; repeatable.",
+        help="Reset to its default, e.g. ends_at or task.tags; repeatable.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -30,25 +35,24 @@ def create(
     source: options.Source = None,
     plan: PlanOptions,
     idempotency_key: options.IdempotencyKey = None,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
-    """Have something run again and again.
+    """Create a schedule: a task that recurs.
 
     For example: duetime schedules create --cron "0 9 * * 1-5" --tz Europe/Berlin
     --handler reports.daily --name daily-report"""
-    from duetime.cli import phrases
-    from duetime.cli.output import say, say_json
-    from duetime.cli.schedules import bodies, views
+    from duetime.cli.schedules import views
 
-    body = bodies.new(what, rules, plan, source)
-    with server.connect() as client:
+    body = _new(what, rules, plan, source)
+    with connection.connect() as client:
         made = client.schedules.create_once(idempotency_key=idempotency_key, **body)
-    if as_json:
-        say_json(made.schedule)
-        return
-    say(views.created(made.schedule, phrases.now(), replayed=made.replayed))
-    say(f"Look ahead: duetime schedules upcoming {made.schedule['id']}")
+    connection.print(
+        made.schedule,
+        lambda: [
+            views.created(made.schedule, fmt.now(), replayed=made.replayed),
+            f"Look ahead: duetime schedules upcoming {made.schedule['id']}",
+        ],
+    )
 
 
 @grouped
@@ -60,25 +64,86 @@ def update(
     source: options.Source = None,
     unset: Unset = None,
     plan: PlanOptions,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
-    """Change a schedule: what the options say, or all of it with --file.
+    """Change a schedule: the fields that you give as options, or all of it with --file.
 
-    What no option says stays as it is. Runs that have not started are cancelled and made anew; one
-    that has started goes on. A file may be what `duetime schedules show ID --json` said, edited."""
-    from duetime.cli import phrases
-    from duetime.cli.output import say, say_json
-    from duetime.cli.schedules import bodies, views
+    Other fields stay as they are. Runs that have not started are cancelled and made anew; a run
+    that has started goes on. The file may be the output of `duetime schedules show ID --json`,
+    edited."""
+    from duetime.cli.schedules import views
 
-    bodies.check_unset(unset or [])
-    body = None if source is None else bodies.whole(what, rules, plan, source)
-    with server.connect() as client:
+    _check_unset(unset or [])
+    body = None if source is None else _whole(what, rules, plan, source)
+    with connection.connect() as client:
         if body is None:
-            standing = client.schedules.get(schedule)
-            body = bodies.changed(standing, what, rules, plan, unset or [])
-        changed = client.schedules.update(schedule, **body)
-    if as_json:
-        say_json(changed)
-    else:
-        say(views.told("Changed", changed, phrases.now()))
+            current = client.schedules.get(schedule)
+            body = _changed(current, what, rules, plan, unset or [])
+        updated = client.schedules.update(schedule, **body)
+    connection.print(updated, lambda: [views.sentence("Changed", updated, fmt.now())])
+
+
+def _new(what: TaskOptions, rules: RuleOptions, plan: PlanOptions, source: str | None) -> Any:
+    given = {**plan.fields(what), **rules.fields()}
+    if source is not None:
+        return _from_file(source, given)
+    if not {"rule", "rules"} & given.keys():
+        refuse(
+            "--cron",
+            "say when: --cron EXPRESSION, --every DURATION, --delay DURATION or --file FILE",
+        )
+    if "target" not in given.get("task", {}):
+        refuse("--handler", "say what to do: --handler NAME, --http URL or --file FILE")
+    return given
+
+
+def _whole(what: TaskOptions, rules: RuleOptions, plan: PlanOptions, source: str) -> Any:
+    return _from_file(source, {**plan.fields(what), **rules.fields()})
+
+
+def _changed(
+    current: "Schedule",
+    what: TaskOptions,
+    rules: RuleOptions,
+    plan: PlanOptions,
+    unset: Sequence[str],
+) -> Any:
+    from duetime.client import fields_of
+
+    body: dict[str, Any] = {**fields_of(current)}
+    given = {**plan.fields(what, body), **rules.fields(body)}
+    if not (given or unset):
+        refuse("--file", "say what to change, by an option or with a whole schedule in a file")
+    if {"rule", "rules"} & given.keys():
+        body = {name: value for name, value in body.items() if name not in ("rule", "rules")}
+    return _without({**body, **given}, unset)
+
+
+def _check_unset(paths: Sequence[str]) -> None:
+    from duetime.client import ScheduleFields
+    from duetime.client.schedule_types import TaskTemplate
+
+    if not paths:
+        return
+    fields = ScheduleFields.__annotations__.keys() - {"task", "rule", "rules"}
+    task_fields = TaskTemplate.__annotations__.keys() - {"target"}
+    known = [*sorted(fields), *(f"task.{name}" for name in sorted(task_fields))]
+    for path in paths:
+        if path not in known:
+            refuse("--unset", f"{path!r} is not one of {', '.join(known)}")
+
+
+def _without(body: dict[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    task = {name: value for name, value in body["task"].items() if f"task.{name}" not in paths}
+    return {**{name: value for name, value in body.items() if name not in paths}, "task": task}
+
+
+def _from_file(source: str, given: dict[str, Any]) -> Any:
+    from duetime.client import fields_of
+
+    if given:
+        refuse("--file", f"holds the whole schedule: put {', '.join(given)} into it")
+    found = json_file("--file", source)
+    if not isinstance(found, dict):
+        refuse("--file", f"{source} holds no schedule")
+    return fields_of(found)  # type: ignore[arg-type]  # the output of `show --json` is accepted

@@ -1,59 +1,46 @@
-"""`duetime schedules upcoming`, `ledger` and `preview`: what will happen and what has."""
+"""`duetime schedules upcoming`, `ledger` and `preview`: future and past fire times."""
 
 from functools import partial
 from typing import Annotated
 
 import typer
 
-from duetime.cli.groups import grouped
-from duetime.cli.options import AsJson, Paging, ScheduleId, Server
+from duetime.cli import format as fmt
+from duetime.cli.option_groups import grouped
+from duetime.cli.options import Connection, Paging, ScheduleId
+from duetime.cli.parse import moment, refuse
 from duetime.cli.schedules.rule_options import RuleOptions, rules_of
-from duetime.cli.values import moment, refuse
 
 Count = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
 
 
 @grouped
-def upcoming(
-    schedule: ScheduleId,
-    *,
-    count: Count = 10,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """When it fires next, on the clock of its rule, and what daylight saving does to that."""
-    from duetime.cli import phrases
-    from duetime.cli.output import say, say_json
+def upcoming(schedule: ScheduleId, *, count: Count = 10, connection: Connection) -> None:
+    """When a schedule fires next, in the time zone of its rule, with notes on daylight saving."""
     from duetime.cli.schedules import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
         ahead = client.schedules.upcoming(schedule, count=count)
-        if as_json:
-            say_json(ahead)
-            return
-        found = client.schedules.get(schedule)
-    say(views.coming(found, ahead, phrases.now()))
+        connection.print(
+            ahead,
+            lambda: [views.upcoming(client.schedules.get(schedule), ahead, fmt.now())],
+        )
 
 
 @grouped
-def ledger(
-    schedule: ScheduleId,
-    *,
-    paging: Paging,
-    server: Server,
-    as_json: AsJson = False,
-) -> None:
-    """What became of every fire time, the latest first: why did it not run?"""
-    from duetime.cli import fire_times, listing
+def ledger(schedule: ScheduleId, *, paging: Paging, connection: Connection) -> None:
+    """What became of every fire time, latest first. It answers: why did it not run?"""
+    from duetime.cli import fire_times
+    from duetime.cli.paging import print_list
     from duetime.cli.schedules import views
 
-    with server.connect() as client:
+    with connection.connect() as client:
         found = client.schedules.get(schedule)
         read = partial(client.schedules.ledger_page, schedule)
         page = paging.read(lambda size, at: read(limit=size, cursor=at))
     zone = fire_times.zone_of(rules_of(found))
-    empty = f"None of its fire times has come: duetime schedules upcoming {found['id']}"
-    listing.print_list(page, views.ledger(zone), empty, as_json=as_json)
+    empty = f"It has not fired yet: duetime schedules upcoming {found['id']}"
+    print_list(connection, page, views.ledger(zone), empty=empty)
 
 
 @grouped
@@ -61,23 +48,21 @@ def preview(
     *,
     rules: RuleOptions,
     after: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From then on.", show_default="now")
+        str | None, typer.Option(metavar="TIME", help="Start here.", show_default="now")
     ] = None,
     count: Count = 10,
-    server: Server,
-    as_json: AsJson = False,
+    connection: Connection,
 ) -> None:
     """When a schedule would fire; nothing is stored. For one expression: duetime cron."""
-    from duetime.cli import fire_times, phrases
-    from duetime.cli.output import say, say_json
+    from duetime.cli import fire_times
 
     body = rules.fields()
     if not rules_of(body):
         refuse("--cron", "say when: --cron EXPRESSION, --every DURATION or --delay DURATION")
-    with server.connect() as client:
-        told = client.schedules.preview(after=moment("--after", after), count=count, **body)
-    if as_json:
-        say_json(told)
-        return
+    with connection.connect() as client:
+        ahead = client.schedules.preview(after=moment("--after", after), count=count, **body)
     zone = fire_times.zone_of(rules_of(body))
-    say(told.get("description", ""), "", fire_times.table(told, zone, phrases.now()))
+    connection.print(
+        ahead,
+        lambda: [ahead.get("description", ""), "", fire_times.table(ahead, zone, fmt.now())],
+    )

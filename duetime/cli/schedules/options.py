@@ -1,13 +1,16 @@
-"""The options of `duetime schedules create` and `update`, as --help groups them."""
+"""The options of `duetime schedules create` and `update`, in the groups of --help."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from duetime.cli.submit_options import DURATION, LABELS, TIME, WHAT
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import DayMatch, Gap, Overlap, Seconds
-from lambdas.core.schedules.plan import MisfirePolicy
+from duetime.cli.parse import duration, finite, moment
+from duetime.cli.task_options import DURATION, LABELS, TIME, WHAT, TaskOptions, given
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import DayMatch, DstGap, DstOverlap, Seconds
+from duetime.core.schedules.plan import MisfirePolicy
 
 FIRES = "When it fires"
 BOUNDS = "From when to when"
@@ -27,7 +30,7 @@ Tz = Annotated[
     typer.Option(
         "--tz",
         metavar="ZONE",
-        help="Of --cron and of what is excluded, e.g. Europe/Berlin.",
+        help="Time zone of --cron and the exclusions, e.g. Europe/Berlin.",
         show_default="UTC",
         rich_help_panel=FIRES,
     ),
@@ -44,24 +47,24 @@ Days = Annotated[
     DayMatch | None,
     typer.Option(
         "--days",
-        help="With --cron and --exclude-cron that restrict both day and weekday: which a day must"
-        " match.",
+        help="With --cron and --exclude-cron that restrict both day and weekday: match either or"
+        " both.",
         show_default="either",
         rich_help_panel=FIRES,
     ),
 ]
 GapOption = Annotated[
-    Gap | None,
+    DstGap | None,
     typer.Option(
         "--gap",
-        help="With --cron: a local time that daylight saving leaves out.",
+        help="With --cron: a local time that daylight saving skips.",
         rich_help_panel=FIRES,
     ),
 ]
-DstOverlap = Annotated[
-    Overlap | None,
+DstOverlapOption = Annotated[
+    DstOverlap | None,
     typer.Option(
-        "--dst-overlap", help="With --cron: a local time that comes twice.", rich_help_panel=FIRES
+        "--dst-overlap", help="With --cron: a local time that occurs twice.", rich_help_panel=FIRES
     ),
 ]
 Every = Annotated[
@@ -69,7 +72,7 @@ Every = Annotated[
     typer.Option(
         "--every",
         metavar=DURATION,
-        help="E.g. 10s, 5m, 1h30m; whatever a run takes.",
+        help="E.g. 10s, 5m, 1h30m, from start to start.",
         rich_help_panel=FIRES,
     ),
 ]
@@ -85,13 +88,13 @@ Anchor = Annotated[
 Delay = Annotated[
     str | None,
     typer.Option(
-        metavar=DURATION, help="So long after the previous run ended.", rich_help_panel=FIRES
+        metavar=DURATION, help="This long after the previous run has ended.", rich_help_panel=FIRES
     ),
 ]
 ExcludeDate = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="DATE", help="Not on that day, e.g. 2026-12-25; repeatable.", rich_help_panel=FIRES
+        metavar="DATE", help="Not on this day, e.g. 2026-12-25; repeatable.", rich_help_panel=FIRES
     ),
 ]
 ExcludeCron = Annotated[
@@ -108,10 +111,11 @@ StartsAt = Annotated[
 ]
 EndsAt = Annotated[
     str | None,
-    typer.Option(metavar=TIME, help="Nor from this on.", rich_help_panel=BOUNDS),
+    typer.Option(metavar=TIME, help="No fire time from this on.", rich_help_panel=BOUNDS),
 ]
 MaxRuns = Annotated[
-    int | None, typer.Option(min=1, help="Then it is finished.", rich_help_panel=BOUNDS)
+    int | None,
+    typer.Option(min=1, help="The schedule finishes after this many runs.", rich_help_panel=BOUNDS),
 ]
 Jitter = Annotated[
     str | None,
@@ -122,7 +126,7 @@ Jitter = Annotated[
 Misfire = Annotated[
     MisfirePolicy | None,
     typer.Option(
-        help="What to do about fire times that were missed.",
+        help="What to do with missed fire times.",
         show_default="run_once",
         rich_help_panel=TROUBLE,
     ),
@@ -131,7 +135,7 @@ Grace = Annotated[
     str | None,
     typer.Option(
         metavar=DURATION,
-        help="Later than this is missed.",
+        help="A fire time this late is missed.",
         show_default="60",
         rich_help_panel=TROUBLE,
     ),
@@ -139,7 +143,7 @@ Grace = Annotated[
 Window = Annotated[
     str | None,
     typer.Option(
-        metavar=DURATION, help="Longer ago than this is skipped.", rich_help_panel=TROUBLE
+        metavar=DURATION, help="Skip missed fire times older than this.", rich_help_panel=TROUBLE
     ),
 ]
 PerMinute = Annotated[
@@ -152,7 +156,7 @@ OverlapOption = Annotated[
     OverlapPolicy | None,
     typer.Option(
         "--overlap",
-        help="If the run before is not over.",
+        help="If the previous run has not ended.",
         show_default="skip",
         rich_help_panel=TROUBLE,
     ),
@@ -160,7 +164,10 @@ OverlapOption = Annotated[
 PauseOnFailure = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="N", help="Pause after so many dead runs in a row.", rich_help_panel=TROUBLE
+        min=1,
+        metavar="N",
+        help="Pause after this many dead runs in a row.",
+        rich_help_panel=TROUBLE,
     ),
 ]
 Name = Annotated[
@@ -171,7 +178,7 @@ TaskName = Annotated[
 ]
 IdempotencyKey = Annotated[
     str | None,
-    typer.Option(help="Creating again with it makes no second one.", rich_help_panel=LABELS),
+    typer.Option(help="Creating again with it makes no second schedule.", rich_help_panel=LABELS),
 ]
 Source = Annotated[
     str | None,
@@ -179,3 +186,49 @@ Source = Annotated[
         "--file", metavar="FILE|-", help="A whole schedule as JSON.", rich_help_panel=WHAT
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanOptions:
+    starts_at: StartsAt = None
+    ends_at: EndsAt = None
+    max_runs: MaxRuns = None
+    jitter: Jitter = None
+    misfire: Misfire = None
+    grace: Grace = None
+    window: Window = None
+    per_minute: PerMinute = None
+    overlap: OverlapOption = None
+    pause_on_failure: PauseOnFailure = None
+    name: Name = None
+    task_name: TaskName = None
+
+    def fields(self, what: TaskOptions, current: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Returns the fields of a schedule as submitted, without the options that were not given.
+
+        A field with parts (task, retry, misfire) is returned whole: the parts that were given, and
+        the others from `current`, the schedule as it is now."""
+        was = current or {}
+        task = {**what.fields(), **given(name=self.task_name)}
+        if "retry" in task:
+            task["retry"] = {**was.get("task", {}).get("retry", {}), **task["retry"]}
+        misfire = self._misfire()
+        return given(
+            name=self.name,
+            task={**was.get("task", {}), **task} if task else None,
+            starts_at=moment("--starts-at", self.starts_at),
+            ends_at=moment("--ends-at", self.ends_at),
+            max_runs=self.max_runs,
+            jitter=duration("--jitter", self.jitter),
+            misfire={**was.get("misfire", {}), **misfire} if misfire else None,
+            overlap=self.overlap and self.overlap.value,
+            pause_on_failure=self.pause_on_failure,
+        )
+
+    def _misfire(self) -> dict[str, Any]:
+        return given(
+            policy=self.misfire and self.misfire.value,
+            grace=duration("--grace", self.grace),
+            window=duration("--window", self.window),
+            per_minute=finite("--per-minute", self.per_minute),
+        )

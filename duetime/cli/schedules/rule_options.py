@@ -1,13 +1,13 @@
-"""The options that say when a schedule fires, and the rules that they mean."""
+"""The options that say when a schedule fires, and the rules made from them."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from duetime.cli.parse import duration, moment, refuse
 from duetime.cli.schedules import options
 from duetime.cli.task_options import given
-from duetime.cli.values import duration, moment, refuse
 
 Json = dict[str, Any]
 
@@ -21,23 +21,25 @@ class RuleOptions:
     seconds: options.SecondsOption = None
     days: options.Days = None
     gap: options.GapOption = None
-    dst_overlap: options.DstOverlap = None
+    dst_overlap: options.DstOverlapOption = None
     every: options.Every = None
     anchor: options.Anchor = None
     delay: options.Delay = None
     exclude_date: options.ExcludeDate = None
     exclude_cron: options.ExcludeCron = None
 
-    def fields(self, standing: Mapping[str, Any] | None = None) -> Json:
-        """`rule` or `rules`, and `exclude`; what was not said is left out. A rule that replaces
-        those that stand is in their zone, unless another is said."""
-        rules = self._new(standing or {}) or self._adjusted(standing or {})
-        exclude = self._excluded(standing or {})
-        self._check(rules or rules_of(standing or {}), exclude)
+    def fields(self, current: Mapping[str, Any] | None = None) -> Json:
+        """Returns `rule` or `rules`, and `exclude`, without those that no option gives.
+
+        A new rule takes the time zone of the rules of `current`, the schedule as it is now, unless
+        an option names another."""
+        rules = self._new(current or {}) or self._adjusted(current or {})
+        exclude = self._excluded(current or {})
+        self._check(rules or rules_of(current or {}), exclude)
         return {**_named(rules), **given(exclude=exclude)}
 
-    def _new(self, standing: Mapping[str, Any]) -> list[Json]:
-        like = next((rule for rule in rules_of(standing) if rule["type"] == "cron"), {})
+    def _new(self, current: Mapping[str, Any]) -> list[Json]:
+        like = next((rule for rule in rules_of(current) if rule["type"] == "cron"), {})
         kept: Json = {n: like[n] for n in ("timezone", "days", "dst") if n in like}
         made = [self._set(_cron(expression, kept)) for expression in self.cron or []]
         if self.every is not None:
@@ -47,10 +49,13 @@ class RuleOptions:
             made.append({"type": "delay", "delay": duration("--delay", self.delay)})
         return made
 
-    def _adjusted(self, standing: Mapping[str, Any]) -> list[Json]:
-        """The rules that stand, in another zone, say; none if they stay as they are."""
-        said = (self.tz, self.seconds, self.days, self.gap, self.dst_overlap, self.anchor)
-        return [self._set(rule) for rule in rules_of(standing)] if any(said) else []
+    def _adjusted(self, current: Mapping[str, Any]) -> list[Json]:
+        """Returns the current rules, changed by the options (in another time zone, for example),
+        or none if no option changes them."""
+        given_options = (self.tz, self.seconds, self.days, self.gap, self.dst_overlap, self.anchor)
+        if not any(given_options):
+            return []
+        return [self._set(rule) for rule in rules_of(current)]
 
     def _set(self, rule: Json) -> Json:
         if rule["type"] == "rate":
@@ -59,10 +64,10 @@ class RuleOptions:
             return rule
         overlap = self.dst_overlap and self.dst_overlap.value
         dst = {**rule.get("dst", {}), **given(gap=self.gap and self.gap.value, overlap=overlap)}
-        return {**self._read(rule), **given(dst=dst or None)}
+        return {**self._with_syntax(rule), **given(dst=dst or None)}
 
-    def _read(self, part: Json) -> Json:
-        """A rule or an exclusion, read as the options say."""
+    def _with_syntax(self, part: Json) -> Json:
+        """Returns a rule or an exclusion with the zone, days and seconds of the options."""
         zone = None if _is_rate(part) else self.tz
         if part["type"] != "cron":
             return {**part, **given(timezone=zone)}
@@ -70,9 +75,9 @@ class RuleOptions:
         return {**part, **given(timezone=zone, days=days, seconds=self._seconds(part))}
 
     def _seconds(self, cron: Json) -> str | None:
-        """Refused here if it is missing, so that it is the option which is named."""
-        from lambdas.core.recurrence.language import has_six_fields, parse
-        from lambdas.core.recurrence.rules import BadRule
+        """Refuses a missing --seconds here, so that the error names the option."""
+        from duetime.core.recurrence.cron_syntax import has_six_fields, parse
+        from duetime.core.recurrence.rules import BadRule
 
         if not has_six_fields(cron["expression"]):
             return None
@@ -85,21 +90,23 @@ class RuleOptions:
                 refuse("--seconds", bad.reason)
         return None
 
-    def _excluded(self, standing: Mapping[str, Any]) -> list[Json] | None:
-        stands = standing.get("exclude") or []
-        zone: Json = given(timezone=self.tz or _zone([*stands, *rules_of(standing)]))
+    def _excluded(self, current: Mapping[str, Any]) -> list[Json] | None:
+        excluded = current.get("exclude") or []
+        zone: Json = given(timezone=self.tz or _zone([*excluded, *rules_of(current)]))
         made: list[Json] = []
         if self.exclude_date:
             made.append({"type": "dates", "dates": self.exclude_date, **zone})
-        made += [self._read(_cron(expression, zone)) for expression in self.exclude_cron or []]
-        return made or self._adjusted_exclusions(stands)
+        made += [
+            self._with_syntax(_cron(expression, zone)) for expression in self.exclude_cron or []
+        ]
+        return made or self._adjusted_exclusions(excluded)
 
-    def _adjusted_exclusions(self, stands: Sequence[Json]) -> list[Json] | None:
-        """In another zone, say. What is said of the expressions is meant for a new rule, if there
-        is one."""
+    def _adjusted_exclusions(self, excluded: Sequence[Json]) -> list[Json] | None:
+        """Returns the current exclusions, changed by the options. With --cron, the options for
+        expressions apply to the new rule, and only the zone to the exclusions."""
         if not self.cron and (self.tz or self.seconds or self.days):
-            return [self._read(exclusion) for exclusion in stands] or None
-        return [{**exclusion, "timezone": self.tz} for exclusion in stands if self.tz] or None
+            return [self._with_syntax(exclusion) for exclusion in excluded] or None
+        return [{**exclusion, "timezone": self.tz} for exclusion in excluded if self.tz] or None
 
     def _check(self, rules: Sequence[Json], exclude: Sequence[Json] | None) -> None:
         types = {rule["type"] for rule in rules}
@@ -118,8 +125,8 @@ class RuleOptions:
 
 
 def _cron(expression: str, kept: Json) -> Json:
-    """The zone of the expression itself, if it says one, and not the one that was kept."""
-    from lambdas.core.recurrence.language import zone_of
+    """A time zone in the expression itself wins over the one in `kept`."""
+    from duetime.core.recurrence.cron_syntax import zone_of
 
     rule: Json = {"type": "cron", "expression": expression}
     if _is_rate(rule):
@@ -128,7 +135,7 @@ def _cron(expression: str, kept: Json) -> Json:
 
 
 def _is_rate(part: Json) -> bool:
-    """EventBridge's rate(…), which knows no zone."""
+    """Whether a cron rule is EventBridge's rate(…), which has no time zone."""
     return part["type"] == "cron" and _RATE.match(part["expression"]) is not None
 
 

@@ -1,24 +1,24 @@
-"""How a recurrence is written down: short lists, with defaults left out at the end.
+"""The stored form of a recurrence: short lists, without defaults at the end.
 
 ["cron", expression, timezone?, gap?, overlap?, seconds?, days?]
 ["rate", every, anchor]   ["delay", delay]   ["dates", [date, …], timezone?]
 
-Of six fields the seconds are last unless `seconds` says "first": so it was before that could be
-said, and so every version reads what another has written.
+In six fields the seconds are last unless `seconds` is "first", as in the releases without that
+entry. So every release can read what another has written.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.rules import (
     CronRule,
     DayMatch,
     DelayRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
     Exclusion,
-    Gap,
-    Overlap,
     RateRule,
     Recurrence,
     Rule,
@@ -64,11 +64,11 @@ def _encode_cron(rule: CronRule) -> Written:
         None if rule.seconds is _usual_seconds(rule.expression) else rule.seconds,
         None if rule.days is DayMatch.EITHER else rule.days,
     ]
-    return _trimmed([said.value if isinstance(said, StrEnum) else said for said in written])
+    return _trimmed([item.value if isinstance(item, StrEnum) else item for item in written])
 
 
 def _usual_seconds(expression: str) -> Seconds | None:
-    """Last in six fields; EventBridge's cron( ) and a CRON_TZ= are no part of plain ones."""
+    """Returns the default position: last in six plain fields, without cron( ) or CRON_TZ=."""
     plain = "(" not in expression and "=" not in expression
     return Seconds.LAST if plain and len(expression.split()) == 6 else None
 
@@ -106,8 +106,8 @@ def _decode_cron(written: Sequence[Any]) -> CronRule:
             return CronRule(
                 expression=expression,
                 timezone=timezone or "UTC",
-                gap=Gap(gap) if gap else None,
-                overlap=Overlap(overlap) if overlap else None,
+                gap=DstGap(gap) if gap else None,
+                overlap=DstOverlap(overlap) if overlap else None,
                 seconds=Seconds(seconds) if seconds else _usual_seconds(expression),
                 days=DayMatch(days) if days else DayMatch.EITHER,
             )

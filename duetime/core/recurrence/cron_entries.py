@@ -1,8 +1,8 @@
-"""The entries of a field: what is wrong with one, and the plain ones in croniter's terms."""
+"""The entries of a cron field: their validation, and the plain ones in croniter's notation."""
 
 import re
 
-from lambdas.core.recurrence.fields import (
+from duetime.core.recurrence.cron_fields import (
     Field,
     Wrong,
     check_span,
@@ -10,12 +10,12 @@ from lambdas.core.recurrence.fields import (
     number,
     values,
 )
-from lambdas.core.recurrence.special_days import special
+from duetime.core.recurrence.special_days import special
 
 _HASHED = re.compile(r"[hr](?:\((.*?)\))?(/[0-9]+)?")
 
-# What to write for a step that leads out of its field: a rate, by the seconds of the unit, and the
-# unit that the CLI has for it.
+# For the advice about a step that is too long for its field: the seconds of the unit for a rate,
+# and the unit of the CLI.
 _RATES = {
     "second": (1, "s"),
     "minute": (60, "m"),
@@ -47,11 +47,11 @@ def _check_entry(field: Field, entry: str) -> None:
 
 
 def _value_for_hash(field: Field, entry: str, span: str | None, step: str | None) -> str:
-    """What to write for Jenkins' H and for the R of croniter."""
+    """Returns what to write instead of Jenkins' H and croniter's R."""
     first = span.partition("-")[0] if span else field.low
     instead = f"{span or '*'}{step}" if step else f"a value of your own, such as {first}"
     return (
-        f"{entry.upper()} stands for a value that is drawn; write {instead},"
+        f"{entry.upper()} is a random value; write {instead},"
         " and use jitter (--jitter 5m) to spread the runs"
     )
 
@@ -60,11 +60,11 @@ def _check_step(step: str) -> None:
     if not (step.isascii() and step.isdigit()):
         raise Wrong(f"the step {step!r} is not a number" if step else "no step follows the /")
     if int(step) == 0:
-        raise Wrong("a step of 0 gets nowhere")
+        raise Wrong("a step of 0 never ends")
 
 
 def check_steps(field: Field, text: str) -> None:
-    """For a field that is well said: a step that is longer than the field has no effect."""
+    """Checks the steps of a valid field: a step longer than the field has no effect."""
     for entry in text.split(","):
         _, _, step = entry.partition("/")
         if step and int(step) > field.size:
@@ -81,8 +81,8 @@ def _step_too_long(field: Field, step: int) -> str:
 
 
 def plain(field: Field, text: str) -> str:
-    """The entries that are numbers, in croniter's terms: no names, Sunday is 0, and no range
-    goes round. Empty if there is none."""
+    """Returns the plain entries in croniter's notation: no names, Sunday is 0, and no range wraps
+    around. Empty if there are none."""
     entries = [entry for entry in text.split(",") if not special(field, entry)]
     return ",".join(_in_numbers(field, entry) for entry in entries)
 
@@ -103,7 +103,7 @@ def _in_numbers(field: Field, entry: str) -> str:
 
 
 def expand(field: Field, text: str) -> frozenset[int] | None:
-    """The values of a field that croniter does not know (years); None for all of them."""
+    """Returns the values of a field that croniter lacks (years); None for all of them."""
     if "*" in text.split(","):
         return None
     return frozenset(n for entry in text.split(",") for n in _expanded(field, entry))

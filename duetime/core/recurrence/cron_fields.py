@@ -1,9 +1,10 @@
-"""The fields of a cron expression, and the numbers, names and ranges that they hold."""
+"""The fields of a cron expression, with their numbers, names and ranges."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
-from lambdas.core.values import value
+from duetime.core.value import value
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -21,12 +22,12 @@ class Field:
     high: int
     names: Mapping[str, int]
     kind: Kind = "number"
-    circular: bool = False  # whether a range may run backwards: fri-mon
-    loose: bool = False  # whether a range of one, and a step in one that goes round, are taken
+    circular: bool = False  # whether a range may wrap around: fri-mon
+    loose: bool = False  # whether a range of one, and a step in one that wraps, are allowed
 
     @property
     def size(self) -> int:
-        """How many different values it has: 0 and 7 are one weekday."""
+        """The number of different values: 0 and 7 are the same weekday."""
         return 7 if self.kind == "weekday" else self.high - self.low + 1
 
     @property
@@ -36,7 +37,7 @@ class Field:
 
 
 def named(words: tuple[str, ...], first: int) -> dict[str, int]:
-    """Each by its first three letters and in full."""
+    """Returns the number of each word, by its first three letters and in full."""
     numbered = list(enumerate(words, first))
     return {word[:3]: n for n, word in numbered} | {word: n for n, word in numbered}
 
@@ -52,7 +53,7 @@ WEEKDAY = Field(
 
 
 class Wrong(Exception):
-    """The reason alone; the caller knows the field and its position."""
+    """An invalid field. It has only the reason; the caller adds the field and its position."""
 
 
 def number(field: Field, text: str) -> int:
@@ -68,12 +69,12 @@ def number(field: Field, text: str) -> int:
 
 
 def end_of_range(field: Field, text: str) -> int:
-    """20-L ends with the last day of the month."""
+    """Returns the end of a range; 20-L ends with the last day of the month."""
     return field.top if field.kind == "day" and text == "l" else number(field, text)
 
 
 def values(field: Field, span: str, step: int = 1) -> list[int]:
-    """One value, or those of a range; a range that runs backwards goes round."""
+    """Returns one value, or those of a range; a range that runs backwards wraps around."""
     start, dash, end = span.partition("-")
     low = number(field, start)
     high = end_of_range(field, end) if dash else low
@@ -88,7 +89,7 @@ def check_span(field: Field, span: str, step: str = "") -> None:
     if dash:
         _check_range(field, span, low, end_of_range(field, end), step)
     elif step and low >= field.top:
-        raise Wrong(f"{span}/{step}: nothing is left to step to; write {span}")
+        raise Wrong(f"{span}/{step}: there is no next value; write {span}")
 
 
 def _check_range(field: Field, span: str, low: int, high: int, step: str) -> None:
@@ -99,9 +100,9 @@ def _check_range(field: Field, span: str, low: int, high: int, step: str) -> Non
         raise Wrong(f"{span} is a range of one; write {start}")
     if low > high and not field.circular:
         instead = f"{start}-{field.high},{field.low}-{end}"
-        raise Wrong(f"{span} runs backwards; if it is to go round, write {instead}")
+        raise Wrong(f"{span} runs backwards; to wrap around, write {instead}")
     if low > high and step and not field.loose:
-        raise Wrong(f"{span} goes round, and so takes no step; list the {field.name}s instead")
+        raise Wrong(f"{span} wraps around, and so takes no step; list the {field.name}s instead")
 
 
 def _unknown(field: Field, text: str) -> str:
@@ -111,3 +112,13 @@ def _unknown(field: Field, text: str) -> str:
         return f"{text!r} is not a number from {field.low} to {field.high}"
     short = ", ".join(name for name in field.names if len(name) == 3)
     return f"{text!r} is neither a number from {field.low} to {field.high} nor one of {short}"
+
+
+_TOKEN = re.compile(r"\S+")
+
+Token = tuple[str, int]  # in lower case, and its position in the expression from 1
+
+
+def tokens(expression: str, start: int = 0, end: int | None = None) -> list[Token]:
+    found = _TOKEN.finditer(expression, start, len(expression) if end is None else end)
+    return [(token[0].lower(), token.start() + 1) for token in found]

@@ -1,6 +1,6 @@
-"""The local times that an expression names, sought on the calendar.
+"""The local times of a cron expression, searched on the calendar.
 
-A local time is a whole number of seconds since 1970 on the clock on the wall.
+A local time is a whole number of seconds since 1970 on the local clock.
 """
 
 from bisect import bisect_left
@@ -9,18 +9,18 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from lambdas.core.recurrence.days import Days, length
-from lambdas.core.recurrence.entries import expand, plain
-from lambdas.core.recurrence.language import Parsed, Part, parse
-from lambdas.core.recurrence.rules import BadRule, DayMatch, Seconds
-from lambdas.core.recurrence.special_days import (
+from duetime.core.recurrence.cron_entries import expand, plain
+from duetime.core.recurrence.cron_syntax import Parsed, Part, parse
+from duetime.core.recurrence.month_days import Days, length
+from duetime.core.recurrence.rules import BadRule, DayMatch, Seconds
+from duetime.core.recurrence.special_days import (
     LastDay,
     NearestWeekday,
     NthWeekday,
     Special,
     special,
 )
-from lambdas.core.values import value
+from duetime.core.value import value
 
 DAY_LONG = 86_400
 EPOCH = date(1970, 1, 1).toordinal()
@@ -37,14 +37,14 @@ _ALL_DAYS = {length: (1 << length + 1) - 2 for length in (28, 29, 30, 31)}
 class Pattern:
     seconds: tuple[int, ...]  # of the minute
     minutes: tuple[int, ...]  # of the day
-    other_seconds: tuple[int, ...]  # those it does not name
-    other_minutes: tuple[int, ...]  # likewise
+    other_seconds: tuple[int, ...]  # that do not match
+    other_minutes: tuple[int, ...]  # that do not match
     months: frozenset[int]
     days: Days
     years: frozenset[int] | None = None  # None: every year
 
     def first(self, at: int) -> int | None:
-        """The first local time at or after this one."""
+        """Returns the first match at or after this local time."""
         day, second = divmod(at, DAY_LONG)
         if self.on(day):
             found = self._in_day(second)
@@ -58,7 +58,7 @@ class Pattern:
         return self._in_day(second) == second and self.on(day)
 
     def first_other(self, at: int, end: int) -> int:
-        """The first local time at or after this one that is not named; or the end, or later."""
+        """Returns the first local time from this one on without a match; else `end` or later."""
         while at < end and self.matches(at):
             at = self._further(at, end)
         return at
@@ -71,7 +71,7 @@ class Pattern:
 
     @property
     def never(self) -> bool:
-        """Whether no month of the years that it names has such a day."""
+        """Whether no month of its years has a matching day."""
         if self.years is None:
             return not any(map(self.days.ever_in, self.months))
         return not any(self._in_month(year, month) for year in self.years for month in self.months)
@@ -81,7 +81,7 @@ class Pattern:
         return self.minutes[0] * 60 + self.seconds[0]
 
     def _in_day(self, second: int) -> int | None:
-        """The first second of the day at or after this one."""
+        """Returns the first match in a day at or after this second of it."""
         minute, second = divmod(second, 60)
         place = bisect_left(self.minutes, minute)
         if place < len(self.minutes) and self.minutes[place] == minute:
@@ -92,13 +92,13 @@ class Pattern:
         return self.minutes[place] * 60 + self.seconds[0] if place < len(self.minutes) else None
 
     def _in_month(self, year: int, month: int) -> int:
-        """The days that it names in a month, as bits."""
+        """Returns the matching days of a month, as bits."""
         if month not in self.months or (self.years is not None and year not in self.years):
             return 0
         return self.days.in_month(year, month)
 
     def _further(self, at: int, end: int) -> int:
-        """To the next second, minute or day, with nothing passed over that is not named."""
+        """Moves to a later second, minute or day, past nothing but matches."""
         if self.other_seconds:
             minute, second = divmod(at, 60)
             place = bisect_left(self.other_seconds, second)
@@ -115,7 +115,7 @@ class Pattern:
         return end if other_day is None else other_day * DAY_LONG
 
     def _day_after(self, day: int, months: int, *, on: bool = True) -> int | None:
-        """The next day that is named, or the next that is not, within so many months."""
+        """Returns the next day that matches, or does not, within so many months."""
         when = date.fromordinal(min(max(day + EPOCH, 1), _LAST_DAY))
         year, month, passed = when.year, when.month, when.day
         for _ in range(months):
@@ -134,11 +134,11 @@ class Pattern:
 def firing(
     expression: str, seconds: Seconds | None = None, days: DayMatch = DayMatch.EITHER
 ) -> Pattern:
-    """The local times at which it fires: without a field for seconds, at second 0."""
+    """Returns the local times at which an expression fires; without seconds, at second 0."""
     parsed = parse(expression, seconds)
     pattern = _pattern(parsed, days, (0,))
     if pattern.never:
-        reason = "never fires: no month that it names has such a day"
+        reason = "never fires: none of its months has such a day"
         raise BadRule("expression", reason, position=parsed.day.position)
     return pattern
 
@@ -147,12 +147,12 @@ def firing(
 def matching(
     expression: str, seconds: Seconds | None = None, days: DayMatch = DayMatch.EITHER
 ) -> Pattern:
-    """The local times it matches: without a field for seconds, the whole minute."""
+    """Returns the local times that an expression matches; without seconds, whole minutes."""
     return _pattern(parse(expression, seconds), days, _EVERY_SECOND)
 
 
 def _pattern(parsed: Parsed, match: DayMatch, seconds: tuple[int, ...]) -> Pattern:
-    """croniter expands the plain entries; special days and years are read here."""
+    """croniter expands the plain entries; special days and years are expanded here."""
     from croniter import croniter
 
     five = (parsed.minute, parsed.hour, parsed.day, parsed.month, parsed.weekday)
@@ -160,8 +160,8 @@ def _pattern(parsed: Parsed, match: DayMatch, seconds: tuple[int, ...]) -> Patte
     # A field of special entries alone gets any number, which is not used.
     (minute, hour, day, month, weekday), _ = croniter.expand(" ".join(t or "1" for t in texts))
     if parsed.second:
-        # The seconds go through the minute's door: with six fields croniter takes 7 for no
-        # weekday and 0 for the first day of a month.
+        # Seconds are expanded as minutes, since with six fields croniter rejects weekday 7 and
+        # takes 0 for the first day of a month.
         second = plain(parsed.second.field, parsed.second.text)
         seconds = _all_or(croniter.expand(f"{second} * * * *")[0][0], 0, 59)
     named = {60 * h + m for h in _all_or(hour, 0, 23) for m in _all_or(minute, 0, 59)}
@@ -184,31 +184,32 @@ def _pattern(parsed: Parsed, match: DayMatch, seconds: tuple[int, ...]) -> Patte
 def _days(
     parsed: Parsed, numbers: frozenset[int], weekdays: frozenset[int], match: DayMatch
 ) -> Days:
-    said = [*_specials(parsed.day), *_specials(parsed.weekday)]
-    open_day = _says_nothing(parsed.day, len(numbers) == 31, parsed.weekday)
-    open_weekday = _says_nothing(parsed.weekday, len(weekdays) == 7, parsed.day)
+    specials = [*_specials(parsed.day), *_specials(parsed.weekday)]
+    any_day = _is_unrestricted(parsed.day, len(numbers) == 31, parsed.weekday)
+    any_weekday = _is_unrestricted(parsed.weekday, len(weekdays) == 7, parsed.day)
     return Days(
         numbers=numbers,
-        last=frozenset(s.before for s in said if isinstance(s, LastDay)),
-        nearest=frozenset(s.day for s in said if isinstance(s, NearestWeekday)),
+        last=frozenset(s.before for s in specials if isinstance(s, LastDay)),
+        nearest=frozenset(s.day for s in specials if isinstance(s, NearestWeekday)),
         weekdays=weekdays,
-        nth=frozenset((s.weekday, s.nth) for s in said if isinstance(s, NthWeekday)),
-        # Where one of the two says nothing, the other decides; where both do, either will do,
-        # unless the rule wants both.
-        both=open_day or open_weekday or match is DayMatch.BOTH,
+        nth=frozenset((s.weekday, s.nth) for s in specials if isinstance(s, NthWeekday)),
+        # If one of the two is not restricted, the other decides. If both are restricted, either
+        # is enough, unless the rule wants both.
+        both=any_day or any_weekday or match is DayMatch.BOTH,
     )
 
 
 def _specials(part: Part) -> list[Special]:
-    return [said for entry in part.text.split(",") for said in special(part.field, entry)]
+    return [found for entry in part.text.split(",") for found in special(part.field, entry)]
 
 
-def _says_nothing(part: Part, all_named: bool, other: Part) -> bool:
-    """croniter's rule: `*` and `?` do, and a field that names every day if the other has a star."""
+def _is_unrestricted(part: Part, all_named: bool, other: Part) -> bool:
+    """croniter's rule: `*` and `?` restrict nothing, nor does a list of all days if the other field
+    has a star."""
     entries = part.text.split(",")
     return "*" in entries or "?" in entries or (all_named and "*" in other.text)
 
 
 def _all_or(expanded: Sequence[Any], low: int, high: int) -> tuple[int, ...]:
-    """croniter writes "*" for all."""
+    """Returns the expanded values; croniter writes "*" for all."""
     return tuple(range(low, high + 1)) if "*" in expanded else tuple(sorted(expanded))

@@ -1,11 +1,10 @@
-"""What to write instead of an expression that other crons take and this one does not."""
+"""Suggestions for expressions that other crons accept and this one does not."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from lambdas.core.recurrence.fields import WEEKDAYS
-from lambdas.core.recurrence.rules import BadRule, CronRule, Recurrence, Seconds
-from lambdas.core.recurrence.tokens import tokens
+from duetime.core.recurrence.cron_fields import WEEKDAYS, tokens
+from duetime.core.recurrence.rules import BadRule, CronRule, Recurrence, Seconds
 
 BOUNDS = "bound the schedule with starts_at and ends_at"
 
@@ -18,7 +17,7 @@ _UNITS = {"h": 3_600, "m": 60, "s": 1, "ms": 0.001}
 
 
 def for_six_fields(expression: str, start: int) -> BadRule:
-    """Both readings in words, or what to write for a year."""
+    """Returns an error with both readings described, or what to write for a year."""
     *five, (last, position) = tokens(expression, start)
     if _YEAR.fullmatch(last):
         instead = _with_year([token for token, _ in five], last)
@@ -50,7 +49,7 @@ def for_alias(text: str, aliases: Iterable[str]) -> str:
 
 
 def _in_words(expression: str, seconds: Seconds | None = None) -> str:
-    from lambdas.core.recurrence.words import describe
+    from duetime.core.recurrence.describe import describe
 
     rule = CronRule(expression=expression, seconds=seconds)
     try:
@@ -60,13 +59,13 @@ def _in_words(expression: str, seconds: Seconds | None = None) -> str:
 
 
 def _as_eventbridge(expression: str) -> str:
-    """EventBridge's six fields are often pasted without cron( )."""
+    """Adds EventBridge's reading, since its six fields are often pasted without cron( )."""
     wrapped = _valid(f"cron({expression})")
     return f"; as EventBridge's {wrapped}: {_in_words(wrapped)}" if wrapped else ""
 
 
 def _with_year(five: Sequence[str], year: str) -> str | None:
-    """In EventBridge's form, if that can say it."""
+    """Returns the expression in EventBridge's form, None if it has none."""
     minute, hour, day, month, weekday = five
     if weekday in ("*", "?"):
         days = (day, month, "?")
@@ -82,7 +81,7 @@ def _weekday_name(number: re.Match[str]) -> str:
 
 
 def _valid(expression: str) -> str | None:
-    from lambdas.core.recurrence.language import parse
+    from duetime.core.recurrence.cron_syntax import parse
 
     try:
         parse(expression.lower())
@@ -93,7 +92,7 @@ def _valid(expression: str) -> str | None:
 
 def _or_bounds(instead: str | None) -> str:
     if instead is None:
-        return f"a year can only be said in EventBridge's cron(…); instead, {BOUNDS}"
+        return f"only EventBridge's cron(…) has a year; instead, {BOUNDS}"
     return f"write {instead}, or {BOUNDS}"
 
 

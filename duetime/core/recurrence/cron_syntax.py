@@ -1,21 +1,32 @@
-"""What a cron expression may say: taken apart field by field, or refused in words.
+"""The syntax of cron expressions: parses an expression into fields, or says what is wrong.
 
-The language is that of cron and croniter with L, W and #, and EventBridge's `cron(…)`. What would
-surprise is refused: six fields without a word on where the seconds are, `H` and `R` (another time
-on each machine), a range of one (`5-5`, which croniter takes for every value), and a range that
-runs backwards, but for weekdays and months, which go round.
+It accepts the notation of cron and croniter with L, W and #, and EventBridge's `cron(…)`. It
+rejects what would surprise: six fields without the position of the seconds, `H` and `R` (another
+time on each machine), a range of one (`5-5`, which croniter takes for every value), and a range
+that runs backwards, except for weekdays and months, which wrap around.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from lambdas.core.recurrence import entries, eventbridge
-from lambdas.core.recurrence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Field, Wrong
-from lambdas.core.recurrence.rules import BadRule, Seconds
-from lambdas.core.recurrence.tokens import Token, tokens
-from lambdas.core.values import value
+from duetime.core.recurrence import cron_entries as entries
+from duetime.core.recurrence import eventbridge
+from duetime.core.recurrence.cron_fields import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    SECOND,
+    WEEKDAY,
+    Field,
+    Token,
+    Wrong,
+    tokens,
+)
+from duetime.core.recurrence.rules import BadRule, Seconds
+from duetime.core.value import value
 
-LONGEST = 1_000
+LONGEST = 1_000  # characters
 ALIASES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -44,7 +55,7 @@ class Part:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Parsed:
-    """An expression whose fields are each well said."""
+    """An expression whose fields are each valid."""
 
     minute: Part
     hour: Part
@@ -52,7 +63,7 @@ class Parsed:
     month: Part
     weekday: Part
     second: Part | None = None
-    year: Part | None = None  # only EventBridge's has one
+    year: Part | None = None  # only in EventBridge's cron(…)
     zone: str | None = None  # from CRON_TZ=
 
     def parts(self) -> Iterator[Part]:
@@ -61,11 +72,11 @@ class Parsed:
 
 
 def parse(expression: str, seconds: Seconds | None = None) -> Parsed:
-    """BadRule, with the position of the fault, for what may not be said."""
+    """Parses an expression. Raises BadRule with the position of the fault."""
     if len(expression) > LONGEST:
         raise BadRule("expression", f"is longer than {LONGEST:,} characters")
     zone, start = _zone_prefix(expression)
-    fields, found = _taken_apart(expression, start, seconds)
+    fields, found = _split(expression, start, seconds)
     pairs = zip(fields.items(), found, strict=True)
     parsed = Parsed(**{name: _part(field, *token) for (name, field), token in pairs}, zone=zone)
     if parsed.year is not None:
@@ -74,8 +85,8 @@ def parse(expression: str, seconds: Seconds | None = None) -> Parsed:
 
 
 def check_steps(expression: str, seconds: Seconds | None) -> None:
-    """BadRule for a step that leads beyond its field: `*/90` in the minutes is hourly, and nobody
-    means that. Schedules stored before this was refused keep running, so `parse` allows it."""
+    """Raises BadRule for a step longer than its field: `*/90` in the minutes would be hourly, which
+    is never meant. `parse` allows it, since schedules from before this check keep running."""
     for part in parse(expression, seconds).parts():
         try:
             entries.check_steps(part.field, part.text)
@@ -90,24 +101,24 @@ def check_zone(parsed: Parsed, timezone: str) -> None:
 
 
 def zone_of(expression: str) -> str | None:
-    """What CRON_TZ= says, whether there is such a zone or not."""
+    """Returns the zone of CRON_TZ=, whether it exists or not."""
     found = _ZONE.match(expression)
     return found[1] if found else None
 
 
 def has_six_fields(expression: str) -> bool:
-    """Whether the rule must say where the seconds are."""
+    """Whether the rule needs the position of the seconds."""
     found = _ZONE.match(expression)
     start = found.end() if found else 0
     return len(tokens(expression, start)) == 6 and not eventbridge.is_call(expression, start)
 
 
 def _zone_prefix(expression: str) -> tuple[str | None, int]:
-    """The zone, and where the rest of the expression begins."""
+    """Returns the zone, and where the rest of the expression begins."""
     found = _ZONE.match(expression)
     if not found:
         return None, 0
-    from lambdas.core.recurrence import zones
+    from duetime.core.recurrence import timezones as zones
 
     try:
         zones.load(found[1])
@@ -116,10 +127,10 @@ def _zone_prefix(expression: str) -> tuple[str | None, int]:
     return found[1], found.end()
 
 
-def _taken_apart(
+def _split(
     expression: str, start: int, seconds: Seconds | None
 ) -> tuple[Mapping[str, Field], Sequence[Token]]:
-    """The fields of its dialect, and as many tokens."""
+    """Returns the fields of the dialect, and as many tokens."""
     if eventbridge.is_call(expression, start):
         _no_seconds(seconds, "EventBridge's cron(…) has no seconds")
         return eventbridge.FIELDS, eventbridge.fields_of(expression, start)
@@ -139,7 +150,7 @@ def _order(
         return FIVE
     if count == 6 and seconds is not None:
         return SIX[seconds]
-    from lambdas.core.recurrence import suggestions
+    from duetime.core.recurrence import cron_suggestions as suggestions
 
     if count == 6:
         raise suggestions.for_six_fields(expression, start)
@@ -158,7 +169,7 @@ def _no_seconds(seconds: Seconds | None, why: str) -> None:
 def _alias(found: Sequence[Token]) -> list[Token]:
     text, position = " ".join(token for token, _ in found), found[0][1]
     if text not in ALIASES:
-        from lambdas.core.recurrence import suggestions
+        from duetime.core.recurrence import cron_suggestions as suggestions
 
         reason = suggestions.for_alias(text, ALIASES)
         raise BadRule("expression", reason, position=position)

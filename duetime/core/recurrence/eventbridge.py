@@ -1,19 +1,28 @@
-"""EventBridge's expressions as AWS means them: cron(…) and rate(…); at(…) is refused.
+"""EventBridge's expressions: cron(…) and rate(…) as AWS evaluates them; at(…) is rejected.
 
-cron(…) has a year, counts Sunday as 1, takes `?` for exactly one of the two days, lets a range of
-the clock go round (`20-2` in the hours) and reads `L` among the weekdays as Saturday, the last day
-of its week.
+cron(…) has a year, counts Sunday as 1, takes `?` for exactly one of the two days, lets ranges wrap
+around (`20-2` in the hours) and reads `L` as a weekday as Saturday, the last day of its week.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lambdas.core import times
-from lambdas.core.recurrence.fields import DAY, HOUR, MINUTE, MONTH, WEEKDAY, WEEKDAYS, Field, named
-from lambdas.core.recurrence.rules import BadRule, CronRule, RateRule
-from lambdas.core.recurrence.tokens import Token, tokens
-from lambdas.core.times import Millis
+from duetime.core import times
+from duetime.core.recurrence.cron_fields import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    WEEKDAY,
+    WEEKDAYS,
+    Field,
+    Token,
+    named,
+    tokens,
+)
+from duetime.core.recurrence.rules import BadRule, CronRule, RateRule
+from duetime.core.times import Millis
 
 
 def _loose(field: Field) -> Field:
@@ -39,7 +48,7 @@ def is_call(expression: str, start: int = 0) -> bool:
 
 
 def fields_of(expression: str, start: int) -> list[Token]:
-    """The six fields inside cron(…)."""
+    """Returns the six fields inside cron(…)."""
     name, begin, end = _call(expression, start)
     if name == "at":
         at = expression[begin:end].strip()
@@ -48,7 +57,9 @@ def fields_of(expression: str, start: int) -> list[Token]:
     if name == "rate":
         _every(expression, start)
         reason = "rate(…) counts elapsed time: it takes no time zone, no dst, no seconds, no days"
-        raise BadRule("expression", f"{reason}, and is no exclusion", position=begin - len("rate"))
+        raise BadRule(
+            "expression", f"{reason}, and cannot be an exclusion", position=begin - len("rate")
+        )
     found = tokens(expression, begin, end)
     if len(found) != len(FIELDS):
         wanted = "cron(…) has six (minute, hour, day of the month, month, weekday, year)"
@@ -59,7 +70,7 @@ def fields_of(expression: str, start: int) -> list[Token]:
 
 
 def check_days(day: str, weekday: str, position: int) -> None:
-    """AWS takes ? for one of the two, and # only by itself."""
+    """Checks that exactly one of the two days is ?, and that # is not in a list, as AWS does."""
     reason = None
     match day, weekday:
         case "?", "?":
@@ -82,8 +93,8 @@ def check_days(day: str, weekday: str, position: int) -> None:
 
 
 def with_rate(rule: CronRule, anchor: Millis) -> CronRule | RateRule:
-    """A well-formed rate(…) as a rate. Anything else stays as it is: what is wrong with it is
-    found where every rule is checked."""
+    """Converts a valid rate(…) to a rate. Other rules are returned unchanged; the check that every
+    rule goes through finds what is wrong with them."""
     if rule != CronRule(expression=rule.expression) or not is_call(rule.expression):
         return rule
     try:
@@ -93,7 +104,7 @@ def with_rate(rule: CronRule, anchor: Millis) -> CronRule | RateRule:
 
 
 def _call(expression: str, start: int) -> tuple[str, int, int]:
-    """Its name, and where its arguments begin and end."""
+    """Returns the name of the call, and where its arguments begin and end."""
     found = _CALL.match(expression, start)
     assert found is not None
     end = len(expression.rstrip())
@@ -104,18 +115,18 @@ def _call(expression: str, start: int) -> tuple[str, int, int]:
 
 def _every(expression: str, start: int) -> Millis:
     name, begin, end = _call(expression, start)
-    said = _RATE.fullmatch(expression, begin, end)
-    if name != "rate" or not said:
+    rate = _RATE.fullmatch(expression, begin, end)
+    if name != "rate" or not rate:
         reason = "a rate is written like rate(1 hour) or rate(5 minutes)"
         raise BadRule("expression", reason, position=begin + 1)
-    count, unit = int(said[1]), said[2].lower()
+    count, unit = int(rate[1]), rate[2].lower()
     single = unit.removesuffix("s")
     if single not in UNITS or count == 0:
         reason = "a rate has a whole number from 1 and minutes, hours or days"
         raise BadRule("expression", reason, position=begin + 1)
     if (count == 1) != (unit == single):
         instead = f"rate({count} {single}{'s' * (count > 1)})"
-        raise BadRule("expression", f"write {instead}", position=said.start(2) + 1)
+        raise BadRule("expression", f"write {instead}", position=rate.start(2) + 1)
     if count * UNITS[single] > times.YEAR:
         raise BadRule("expression", "a rate is at most 365 days", position=begin + 1)
     return count * UNITS[single]

@@ -1,11 +1,11 @@
-"""What is left out: the instants that an exclusion matches by the clock on the wall."""
+"""Exclusions: the instants that an exclusion matches by the local clock."""
 
 from datetime import date
 from functools import lru_cache
 
-from lambdas.core.recurrence.language import check_zone, parse
-from lambdas.core.recurrence.pattern import DAY_LONG, EPOCH, Pattern, matching
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.cron_pattern import DAY_LONG, EPOCH, Pattern, matching
+from duetime.core.recurrence.cron_syntax import check_zone, parse
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
@@ -13,18 +13,20 @@ from lambdas.core.recurrence.rules import (
     Exclusion,
     Seconds,
 )
-from lambdas.core.recurrence.zones import load, stretch
-from lambdas.core.times import SECOND, Millis
+from duetime.core.recurrence.timezones import load, stretch
+from duetime.core.times import SECOND, Millis
 
 
 class WholeDays:
+    """A set of local days."""
+
     __slots__ = ("_days",)
 
     def __init__(self, days: frozenset[int]) -> None:
         self._days = days
 
     def first_other(self, at: int, end: int) -> int:
-        """The first local time at or after this one that is not on one of the days."""
+        """Returns the first local time at or after this one that is on none of the days."""
         day = at // DAY_LONG
         if day not in self._days:
             return at
@@ -33,8 +35,8 @@ class WholeDays:
         return day * DAY_LONG
 
 
-class LeftOut:
-    """An exclusion made ready."""
+class CompiledExclusion:
+    """An exclusion, ready for the search."""
 
     __slots__ = ("_times", "_zone")
 
@@ -43,40 +45,40 @@ class LeftOut:
         self._zone = zone
 
     def until(self, at: Millis) -> Millis:
-        """`at` if it is not left out; else a later instant before which everything is."""
+        """Returns `at` if it is not excluded, else a later instant up to which everything is."""
         second = at // SECOND
         now = stretch(self._zone, second)
         other = self._times.first_other(second + now.offset, now.end + now.offset) - now.offset
         return at if other == second else min(other, now.end) * SECOND
 
 
-def left_out(exclusion: Exclusion) -> LeftOut:
+def compile_exclusion(exclusion: Exclusion) -> CompiledExclusion:
     match exclusion:
         case CronRule(gap=None, overlap=None):
             return _cron(
                 exclusion.expression, exclusion.timezone, exclusion.seconds, exclusion.days
             )
         case CronRule():
-            raise BadRule("dst", "an exclusion goes by the clock on the wall and takes no dst")
+            raise BadRule("dst", "an exclusion follows the local clock and takes no dst")
         case ExcludedDates(dates=dates, timezone=timezone):
             return _dates(dates, timezone)
 
 
 @lru_cache(maxsize=1_024)
-def _cron(expression: str, zone: str, seconds: Seconds | None, days: DayMatch) -> LeftOut:
+def _cron(expression: str, zone: str, seconds: Seconds | None, days: DayMatch) -> CompiledExclusion:
     pattern = matching(expression, seconds, days)
     check_zone(parse(expression, seconds), zone)
     load(zone)
-    return LeftOut(pattern, zone)
+    return CompiledExclusion(pattern, zone)
 
 
 @lru_cache(maxsize=1_024)
-def _dates(dates: tuple[str, ...], zone: str) -> LeftOut:
+def _dates(dates: tuple[str, ...], zone: str) -> CompiledExclusion:
     if not dates:
         raise BadRule("dates", "no date is given")
     days = frozenset(_day(text) for text in dates)
     load(zone)
-    return LeftOut(WholeDays(days), zone)
+    return CompiledExclusion(WholeDays(days), zone)
 
 
 def _day(text: str) -> int:

@@ -1,12 +1,12 @@
-"""The fire times of a recurrence: what all others ask.
+"""The fire times of a recurrence.
 
-croniter and the zones are loaded by the first question, not by the import.
+croniter and the time zones are loaded by the first call, not by the import.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DelayRule,
@@ -16,28 +16,28 @@ from lambdas.core.recurrence.rules import (
     Recurrence,
     Rule,
 )
-from lambdas.core.times import SECOND, YEAR, Millis
+from duetime.core.times import SECOND, YEAR, Millis
 
 if TYPE_CHECKING:
-    from lambdas.core.recurrence.exclusions import LeftOut
+    from duetime.core.recurrence.exclusions import CompiledExclusion
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 After = Callable[[Millis], Millis | None]  # the first fire time strictly after an instant
 
-# How many stretches of left-out fire times are passed over before the search is given up.
-PATIENCE = 1_000
-# Each asks every rule and every exclusion: so many questions at most, for one fire time, or one
-# schedule with all that it may have would keep a whole tick busy.
-QUESTIONS = 10_000
-HORIZON = 42 * YEAR
+# The search for one fire time ends after so many excluded stretches.
+MAX_SKIPPED_STRETCHES = 1_000
+# It also ends after so many calls of rules and exclusions: one schedule with the maximum of both
+# must not occupy a whole tick.
+MAX_RULE_CALLS = 10_000
+SEARCH_HORIZON = 42 * YEAR
 
 
 def next_fire(recurrence: Recurrence, after: Millis) -> Millis | None:
-    """The first fire time strictly after this instant; None: not for forty years.
+    """Returns the first fire time strictly after this instant; None: not for forty years.
 
-    A delay rule has none of its own. BadRule if a rule is wrong, or if so much is left out that
-    the search was given up.
+    A delay rule has no fire times of its own. Raises BadRule if a rule is invalid, or if so much is
+    excluded that the search gives up.
     """
     return _next(_rules(recurrence), _exclusions(recurrence), after)
 
@@ -45,7 +45,7 @@ def next_fire(recurrence: Recurrence, after: Millis) -> Millis | None:
 def fire_times(
     recurrence: Recurrence, after: Millis, until: Millis | None = None
 ) -> Iterator[Millis]:
-    """Those strictly after one instant, up to and with another, each later than the one before."""
+    """Yields the fire times strictly after one instant, up to and including another, in order."""
     rules, exclusions = _rules(recurrence), _exclusions(recurrence)
     while (at := _next(rules, exclusions, after, until)) is not None:
         yield at
@@ -53,7 +53,7 @@ def fire_times(
 
 
 def check(recurrence: Recurrence, after: Millis) -> None:
-    """BadRule for anything that is wrong with it, or keeps it from ever firing after this."""
+    """Raises BadRule if the recurrence is invalid, or never fires after this instant."""
     if not recurrence.rules:
         raise BadRule("rules", "at least one rule is needed")
     exclusions = _exclusions(recurrence)
@@ -71,24 +71,27 @@ def _check_rule(rule: Rule, after: Millis) -> None:
     fires = _after(rule)(after) is not None
     _check_steps(rule)
     if isinstance(rule, CronRule) and not fires:
-        from lambdas.core.recurrence.cron import never_fires
+        from duetime.core.recurrence.cron import never_fires
 
         raise never_fires(rule)
 
 
 def _check_steps(item: Rule | Exclusion) -> None:
     if isinstance(item, CronRule):
-        from lambdas.core.recurrence.language import check_steps
+        from duetime.core.recurrence.cron_syntax import check_steps
 
         check_steps(item.expression, item.seconds)
 
 
 def _next(
-    rules: list[After], exclusions: "list[LeftOut]", after: Millis, until: Millis | None = None
+    rules: list[After],
+    exclusions: "list[CompiledExclusion]",
+    after: Millis,
+    until: Millis | None = None,
 ) -> Millis | None:
-    """Each turn passes over one stretch that an exclusion leaves out."""
+    """Each turn skips one excluded stretch."""
     start = after
-    turns = min(PATIENCE, QUESTIONS // (len(rules) + len(exclusions) or 1))
+    turns = min(MAX_SKIPPED_STRETCHES, MAX_RULE_CALLS // (len(rules) + len(exclusions) or 1))
     for _ in range(turns):
         at = min((found for rule in rules if (found := rule(after)) is not None), default=None)
         if at is None or (until is not None and at > until):
@@ -96,13 +99,13 @@ def _next(
         after = max((exclusion.until(at) for exclusion in exclusions), default=at) - 1
         if after < at:
             return _later(at, start)
-        until = at + HORIZON if until is None else until
+        until = at + SEARCH_HORIZON if until is None else until
     reason = f"leaves out {turns:,} fire times, or rows of them, on end; exclude whole days"
     raise BadRule("exclude", reason, part="exclude")
 
 
 def _later(at: Millis, start: Millis) -> Millis:
-    """Asserted, whatever it takes; as a BadRule, so that one schedule is set aside, not all."""
+    """Asserts that the search moves forward. BadRule fails only this schedule."""
     if at <= start:
         raise BadRule("rules", f"the next fire time after {start} cannot be {at}")
     return at
@@ -112,12 +115,12 @@ def _rules(recurrence: Recurrence) -> list[After]:
     return _each("rules", recurrence.rules, _after)
 
 
-def _exclusions(recurrence: Recurrence) -> "list[LeftOut]":
+def _exclusions(recurrence: Recurrence) -> "list[CompiledExclusion]":
     if not recurrence.exclude:
         return []
-    from lambdas.core.recurrence.exclusions import left_out
+    from duetime.core.recurrence.exclusions import compile_exclusion
 
-    return _each("exclude", recurrence.exclude, left_out)
+    return _each("exclude", recurrence.exclude, compile_exclusion)
 
 
 def _each(part: Part, items: Iterable[Item], make: Callable[[Item], Made]) -> list[Made]:
@@ -147,7 +150,7 @@ def _rate(rule: RateRule) -> After:
 
 
 def _cron(rule: CronRule) -> After:
-    from lambdas.core.recurrence.cron import cron
+    from duetime.core.recurrence.cron import cron
 
     find = cron(rule).after
 

@@ -1,8 +1,8 @@
-"""The days that an expression names, month by month.
+"""The matching days of a month.
 
-There are only 28 kinds of month (by length and by the weekday it begins on), and whatever an
-expression says about days, `L`, `W` and `#` included, depends on the kind alone: so the days of
-each kind are worked out once, as bits, and a search takes a step per month, not per day.
+There are only 28 kinds of month (by length and first weekday), and the days that an expression
+matches, with `L`, `W` and `#` too, depend only on the kind. So the days of each kind are computed
+once, as bits, and a search takes one step per month, not per day.
 """
 
 from datetime import date
@@ -11,7 +11,7 @@ LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Days:
-    """The days of a month of each kind, as bits: bit 1 is the first."""
+    """The matching days for each kind of month, as bits: bit 1 is the first day."""
 
     __slots__ = ("_kinds", "both", "last", "nearest", "nth", "numbers", "weekdays")
 
@@ -19,8 +19,8 @@ class Days:
         self,
         *,
         numbers: frozenset[int],
-        last: frozenset[int],  # so many days before the last of the month
-        nearest: frozenset[int],  # the weekdays nearest to these
+        last: frozenset[int],  # days before the last of the month
+        nearest: frozenset[int],  # the weekdays nearest to these days
         weekdays: frozenset[int],
         nth: frozenset[tuple[int, int]],  # (weekday, which); which is 0 for the last
         both: bool,
@@ -38,12 +38,12 @@ class Days:
         return self.kind(first, length(year, month))
 
     def ever_in(self, month: int) -> bool:
-        """Whether this month has such a day in any year: each kind of it comes up some time."""
+        """Whether this month has a matching day in any year; every kind of it occurs."""
         lengths = (28, 29) if month == 2 else (LENGTHS[month - 1],)
         return any(self.kind(first, length) for length in lengths for first in range(7))
 
     def kind(self, first: int, length: int) -> int:
-        """Of the months of that length whose first day is that weekday, Sunday being 0."""
+        """Returns the days of a kind of month: its first weekday (Sunday is 0) and its length."""
         known = self._kinds[length - 28]
         if known[first] < 0:
             known[first] = sum(
@@ -73,7 +73,7 @@ class Days:
 
 
 def _nearest_weekday(day: int, first: int, length: int) -> int:
-    """The Monday to Friday nearest to that day, within the month."""
+    """Returns the Monday to Friday nearest to a day, within the month."""
     day = min(day, length)
     match (first + day - 1) % 7:
         case 6:

@@ -1,24 +1,24 @@
-"""What a schedule may say about when it fires. Values only: nothing here is slow to import."""
+"""The rules of a recurrence. Plain values, cheap to import."""
 
 from enum import StrEnum
 from typing import Literal
 
-from lambdas.core.errors import DuetimeError
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.errors import DuetimeError
+from duetime.core.times import Millis
+from duetime.core.value import value
 
 Part = Literal["rules", "exclude"]
 
 
-class Gap(StrEnum):
-    """What becomes of a local time that does not exist because the clock is put forward."""
+class DstGap(StrEnum):
+    """What happens to a local time that does not exist because the clock is put forward."""
 
     SKIP = "skip"
-    SHIFT = "shift"  # to the first instant after the gap
+    SHIFT = "shift"  # it moves to the first instant after the gap
 
 
-class Overlap(StrEnum):
-    """Which of the two is meant when a local time exists twice because the clock is put back."""
+class DstOverlap(StrEnum):
+    """Which one is meant of a local time that exists twice because the clock is put back."""
 
     FIRST = "first"
     LAST = "last"
@@ -26,7 +26,7 @@ class Overlap(StrEnum):
 
 
 class Seconds(StrEnum):
-    """Where the seconds are in an expression of six fields: crons disagree."""
+    """The position of the seconds in an expression of six fields, on which crons disagree."""
 
     FIRST = "first"
     LAST = "last"
@@ -43,15 +43,15 @@ class DayMatch(StrEnum):
 class CronRule:
     expression: str
     timezone: str = "UTC"
-    gap: Gap | None = None  # None: as the expression has it, see `cron.daylight`
-    overlap: Overlap | None = None
+    gap: DstGap | None = None  # None: depends on the expression, see `cron.default_dst`
+    overlap: DstOverlap | None = None
     seconds: Seconds | None = None  # None: the expression has no field for them
     days: DayMatch = DayMatch.EITHER
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class RateRule:
-    """At the anchor and every so often after it, whatever a run takes."""
+    """Fires at the anchor and then at a fixed interval, independent of the duration of runs."""
 
     every: Millis
     anchor: Millis
@@ -59,14 +59,14 @@ class RateRule:
 
 @value(frozen=True, kw_only=True, slots=True)
 class DelayRule:
-    """So long after the previous run ended: no fire time is known before that."""
+    """Fires a fixed time after the previous run ended; no fire time is known before that."""
 
     delay: Millis
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class ExcludedDates:
-    """Whole local days, such as holidays, each like "2026-12-25"."""
+    """Whole local days, such as holidays, each written as 2026-12-25."""
 
     dates: tuple[str, ...]
     timezone: str = "UTC"
@@ -78,14 +78,14 @@ Exclusion = CronRule | ExcludedDates
 
 @value(frozen=True, kw_only=True, slots=True)
 class Recurrence:
-    """Fires whenever one of the rules does, once, unless an exclusion matches that instant."""
+    """Fires at every instant at which a rule fires and no exclusion matches."""
 
     rules: tuple[Rule, ...]
     exclude: tuple[Exclusion, ...] = ()
 
 
 class BadRule(DuetimeError, ValueError):
-    """A rule that cannot be followed, in words for whoever wrote it."""
+    """An invalid rule; `reason` is shown to the user."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class BadRule(DuetimeError, ValueError):
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
-        self.position = position  # in the expression, from 1: where the field at fault begins
+        self.position = position  # of the faulty field in the expression, from 1
         self.part = part
         self.index = index  # which of the rules, or of the exclusions
 

@@ -1,12 +1,12 @@
-"""The entries of the two day fields that plain numbers cannot say: L, W and #."""
+"""Special entries of the two day fields: L, W and #."""
 
 import re
 
-from lambdas.core.recurrence.fields import Field, Wrong, check_span, number, values
-from lambdas.core.values import value
+from duetime.core.recurrence.cron_fields import Field, Wrong, check_span, number, values
+from duetime.core.value import value
 
 LONGEST_MONTH = 31
-MOST_BEFORE_THE_LAST = 30  # in a month of 31 days that is the first
+MAX_BEFORE_THE_LAST = 30  # the first day of a month of 31 days
 
 _LAST_DAY = re.compile(r"l(?:-([0-9]+))?")
 _NEAREST = re.compile(r"([0-9]+)w|w([0-9]+)")
@@ -43,7 +43,7 @@ Special = LastDay | NearestWeekday | NthWeekday
 
 
 def special(field: Field, entry: str) -> tuple[Special, ...]:
-    """What the entry says if it is a special one; a range with # says several things."""
+    """Returns what a special entry means; empty for a plain one, several for a range with #."""
     match field.kind:
         case "day":
             return _special_day(field, entry)
@@ -65,8 +65,8 @@ def _special_day(field: Field, entry: str) -> tuple[Special, ...]:
 def _before_the_last(entry: str, days: str | None) -> int:
     if days is None:
         return 0
-    if not 1 <= int(days) <= MOST_BEFORE_THE_LAST:
-        raise Wrong(f"{entry.upper()}: the number after L- is from 1 to {MOST_BEFORE_THE_LAST}")
+    if not 1 <= int(days) <= MAX_BEFORE_THE_LAST:
+        raise Wrong(f"{entry.upper()}: the number after L- is from 1 to {MAX_BEFORE_THE_LAST}")
     return int(days)
 
 

@@ -1,7 +1,7 @@
-"""Time zones, cut into stretches of constant offset.
+"""Time zones, divided into stretches of constant UTC offset.
 
-The data always comes from the tzdata package, never from the machine, so that every machine
-agrees. Times here are whole seconds.
+The data always comes from the tzdata package, never from the machine, so that all machines agree.
+Times are whole seconds.
 """
 
 from datetime import UTC, datetime
@@ -9,21 +9,21 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
-from lambdas.core.recurrence.rules import BadRule
-from lambdas.core.values import value
+from duetime.core.recurrence.rules import BadRule
+from duetime.core.value import value
 
-BLOCK = 1 << 25  # seconds, a little over a year: what is looked through at one go
-PROBE = 3 * 86_400  # since 1970 no clock was changed twice within six days; a test looks
+BLOCK = 1 << 25  # seconds, a little over a year: searched at once
+PROBE = 3 * 86_400  # since 1970 no clock was changed twice within six days; a test checks it
 EARLIEST = int(datetime(2, 1, 1, tzinfo=UTC).timestamp())
 LATEST = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp())
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Stretch:
-    """From `begin` until `end` local time is UTC and so many seconds.
+    """A time from `begin` to `end` in which local time is UTC plus `offset` seconds.
 
-    Before and after it stand other offsets; or the same one, where the search was cut off, at
-    least a block away from the time that was asked for.
+    `before` and `after` are the neighbouring offsets. They equal `offset` where the search ended,
+    at least a block away from the requested time.
     """
 
     begin: int
@@ -34,23 +34,23 @@ class Stretch:
 
     @property
     def second_pass_until(self) -> int:
-        """Up to here the clock shows what it showed before it was put back."""
+        """Until then the clock repeats local times from before it was put back."""
         return self.begin + max(self.before - self.offset, 0)
 
     @property
     def first_pass_from(self) -> int:
-        """From here on the clock shows what it will show again, once it is put back."""
+        """From then on the clock shows local times that it repeats after it is put back."""
         return self.end - max(self.offset - self.after, 0)
 
 
 def stretch(zone: str, at: int) -> Stretch:
-    """The one that this instant lies in."""
+    """Returns the stretch that contains this instant."""
     return next(found for found in _around(zone, at // BLOCK) if at < found.end)
 
 
 @lru_cache(maxsize=4_096)
 def _around(zone: str, block: int) -> tuple[Stretch, ...]:
-    """The stretches of a block and its two neighbours."""
+    """Returns the stretches of a block and its two neighbours."""
     start, end = (block - 1) * BLOCK, (block + 2) * BLOCK
     changes = [change for b in (block - 1, block, block + 1) for change in _changes(zone, b)]
     edges = [start, *changes, end]
@@ -66,7 +66,7 @@ def _around(zone: str, block: int) -> tuple[Stretch, ...]:
 
 @lru_cache(maxsize=4_096)
 def _changes(zone: str, block: int) -> tuple[int, ...]:
-    """The instants in (start, start + BLOCK] from which another offset holds."""
+    """Returns the instants in (start, start + BLOCK] at which the offset changes."""
     if zone == "UTC":
         return ()
     start = block * BLOCK
@@ -111,7 +111,7 @@ def names() -> frozenset[str]:
 
 
 def _suggestion(zone: str) -> str:
-    """The name meant, if it is near: another case, a slip, or a city without its continent."""
+    """Suggests a name that differs in case or a typo, or that lacks its continent."""
     from difflib import get_close_matches
 
     known = {name.lower(): name for name in sorted(names())}

@@ -1,34 +1,35 @@
 """create, change, pause, resume, backfill: each is one write of the schedule's row.
 
-Who changes a schedule wins over the scanner: a change, a pause and a resumption begin a new
-version, and an occurrence that was put in an older one and has not started starts no more.
+A person's change wins over the scanner: change, pause and resume begin a new version, and an
+occurrence of an older version that has not started is never started.
 """
 
 from dataclasses import replace
 
-from lambdas.core.ids import created_at
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span, placed
-from lambdas.core.schedules.times import first, last_fired_at, runs_so_far
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.values import value
+from duetime.core.ids import created_at
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.schedules.fire_times import first, last_fired_at, runs_so_far
+from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.schedules.plan import Plan
+from duetime.core.schedules.schedule import OWN_RULE, Schedule, ScheduleStatus, Span, next_wake
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import WakePolicy
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Changed:
     schedule: Schedule
-    # For the ledger, before the schedule stands: what is then put after all has a row of its own,
-    # and that is what is told.
-    notes: tuple[Entry, ...] = ()
+    # Written before the schedule. A fire time that is put after all gets a row of its own, which
+    # takes precedence.
+    ledger_entries: tuple[Entry, ...] = ()
 
 
-def create(rules: Rules, schedule_id: str, plan: Plan, now: Millis) -> Schedule:
-    """Its first version is 1, unless its id is older: an idempotency key may bring back one that
-    was deleted, and what that one had put must not pass for the new one's."""
-    made = Schedule(
+def create(wake_policy: WakePolicy, schedule_id: str, plan: Plan, now: Millis) -> Schedule:
+    """Creates a schedule. Its first version is 1, unless its id is older than now: an idempotency
+    key may recreate a deleted schedule, and the tasks of the old one must not match a version of
+    the new one."""
+    created = Schedule(
         id=schedule_id,
         plan=plan,
         status=ScheduleStatus.ACTIVE,
@@ -39,14 +40,14 @@ def create(rules: Rules, schedule_id: str, plan: Plan, now: Millis) -> Schedule:
         since=now,
         next_at=first(plan, now),
     )
-    return replace(made, wake=placed(rules, made, now))
+    return replace(created, wake=next_wake(wake_policy, created, now))
 
 
-def change(rules: Rules, schedule: Schedule, plan: Plan, now: Millis) -> Changed:
-    """From now on by another plan. A run that a delay counts from goes on being awaited."""
+def change(wake_policy: WakePolicy, schedule: Schedule, plan: Plan, now: Millis) -> Changed:
+    """Replaces the plan from now on. A run that a delay waits for is still awaited."""
     paused = schedule.status is ScheduleStatus.PAUSED
     kept = plan.delay is not None and schedule.awaited is not None
-    changed = _begun(
+    changed = _new_version(
         schedule,
         now,
         plan=plan,
@@ -55,24 +56,28 @@ def change(rules: Rules, schedule: Schedule, plan: Plan, now: Millis) -> Changed
         next_at=None if kept else first(plan, now),
         last_error=None,
     )
-    outcome = Expected.PAUSED if paused else Expected.SKIPPED_MISFIRE
-    return _changed(rules, schedule, changed, outcome, now)
+    outcome = LedgerOutcome.PAUSED if paused else LedgerOutcome.SKIPPED_MISFIRE
+    return _changed(wake_policy, schedule, changed, outcome, now)
 
 
-def pause(rules: Rules, schedule: Schedule, now: Millis, note: str | None) -> Changed:
-    """`next_at` stays: what it missed by its pause is told when it is resumed."""
+def pause(wake_policy: WakePolicy, schedule: Schedule, now: Millis, note: str | None) -> Changed:
+    """Pauses a schedule. `next_at` is kept, so that resume can record the fire times in between."""
     if schedule.status is ScheduleStatus.PAUSED:
-        told = replace(schedule, note=note, revision=schedule.revision + 1, updated_at=now)
-        return Changed(schedule=told)
-    paused = _begun(schedule, now, status=ScheduleStatus.PAUSED, note=note)
-    notes = _not_made_up(schedule, Expected.PAUSED)
-    return Changed(schedule=_woken(rules, paused, now), notes=tuple(notes))
+        noted = replace(schedule, note=note, revision=schedule.revision + 1, updated_at=now)
+        return Changed(schedule=noted)
+    paused = _new_version(schedule, now, status=ScheduleStatus.PAUSED, note=note)
+    ledger_entries = _unmet_spans(schedule, LedgerOutcome.PAUSED)
+    return Changed(
+        schedule=_with_wake(wake_policy, paused, now), ledger_entries=tuple(ledger_entries)
+    )
 
 
-def resume(rules: Rules, schedule: Schedule, now: Millis, note: str | None = None) -> Changed:
+def resume(
+    wake_policy: WakePolicy, schedule: Schedule, now: Millis, note: str | None = None
+) -> Changed:
     next_at = None if schedule.awaited is not None else first(schedule.plan, now)
     over = next_at is None and schedule.awaited is None
-    resumed = _begun(
+    resumed = _new_version(
         schedule,
         now,
         status=ScheduleStatus.FINISHED if over else ScheduleStatus.ACTIVE,
@@ -81,12 +86,12 @@ def resume(rules: Rules, schedule: Schedule, now: Millis, note: str | None = Non
         note=note,
         last_error=None,
     )
-    return _changed(rules, schedule, resumed, Expected.PAUSED, now)
+    return _changed(wake_policy, schedule, resumed, LedgerOutcome.PAUSED, now)
 
 
-def broken(rules: Rules, schedule: Schedule, error: str, now: Millis) -> Changed:
-    """Set aside: it cannot be evaluated. What it has put already may run."""
-    aside = replace(
+def broken(wake_policy: WakePolicy, schedule: Schedule, error: str, now: Millis) -> Changed:
+    """Marks a schedule that cannot be evaluated. Tasks that it has put may still run."""
+    marked = replace(
         schedule,
         status=ScheduleStatus.BROKEN,
         revision=schedule.revision + 1,
@@ -97,14 +102,14 @@ def broken(rules: Rules, schedule: Schedule, error: str, now: Millis) -> Changed
         schedule_id=schedule.id,
         fire_time=schedule.next_at or now,
         version=schedule.version,
-        outcome=Expected.BROKEN,
+        outcome=LedgerOutcome.BROKEN,
         error=error,
     )
-    return Changed(schedule=_woken(rules, aside, now), notes=(row,))
+    return Changed(schedule=_with_wake(wake_policy, marked, now), ledger_entries=(row,))
 
 
 def backfill(
-    rules: Rules,
+    wake_policy: WakePolicy,
     schedule: Schedule,
     span_id: str,
     *,
@@ -123,12 +128,14 @@ def backfill(
         overlap=overlap,
     )
     spans = (*schedule.spans, span)
-    return _woken(rules, replace(schedule, spans=spans, revision=schedule.revision + 1), now)
+    return _with_wake(
+        wake_policy, replace(schedule, spans=spans, revision=schedule.revision + 1), now
+    )
 
 
-def _begun(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
-    """A new version. What it was still making up for is of the old one; backfills go on. What was
-    put and is still to come does not start any more, and counts as no run."""
+def _new_version(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
+    """Begins a new version. Catch-up spans belong to the old version and end; backfills continue.
+    Tasks that were put ahead do not start any more, and are not counted as runs."""
     fired_at = last_fired_at(schedule, now)
     return replace(
         schedule,
@@ -145,24 +152,28 @@ def _begun(schedule: Schedule, now: Millis, **sets: object) -> Schedule:
 
 
 def _changed(
-    rules: Rules, before: Schedule, begun: Schedule, outcome: Expected, now: Millis
+    wake_policy: WakePolicy, before: Schedule, after: Schedule, outcome: LedgerOutcome, now: Millis
 ) -> Changed:
-    """With a note of the fire times that the old version has not come to."""
+    """Adds the ledger entry of the fire times that the old version did not reach."""
     left = before.next_at
-    told = before.plan.delay is None and before.status is not ScheduleStatus.BROKEN
-    notes = _not_made_up(before, outcome)
+    recorded = before.plan.delay is None and before.status is not ScheduleStatus.BROKEN
+    ledger_entries = _unmet_spans(before, outcome)
     until = now + 1 if before.plan.ends_at is None else min(now + 1, before.plan.ends_at)
-    if told and left and left < until:
-        notes.append(_passed(before, left, until, outcome))
-    return Changed(schedule=_woken(rules, begun, now), notes=tuple(notes))
+    if recorded and left and left < until:
+        ledger_entries.append(_ledger_span(before, left, until, outcome))
+    return Changed(
+        schedule=_with_wake(wake_policy, after, now), ledger_entries=tuple(ledger_entries)
+    )
 
 
-def _not_made_up(schedule: Schedule, outcome: Expected) -> list[LedgerSpan]:
-    missed = [span for span in schedule.spans if span.id == MISSED]
-    return [_passed(schedule, span.next_at, span.until, outcome) for span in missed]
+def _unmet_spans(schedule: Schedule, outcome: LedgerOutcome) -> list[LedgerSpan]:
+    missed = [span for span in schedule.spans if span.id == OWN_RULE]
+    return [_ledger_span(schedule, span.next_at, span.until, outcome) for span in missed]
 
 
-def _passed(schedule: Schedule, start: Millis, until: Millis, outcome: Expected) -> LedgerSpan:
+def _ledger_span(
+    schedule: Schedule, start: Millis, until: Millis, outcome: LedgerOutcome
+) -> LedgerSpan:
     return LedgerSpan(
         schedule_id=schedule.id,
         start=start,
@@ -172,5 +183,5 @@ def _passed(schedule: Schedule, start: Millis, until: Millis, outcome: Expected)
     )
 
 
-def _woken(rules: Rules, schedule: Schedule, now: Millis) -> Schedule:
-    return replace(schedule, wake=placed(rules, schedule, now))
+def _with_wake(wake_policy: WakePolicy, schedule: Schedule, now: Millis) -> Schedule:
+    return replace(schedule, wake=next_wake(wake_policy, schedule, now))

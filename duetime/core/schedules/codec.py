@@ -1,21 +1,21 @@
-"""How a schedule and its ledger are written down, the same in every backend.
+"""The text form of schedules and ledger entries, the same in every backend.
 
-No condition looks into these texts: a schedule is replaced as a whole, by its revision.
+No condition reads these texts: a schedule is replaced as a whole, by its revision.
 """
 
 from dataclasses import fields
 from typing import Any
 
-from lambdas.core.codec import decode_spec, encode_spec, from_json, to_json
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.codec import decode_recurrence, encode_recurrence
-from lambdas.core.schedules.ledger import Entry, Expected, LedgerRow, LedgerSpan
-from lambdas.core.schedules.plan import Misfire, MisfirePolicy, Plan
-from lambdas.core.schedules.schedule import Schedule, Span
+from duetime.core.codec import decode_spec, encode_spec, from_json, to_json
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.codec import decode_recurrence, encode_recurrence
+from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.schedules.plan import Misfire, MisfirePolicy, Plan
+from duetime.core.schedules.schedule import Schedule, Span
 
 _APART = ("recurrence", "task", "misfire")
 _PLAN_DEFAULTS = [(f.name, f.default) for f in fields(Plan) if f.name not in _APART]
-# What of a schedule is written as one text; the rest stands beside it, or in the plan.
+# The fields that are written as one text; the others have columns of their own, or are in the plan.
 _STATE = (
     "since",
     "put_at",
@@ -65,9 +65,9 @@ def encode_state(schedule: Schedule) -> str:
 
 
 def decode_state(text: str) -> dict[str, Any]:
-    """The fields of a schedule that `encode_state` wrote."""
+    """Returns the fields of a schedule that `encode_state` wrote."""
     body = from_json(text)
-    if isinstance(body.get("waiting"), str):  # written when only one could wait
+    if isinstance(body.get("waiting"), str):  # by a release in which only one run could wait
         body["waiting"] = [body["waiting"]]
     for name in ("put_at", "dead_runs", "waiting"):
         if name in body:
@@ -78,7 +78,7 @@ def decode_state(text: str) -> dict[str, Any]:
 
 
 def encode_entry(entry: Entry) -> str:
-    """Its schedule and its key say the rest."""
+    """Returns what the schedule id and the key of an entry do not say."""
     if isinstance(entry, LedgerSpan):
         return to_json([entry.start, entry.outcome, encode_recurrence(entry.recurrence)])
     return to_json([entry.version, entry.outcome, entry.task_id, entry.error])
@@ -92,7 +92,7 @@ def decode_entry(schedule_id: str, key: str, text: str) -> Entry:
             schedule_id=schedule_id,
             start=start,
             until=int(at),
-            outcome=Expected(outcome),
+            outcome=LedgerOutcome(outcome),
             recurrence=decode_recurrence(recurrence),
         )
     version, outcome, task_id, error = from_json(text)
@@ -100,7 +100,7 @@ def decode_entry(schedule_id: str, key: str, text: str) -> Entry:
         schedule_id=schedule_id,
         fire_time=int(at),
         version=version,
-        outcome=Expected(outcome),
+        outcome=LedgerOutcome(outcome),
         task_id=task_id,
         backfill=backfill[0],
         error=error,
@@ -118,7 +118,7 @@ def _span(
     due_at: int,
     interval: int,
     overlap: str,
-    running: str | None = None,  # not written when spans put their tasks side by side
+    running: str | None = None,  # not written by releases without serial spans
 ) -> Span:
     return Span(
         id=span_id,

@@ -1,37 +1,38 @@
-"""late: occurrences that are tasks already, and that cannot start in time.
+"""Late runs: occurrences that are tasks already, but could not start in time.
 
 A task exists up to a horizon before its fire time. If no executor takes it in time, because the
-runner was down, the lane was crowded or a message was lost, the misfire policy decides where the
-run would start: `skip` drops it, `run_once` drops all but the latest, `run_all` runs them one after
-another. The last two need an order among tasks whose messages arrive in any order, so the executor
-notes a span of late fire times in the schedule, and the span releases its tasks one by one. If all
-of them are to run and may overlap, the span has a time for each instead, at the pace. The note is
-one conditional write: whoever loses it finds the span and leaves its task to it.
+runner was down, the lane was backed up or a message was lost, the misfire policy decides when the
+run is about to start: `skip` drops it, `run_once` drops all but the latest, `run_all` runs them one
+after another. The last two need an order among tasks whose messages arrive in any order, so the
+executor adds a span of late fire times to the schedule, and the span releases its tasks one by one.
+If all of them run and may overlap, the span gives each a start time at the pace instead. Adding the
+span is one conditional write: an executor that loses the race finds the span of the winner, and
+leaves its task to it.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.schedules.decisions import MISFIRE, Park, Skip, Start, Wait
-from lambdas.core.schedules.misfires import made_up_span, missed_until
-from lambdas.core.schedules.passes import Pass, own_id
-from lambdas.core.schedules.plan import MisfirePolicy
-from lambdas.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
-from lambdas.core.schedules.times import after, backwards
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND, Millis
+from duetime.core.occurrence import Occurrence
+from duetime.core.schedules.fire_times import after, backwards
+from duetime.core.schedules.lookahead_pass import LookaheadPass, task_id_of
+from duetime.core.schedules.misfires import catch_up_span, missed_until
+from duetime.core.schedules.plan import MisfirePolicy
+from duetime.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
+from duetime.core.schedules.start_decisions import MISFIRE, Park, Skip, Start, Wait
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, SECOND, Millis
 
-MOST = 1_000  # tasks of a span that one look considers
-SHOWN_AHEAD: Millis = 2 * SECOND  # a queue of whole seconds shows a message so much too early
-SLOW: Millis = MINUTE  # from a scanner's look at the clock to the write that it is for
+MAX_LATE_TASKS = 1_000  # of a span, in one pass
+EARLY_DELIVERY: Millis = 2 * SECOND  # a queue with whole seconds delivers up to so much early
+SCANNER_DELAY: Millis = MINUTE  # from a scanner's reading of the clock to its write
 
 
-def judge(
+def decide_late_run(
     schedule: Schedule, occurrence: Occurrence, now: Millis, horizon: Millis
 ) -> Skip | Park | Wait | Start | None:
-    """What the misfire policy makes of an occurrence that is about to start; None: it may."""
+    """Decides by the misfire policy whether a run may start; None: it may."""
     plan, at = schedule.plan, occurrence.scheduled_for
     policy = plan.misfire.policy
     covering = [span for span in schedule.spans if span.own and span.covers(at)]
@@ -46,21 +47,23 @@ def judge(
     if _has_no_order(schedule):
         return None
     late = (schedule, at, now, horizon)
-    return Park(schedule=with_late(*late)) if plan.makes_up_in_order else _wait_for_start(*late)
+    return (
+        Park(schedule=with_late_span(*late)) if plan.catches_up_in_order else _wait_for_start(*late)
+    )
 
 
 def _wait_for_start(
     schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis
 ) -> Wait | Start:
-    """The runs may overlap: each starts at its time in the span. One that comes too early is sent
-    again with a delay, however little is missing."""
+    """The runs may overlap, so each starts at its own time in the span. A run that comes too early
+    is sent again with a delay, even if only milliseconds are missing."""
     found = _late_span(schedule, fire_time)
-    noted = None if found else with_late(schedule, fire_time, now, horizon)
+    noted = None if found else with_late_span(schedule, fire_time, now, horizon)
     span = found or _late_span(noted or schedule, fire_time)
     start = now if span is None else _start_of(schedule, span, fire_time)
     if start <= now:
         return Start(schedule=noted)
-    return Wait(schedule=noted, until=min(start, now + horizon) + SHOWN_AHEAD)
+    return Wait(schedule=noted, until=min(start, now + horizon) + EARLY_DELIVERY)
 
 
 def _late_span(schedule: Schedule, fire_time: Millis) -> Span | None:
@@ -68,36 +71,36 @@ def _late_span(schedule: Schedule, fire_time: Millis) -> Span | None:
 
 
 def _start_of(schedule: Schedule, span: Span, fire_time: Millis) -> Millis:
-    """When the run of a fire time starts, by the pace of a span that is not serial."""
+    """Returns when the run of a fire time starts, by the pace of a span that is not serial."""
     times = takewhile(lambda at: at < fire_time, after(schedule.plan, span.next_at - 1))
     return span.due_at + span.interval * sum(1 for _ in times)
 
 
 def _over_at(schedule: Schedule, span: Span) -> Millis:
-    """From when on other runs may start at the pace: those of the span may come a little late."""
-    return _start_of(schedule, span, span.until) + SHOWN_AHEAD
+    """Returns when other runs may start at the pace; the span's own may arrive a little late."""
+    return _start_of(schedule, span, span.until) + EARLY_DELIVERY
 
 
 def _has_no_order(schedule: Schedule) -> bool:
-    """Late runs do not wait for their turns if there is only one at a time, or if the rule that
-    orders them cannot be evaluated any more."""
+    """Whether late runs need no order: a delay has only one run at a time, and a broken rule, which
+    cannot be evaluated, cannot order them."""
     return schedule.plan.delay is not None or schedule.status is ScheduleStatus.BROKEN
 
 
-def with_late(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis) -> Schedule:
-    """The schedule with a span that covers a late fire time, and every other one that is a task
-    and may be late as well: tasks are put at most a horizon ahead."""
+def with_late_span(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Millis) -> Schedule:
+    """Returns the schedule with a span that covers a late fire time, and every other fire time that
+    is a task and may be late too: tasks are put at most a horizon ahead."""
     plan = schedule.plan
-    put_until = now if schedule.next_at is None else min(now, schedule.next_at)
+    put_until = min(now, _next_fire_time(schedule, now))
     own = [span for span in schedule.spans if span.own]
     floors = [
         schedule.since + 1,
         plan.too_old(now),
         *(s.until for s in own if s.until <= fire_time),
     ]
-    start = min(max(put_until - horizon - SLOW, *floors), fire_time)
-    if not plan.makes_up_in_order:
-        start = fire_time  # a fire time before it may have run, and would take up a start
+    start = min(max(put_until - horizon - SCANNER_DELAY, *floors), fire_time)
+    if not plan.catches_up_in_order:
+        start = fire_time  # an earlier one may have run, and would use up a start time
     ceilings = [
         missed_until(plan, now),
         put_until,
@@ -105,24 +108,33 @@ def with_late(schedule: Schedule, fire_time: Millis, now: Millis, horizon: Milli
     ]
     until = max(min(ceilings), fire_time + 1)
     earlier = [_over_at(schedule, s) for s in own if s.id == LATE and not s.serial]
-    span = made_up_span(plan, LATE, start, until, max(now, *earlier, 0))
+    span = catch_up_span(plan, LATE, start, until, max(now, *earlier, 0))
     return replace(schedule, spans=_in_order(schedule.spans, span))
 
 
+def _next_fire_time(schedule: Schedule, now: Millis) -> Millis:
+    """Returns the first fire time that is no task yet. A finished schedule has no next fire time:
+    nothing after its last task can be late."""
+    if schedule.next_at is not None:
+        return schedule.next_at
+    return max(schedule.put_at, default=now) + 1
+
+
 def task_ids(schedule: Schedule, span: Span) -> list[str]:
-    """The tasks that a span of late fire times may release."""
-    return [own_id(schedule, at) for at in _fire_times(schedule, span)]
+    """Returns the ids of the tasks that a span of late fire times may release."""
+    return [task_id_of(schedule, at) for at in _fire_times(schedule, span)]
 
 
 def task_ids_before(schedule: Schedule, fire_time: Millis, horizon: Millis) -> list[str]:
-    """The tasks of the fire times that were put ahead of one that was missed: see note_before."""
+    """Returns the ids of the tasks just before a missed fire time: see add_late_span_before."""
     span = _before(schedule, fire_time, horizon)
     return [] if span is None else task_ids(schedule, span)
 
 
-def note_before(done: Pass, fire_time: Millis, horizon: Millis) -> None:
-    """After a long outage the scanner finds fire times that never became tasks. Those just before
-    them are tasks, and as late: if all of them are to run, they come first."""
+def add_late_span_before(done: LookaheadPass, fire_time: Millis, horizon: Millis) -> None:
+    """Adds a span for the tasks just before a missed fire time. After a long outage the scanner
+    finds fire times that never became tasks; those just before them are tasks, and late too. With
+    run_all they run first."""
     span = _before(done.schedule, fire_time, horizon)
     if span is None or done.schedule.plan.misfire.policy is not MisfirePolicy.RUN_ALL:
         return
@@ -134,26 +146,27 @@ def note_before(done: Pass, fire_time: Millis, horizon: Millis) -> None:
 
 
 def _before(schedule: Schedule, fire_time: Millis, horizon: Millis) -> Span | None:
-    """None if there is nothing before, or if such a span exists."""
-    start = max(fire_time - horizon - SLOW, schedule.since + 1)
-    span = made_up_span(schedule.plan, LATE, start, fire_time, start)
+    """Returns the span of the tasks before a fire time; None if there are none, or it exists."""
+    start = max(fire_time - horizon - SCANNER_DELAY, schedule.since + 1)
+    span = catch_up_span(schedule.plan, LATE, start, fire_time, start)
     known = any(s.id == LATE and s.until >= fire_time for s in schedule.spans)
     return None if known or start >= fire_time else span
 
 
 def _in_order(spans: Sequence[Span], late: Span) -> tuple[Span, ...]:
-    """A span of late fire times goes before the first one with later fire times of the rule."""
+    """Inserts a late span before the first span with later fire times of the rule."""
     place = next((n for n, s in enumerate(spans) if s.own and s.next_at >= late.until), len(spans))
     return (*spans[:place], late, *spans[place:])
 
 
-def release(done: Pass, span: Span) -> Span | None:
-    """Let the next run of the span go; what is left of the span, None if nothing is. The runs of
-    a span that is not serial go by the clock, so it stays until the last of them has gone."""
+def release(done: LookaheadPass, span: Span) -> Span | None:
+    """Releases the next run of a span. Returns what is left of the span, None if nothing is. The
+    runs of a span that is not serial start by the clock, so the span is kept until the last
+    start."""
     schedule = done.schedule
     if not span.serial:
         over_at = _over_at(schedule, span)
-        done.paced = max(done.paced, over_at)
+        done.catch_up_from = max(done.catch_up_from, over_at)
         return span if done.seen_at < over_at else None
     times = _fire_times(schedule, span)
     late = [(at, task) for at in times if (task := _unstarted(done, at)) is not None]
@@ -162,31 +175,30 @@ def release(done: Pass, span: Span) -> Span | None:
         superseded = any(s.own and s.next_at >= span.until for s in schedule.spans)
         done.drops += [task for _, task in (late if superseded else late[:-1])]
         late = [] if superseded else late[-1:]
-    elif not late and len(times) == MOST:
+    elif not late and len(times) == MAX_LATE_TASKS:
         done.more = True
         return replace(span, next_at=times[-1] + 1)
     if not late:
-        done.paced = max(done.paced, span.due_at)
+        done.catch_up_from = max(done.catch_up_from, span.due_at)
         return None
     at, task = late[0]
-    done.releases.append((task, max(span.due_at, done.paced, done.seen_at)))
-    return replace(span, next_at=at + 1).begun(task.id, done.seen_at)
+    done.releases.append((task, max(span.due_at, done.catch_up_from, done.seen_at)))
+    return replace(span, next_at=at + 1).with_run(task.id, done.seen_at)
 
 
 def _fire_times(schedule: Schedule, span: Span) -> list[Millis]:
-    """The oldest of them; with run_once the latest. In order."""
+    """Returns the oldest fire times of a span, or the latest with run_once, in order."""
     plan = schedule.plan
     if plan.misfire.policy is MisfirePolicy.RUN_ONCE:
-        return sorted(islice(backwards(plan.recurrence, span.next_at, span.until), MOST))
+        return sorted(islice(backwards(plan.recurrence, span.next_at, span.until), MAX_LATE_TASKS))
     times = after(plan, span.next_at - 1)
-    return list(islice(takewhile(lambda at: at < span.until, times), MOST))
+    return list(islice(takewhile(lambda at: at < span.until, times), MAX_LATE_TASKS))
 
 
-def _unstarted(done: Pass, fire_time: Millis) -> Task | None:
-    """The task of a fire time, if it may be late: one that waits for the end of another run was
-    in time."""
+def _unstarted(done: LookaheadPass, fire_time: Millis) -> Task | None:
+    """Returns the task of a fire time if it may be late; a waiting task was in time."""
     schedule = done.schedule
-    task = done.known.get(own_id(schedule, fire_time))
+    task = done.known_tasks.get(task_id_of(schedule, fire_time))
     if task is None or task.attempt > 0 or task.status.finished:
         return None
     return None if task.id in (schedule.active, *schedule.waiting) else task

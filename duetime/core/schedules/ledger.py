@@ -1,27 +1,24 @@
-"""The ledger: what became of every fire time that was expected.
+"""The ledger: what happened to every expected fire time.
 
 A fire time that became a task has a row, and so has one whose task could not be built. Fire times
-that passed by together, in a pause or an outage, share one row that names the rule: whoever reads
-the ledger has them computed, one by one.
+that were skipped together, in a pause or an outage, share one entry with the rule, and are computed
+one by one when the ledger is read.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final
 
-from lambdas.core.recurrence.rules import Recurrence
-from lambdas.core.retention import LEDGER
-from lambdas.core.times import Millis
-from lambdas.core.values import value
-
-KEPT_FOR: Final[Millis] = LEDGER
+from duetime.core.recurrence.rules import Recurrence
+from duetime.core.retention import LEDGER_RETENTION
+from duetime.core.times import Millis
+from duetime.core.value import value
 
 
-class Expected(StrEnum):
-    """What became of an expected fire time."""
+class LedgerOutcome(StrEnum):
+    """What happened to an expected fire time."""
 
     FIRED = "fired"
-    SKIPPED_OVERLAP = "skipped_overlap"  # never written: its task was cancelled for that reason
+    SKIPPED_OVERLAP = "skipped_overlap"  # never stored: read from its cancelled task
     SKIPPED_MISFIRE = "skipped_misfire"
     PAUSED = "paused"
     BROKEN = "broken"
@@ -31,10 +28,10 @@ class Expected(StrEnum):
 class LedgerRow:
     schedule_id: str
     fire_time: Millis
-    version: int  # of two rows for one fire time that of the newer version stands
-    outcome: Expected
+    version: int  # of two rows for one fire time the newer version is kept
+    outcome: LedgerOutcome
     task_id: str | None = None
-    backfill: str = ""  # the id of the backfill that it belongs to
+    backfill: str = ""  # the id of its backfill; empty: the rule's own fire time
     error: str | None = None
 
     @property
@@ -44,17 +41,17 @@ class LedgerRow:
 
 @value(frozen=True, kw_only=True, slots=True)
 class LedgerSpan:
-    """Every fire time of a recurrence from `start` to before `until`."""
+    """All fire times of a recurrence from `start` to before `until`."""
 
     schedule_id: str
     start: Millis
     until: Millis
-    outcome: Expected
+    outcome: LedgerOutcome
     recurrence: Recurrence
 
     @property
     def key(self) -> str:
-        """Where it stands among the rows: behind that of `until`, before all that it covers."""
+        """Sorts after the row of `until` in the newest-first order, before all that it covers."""
         return f"{self.until:013d}#0"
 
 
@@ -63,19 +60,20 @@ Entry = LedgerRow | LedgerSpan
 
 @value(frozen=True, kw_only=True, slots=True)
 class LedgerPage:
-    """As they are stored, the newest first, by their keys."""
+    """Entries as stored, newest key first."""
 
     entries: Sequence[Entry]
     more: bool
 
 
 def just_after(fire_time: Millis) -> str:
-    """A key behind all rows of that fire time and the span that ends with it, and before the rows
-    of any later one."""
+    """Returns a key that is above all rows of a fire time and the span that ends with it, and below
+    the rows of any later one."""
     return f"{fire_time + 1:013d}#1"
 
 
 def kept_until(entry: Entry, now: Millis) -> Millis:
-    """Rows of a backfill speak of times long past, and are kept as long as any."""
+    """Returns when an entry may be removed. Entries of a backfill have fire times long past, so the
+    retention counts from now at the earliest."""
     at = entry.fire_time if isinstance(entry, LedgerRow) else entry.until
-    return max(at, now) + KEPT_FOR
+    return max(at, now) + LEDGER_RETENTION

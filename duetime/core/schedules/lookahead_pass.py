@@ -1,50 +1,50 @@
-"""A pass: one look at a schedule, and what it has come to."""
+"""The result of one lookahead pass over a schedule."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from lambdas.core.occurrence import OverlapPolicy, occurrence_id
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.ledger import Entry, Expected, LedgerSpan
-from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, placed
-from lambdas.core.schedules.times import first
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.occurrence import OverlapPolicy, occurrence_id
+from duetime.core.schedules.fire_times import first
+from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerSpan
+from duetime.core.schedules.schedule import OWN_RULE, Schedule, ScheduleStatus, next_wake
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import WakePolicy
 
-MOST = 1_000  # occurrences in one pass
+MAX_OCCURRENCES = 1_000  # occurrences in one pass
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Ahead:
-    """One fire time that is to become a task."""
+class PlannedOccurrence:
+    """A fire time that becomes a task."""
 
     id: str
     fire_time: Millis
     run_at: Millis
     overlap: OverlapPolicy
-    span: str = MISSED  # the backfill that it belongs to
+    span: str = OWN_RULE  # the span that it belongs to
     awaited: bool = False  # the next run of its span waits for its end
 
 
 @value(frozen=False, kw_only=True, slots=True)
-class Pass:
-    """What one look ahead has come to."""
+class LookaheadPass:
+    """What to put, what to write to the ledger, and how the schedule changes."""
 
-    schedule: Schedule  # as it was found
+    schedule: Schedule  # as it was read
     seen_at: Millis
     runs: int
-    reserved: int = 0  # runs that are kept for missed ones that wait for their turn
-    known: Mapping[str, Task] = field(default_factory=dict)  # the tasks that it may have to look at
-    occurrences: list[Ahead] = field(default_factory=list)
-    releases: list[tuple[Task, Millis]] = field(default_factory=list)  # late ones, and when to run
-    drops: list[Task] = field(default_factory=list)  # late ones that the misfire policy skips
-    notes: list[Entry] = field(default_factory=list)
+    reserved: int = 0  # runs of `max_runs` that missed fire times still need
+    known_tasks: Mapping[str, Task] = field(default_factory=dict)  # see needed_task_ids
+    occurrences: list[PlannedOccurrence] = field(default_factory=list)
+    releases: list[tuple[Task, Millis]] = field(default_factory=list)  # late runs, start times
+    drops: list[Task] = field(default_factory=list)  # late runs that the misfire policy skips
+    ledger_entries: list[Entry] = field(default_factory=list)
     sets: dict[str, Any] = field(default_factory=dict)  # how the schedule changes
-    more: bool = False  # there is more to put at once than one pass takes
-    settles: bool = False  # it only says what is to become of missed ones: look again
-    paced: Millis = 0  # before then nothing more that was missed is made up for
+    more: bool = False  # one pass could not put everything that is due
+    needs_another_pass: bool = False  # this one only decided about missed fire times
+    catch_up_from: Millis = 0  # the earliest start of a further catch-up run
 
     @property
     def runs_out(self) -> bool:
@@ -53,25 +53,25 @@ class Pass:
 
     @property
     def runs_promised(self) -> bool:
-        """Whether no run is left for what is due by itself: what was missed is older."""
+        """Whether missed fire times, which are older, need all runs that are left."""
         most = self.schedule.plan.max_runs
         return most is not None and self.runs + self.reserved >= most
 
     @property
     def full(self) -> bool:
-        return len(self.occurrences) >= MOST
+        return len(self.occurrences) >= MAX_OCCURRENCES
 
     def put(
         self,
         fire_time: Millis,
         run_at: Millis,
         overlap: OverlapPolicy,
-        span: str = MISSED,
+        span: str = OWN_RULE,
         *,
         awaited: bool = False,
     ) -> str:
-        ahead = Ahead(
-            id=own_id(self.schedule, fire_time, span),
+        ahead = PlannedOccurrence(
+            id=task_id_of(self.schedule, fire_time, span),
             fire_time=fire_time,
             run_at=run_at,
             overlap=overlap,
@@ -79,29 +79,29 @@ class Pass:
             awaited=awaited,
         )
         self.occurrences.append(ahead)
-        self.runs += span == MISSED
+        self.runs += span == OWN_RULE
         return ahead.id
 
     def is_over(self, task_id: str) -> bool:
         """Whether a task has ended, or is gone."""
-        task = self.known.get(task_id)
+        task = self.known_tasks.get(task_id)
         return task is None or task.status.finished
 
     def skip(self, start: Millis, until: Millis) -> None:
-        """Note as missed every fire time of a stretch that begins with one."""
+        """Records every fire time from `start`, which is one, to before `until` as skipped."""
         if start < until:
-            self.notes.append(
+            self.ledger_entries.append(
                 LedgerSpan(
                     schedule_id=self.schedule.id,
                     start=start,
                     until=until,
-                    outcome=Expected.SKIPPED_MISFIRE,
+                    outcome=LedgerOutcome.SKIPPED_MISFIRE,
                     recurrence=self.schedule.plan.recurrence,
                 )
             )
 
-    def not_built(self, ahead: Ahead, error: str) -> None:
-        """It never becomes a task. A delay must not await its end."""
+    def record_build_error(self, ahead: PlannedOccurrence, error: str) -> None:
+        """Records that an occurrence could not be built. A delay must not await its end."""
         self.sets["last_error"] = error
         if self.sets.get("awaited") == ahead.id:
             self.sets["awaited"] = None
@@ -110,28 +110,28 @@ class Pass:
                 status = ScheduleStatus.FINISHED if next_at is None else self.schedule.status
                 self.sets |= {"next_at": next_at, "status": status}
 
-    def stands_for(self, standing: Schedule) -> bool:
-        """Whether what this pass found is still so. Others write the row too, when a run begins
-        or ends."""
+    def still_matches(self, stored: Schedule) -> bool:
+        """Whether the stored schedule still matches the one that this pass read. Other roles write
+        the row too, when a run starts or ends."""
         found = self.schedule
-        return (standing.version, standing.status, standing.next_at, standing.spans) == (
+        return (stored.version, stored.status, stored.next_at, stored.spans) == (
             found.version,
             found.status,
             found.next_at,
             found.spans,
         )
 
-    def applied_to(self, rules: Rules, standing: Schedule) -> Schedule:
-        advanced = replace(standing, revision=standing.revision + 1, **self.sets)
-        return replace(advanced, wake=placed(rules, advanced, self.seen_at))
+    def applied_to(self, wake_policy: WakePolicy, stored: Schedule) -> Schedule:
+        advanced = replace(stored, revision=stored.revision + 1, **self.sets)
+        return replace(advanced, wake=next_wake(wake_policy, advanced, self.seen_at))
 
 
-def own_id(schedule: Schedule, fire_time: Millis, span: str = MISSED) -> str:
-    """Of the task that a fire time becomes."""
-    if span != MISSED:
+def task_id_of(schedule: Schedule, fire_time: Millis, span: str = OWN_RULE) -> str:
+    """Returns the id of the task that a fire time becomes."""
+    if span != OWN_RULE:
         return occurrence_id(schedule.id, span, fire_time)
-    return version_id(schedule.id, schedule.version, fire_time)
+    return version_task_id(schedule.id, schedule.version, fire_time)
 
 
-def version_id(schedule_id: str, version: int, fire_time: Millis) -> str:
+def version_task_id(schedule_id: str, version: int, fire_time: Millis) -> str:
     return occurrence_id(schedule_id, f"v{version}", fire_time)

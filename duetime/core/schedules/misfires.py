@@ -1,43 +1,43 @@
-"""misfires: fire times that passed before they became tasks, and what becomes of them.
+"""Misfires: fire times that passed before they became tasks.
 
-The decision is written into the schedule before any of them is put: otherwise a pass that is cut
-off and repeated later would decide anew, and more would run than the policy says. For fire times
-that are tasks already, see `late`.
+The decision about them is written to the schedule before any of them is put. Otherwise a pass that
+is cut off and repeated later would decide again, and more would run than the policy allows. For
+fire times that are tasks already, see `late_runs`.
 """
 
 from collections.abc import Collection
 from itertools import islice, takewhile
 
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import BadRule
-from lambdas.core.schedules.passes import Pass
-from lambdas.core.schedules.plan import MisfirePolicy, Plan
-from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus, Span
-from lambdas.core.schedules.times import after, backwards, first
-from lambdas.core.times import MINUTE, Millis
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import BadRule
+from duetime.core.schedules.fire_times import after, backwards, first
+from duetime.core.schedules.lookahead_pass import LookaheadPass
+from duetime.core.schedules.plan import MisfirePolicy, Plan
+from duetime.core.schedules.schedule import OWN_RULE, Schedule, ScheduleStatus, Span
+from duetime.core.times import MINUTE, Millis
 
-LOOKED_FOR = 300  # fire times that a pass which was cut off may have put: one a second, and more
+MAX_MISSED_KNOWN = 300  # fire times that a cut-off pass may have put: more than one a second
 
 
 def missed_until(plan: Plan, now: Millis) -> Millis:
-    """A fire time before this can no longer start in time."""
+    """Returns the time before which a fire time counts as missed."""
     until = now - plan.lateness
     return until if plan.ends_at is None else min(until, plan.ends_at)
 
 
 def missed(schedule: Schedule, now: Millis) -> list[Millis]:
-    """The oldest of them. They may be tasks nevertheless: who put them was cut off before the
-    schedule could say so."""
+    """Returns the oldest missed fire times. They may be tasks nevertheless, if the role that put
+    them was cut off before it advanced the schedule."""
     return _from_next(schedule, missed_until(schedule.plan, now))
 
 
-def not_told(schedule: Schedule, now: Millis) -> list[Millis]:
-    """Fire times that have come, and of which the schedule does not know what became; likewise.
-    None if its rule cannot be evaluated: it may be about to be changed for that."""
-    spans = [span for span in schedule.spans if span.id == MISSED]
+def unrecorded_fire_times(schedule: Schedule, now: Millis) -> list[Millis]:
+    """Returns past fire times whose outcome the schedule has not recorded; they too may be tasks.
+    Empty if the rule cannot be evaluated, which may be why the schedule is being changed."""
+    spans = [span for span in schedule.spans if span.id == OWN_RULE]
     try:
-        made_up = [at for s in spans for at in _some(schedule.plan, s.next_at, s.until)]
-        return made_up + _from_next(schedule, now + 1)
+        caught_up = [at for s in spans for at in _some(schedule.plan, s.next_at, s.until)]
+        return caught_up + _from_next(schedule, now + 1)
     except BadRule:
         return []
 
@@ -50,12 +50,15 @@ def _from_next(schedule: Schedule, until: Millis) -> list[Millis]:
 
 
 def _some(plan: Plan, start: Millis, until: Millis) -> list[Millis]:
-    return list(islice(takewhile(lambda at: at < until, after(plan, start - 1)), LOOKED_FOR))
+    return list(islice(takewhile(lambda at: at < until, after(plan, start - 1)), MAX_MISSED_KNOWN))
 
 
-def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) -> None:
-    """Decide on what was missed from a fire time on. What of it is a task already is put once
-    more, which does nothing, and is counted and noted as fired."""
+def handle_misfires(
+    done: LookaheadPass, start: Millis, slot: Millis, already_put: Collection[Millis]
+) -> None:
+    """Decides about the missed fire times from `start` on, by the misfire policy. One that is a
+    task already (`already_put`) is put again, which creates nothing, but counts and records it as
+    fired."""
     plan = done.schedule.plan
     until = missed_until(plan, done.seen_at)
     oldest = max(start, plan.too_old(done.seen_at))
@@ -64,29 +67,29 @@ def make_up(done: Pass, start: Millis, slot: Millis, there: Collection[Millis]) 
     match plan.misfire.policy:
         case MisfirePolicy.RUN_ALL if oldest < until:
             skipped_until = oldest
-            spans = (*spans, made_up_span(plan, MISSED, oldest, until, due_at))
+            spans = (*spans, catch_up_span(plan, OWN_RULE, oldest, until, due_at))
         case MisfirePolicy.RUN_ONCE:
             last = next(backwards(plan.recurrence, oldest, until), until)
             skipped_until = last
             done.sets["settled_until"] = until
             if last < until:
-                spans = (*spans, made_up_span(plan, MISSED, last, until, due_at))
+                spans = (*spans, catch_up_span(plan, OWN_RULE, last, until, due_at))
         case _:
             skipped_until = until
-    for at in there:
+    for at in already_put:
         if at < skipped_until and not done.runs_out:
             done.put(at, due_at, plan.overlap)
     done.skip(start, skipped_until)
-    done.settles = True
+    done.needs_another_pass = True
     done.sets |= {"next_at": first(plan, until - 1), "spans": spans}
 
 
-def made_up_span(plan: Plan, span_id: str, start: Millis, until: Millis, due_at: Millis) -> Span:
+def catch_up_span(plan: Plan, span_id: str, start: Millis, until: Millis, due_at: Millis) -> Span:
     return Span(
         id=span_id,
         next_at=start,
         until=until,
         due_at=due_at,
         interval=round(MINUTE / plan.misfire.per_minute),
-        overlap=OverlapPolicy.QUEUE if plan.makes_up_in_order else OverlapPolicy.ALLOW,
+        overlap=OverlapPolicy.QUEUE if plan.catches_up_in_order else OverlapPolicy.ALLOW,
     )

@@ -1,13 +1,13 @@
-"""The task of an occurrence: the schedule's template, filled in."""
+"""The spec of an occurrence's task: the schedule's template, filled in."""
 
 from dataclasses import replace
 from typing import Any
 
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.task import Spec
-from lambdas.core.template import OF_THE_SCHEDULE, finish, names_in, render
-from lambdas.core.times import Millis, rfc3339
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.task import Spec
+from duetime.core.template import OF_THE_SCHEDULE, finish, names_in, render
+from duetime.core.times import Millis, rfc3339
 
 
 def occurrence_spec(
@@ -20,7 +20,8 @@ def occurrence_spec(
     jitter: float = 0.0,
     awaited: bool = False,
 ) -> Spec:
-    """`version` is None for a run outside the rule. `awaited`: another run waits for its end."""
+    """Returns the spec of a run. `version` is None for a run outside the rule. `awaited` says that
+    another run waits for its end."""
     plan = schedule.plan
     names = schedule_names(schedule.id, plan.name, fire_time)
     left_open = _left_open(plan.task)
@@ -33,7 +34,7 @@ def occurrence_spec(
             scheduled_for=fire_time,
             version=version,
             overlap=overlap,
-            owes=awaited or plan.owes(overlap),
+            has_follow_up=awaited or plan.has_follow_up(overlap),
             name=plan.name,
             open=left_open,
         ),
@@ -52,8 +53,8 @@ def schedule_names(schedule_id: str, name: str | None, fire_time: Millis) -> dic
 
 
 def filled(spec: Spec, names: dict[str, Any], *, last: bool) -> dict[str, Any]:
-    """The fields of a task that may name the previous run. What is filled in for the `last` time
-    is no template any more; before that, names that are not given stay as they are."""
+    """Returns the fields of a task that may name the previous run. Filled in for the `last` time
+    they are not templates any more; before that, names that are not given are kept."""
     fill = finish if last else render
     return {
         "payload": fill(spec.payload, names),
@@ -62,5 +63,5 @@ def filled(spec: Spec, names: dict[str, Any], *, last: bool) -> dict[str, Any]:
 
 
 def _left_open(spec: Spec) -> bool:
-    """Whether it names the previous run, of which nothing is known before the start."""
+    """Whether the task names the previous run, which is unknown until the task starts."""
     return any(found.name not in OF_THE_SCHEDULE for found in names_in([spec.payload, spec.target]))

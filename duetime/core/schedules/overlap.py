@@ -1,16 +1,17 @@
-"""overlap: whether an occurrence may start, now that its time has come.
+"""Overlap: whether an occurrence may start when an executor receives it.
 
-The executor decides at the start, so that what counts is what really goes on. A schedule whose runs
-must not overlap names the run that goes on, and the runs that wait for its end, in line. Overlap is
-a matter between runs of the rule: a run that was triggered, backfilled or made up for is never
-dropped for it, and neither is a run that only meets another because both come late. These wait.
-"""
+The executor decides at the start, so that the decision depends on what is really running. A
+schedule whose runs must not overlap names the active run, and the runs that wait for it, in order.
+The overlap policy applies between ordinary runs of the rule: a triggered, backfilled or catch-up
+run is never dropped, nor is a run that meets another only because both are late. These wait."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.schedules.decisions import (
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.schedules.late_runs import decide_late_run
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.schedules.start_decisions import (
     CHANGED,
     DELETED,
     OVERLAP,
@@ -21,19 +22,17 @@ from lambdas.core.schedules.decisions import (
     Start,
     Wait,
 )
-from lambdas.core.schedules.late import judge
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.value import value
 
-MOST_WAITING = 100  # in line; any more look again after a while
+MAX_WAITING = 100  # of one schedule; further runs check again later
 
 Tasks = Mapping[str, Task]
 
 
-def stale(schedule: Schedule | None, occurrence: Occurrence) -> str | None:
-    """Why an occurrence that has not started may start no more."""
+def stale_reason(schedule: Schedule | None, occurrence: Occurrence) -> str | None:
+    """Returns why an occurrence that has not started may not start any more; None if it may."""
     if schedule is None:
         return DELETED
     if occurrence.version in (None, schedule.version):
@@ -48,62 +47,63 @@ class Candidate:
     task_id: str
     occurrence: Occurrence
     due_at: Millis
-    starts_at: Millis  # when it would start
+    starts_at: Millis  # when it would start, if it starts now
     horizon: Millis
 
     def decide(self, schedule: Schedule | None, tasks: Tasks) -> Decision:
-        """`tasks`: those that the schedule names, as far as they exist."""
-        reason = stale(schedule, self.occurrence)
+        """Decides whether it starts. `tasks` has those that the schedule names, if they exist."""
+        reason = stale_reason(schedule, self.occurrence)
         if schedule is None or reason is not None:
             return Skip(reason=reason or DELETED)
         if self._may_be_missed(schedule):
-            missed = judge(schedule, self.occurrence, self.starts_at, self.horizon)
+            missed = decide_late_run(schedule, self.occurrence, self.starts_at, self.horizon)
             if missed is not None:
-                return self._leave(schedule, missed)
+                return self._give_up_place(schedule, missed)
         if self.occurrence.overlap is OverlapPolicy.ALLOW or schedule.active == self.task_id:
             return Start()
-        return self._line_up(schedule, tasks)
+        return self._start_or_wait(schedule, tasks)
 
     def starts_freely(self, schedule: Schedule | None) -> bool:
-        """Whether the schedule alone says that it may start, and nothing is to be written."""
+        """Whether it may start by the schedule alone, and nothing has to be written."""
         allowed = self.occurrence.overlap is OverlapPolicy.ALLOW
         return allowed and self.decide(schedule, {}) == Start()
 
     def _may_be_missed(self, schedule: Schedule) -> bool:
-        """Not if it runs outside the rule, if its span says that it is its turn, if it was only
-        put to make up for a missed one, or if it was in time and its policy lets it wait."""
-        if _is_protected(schedule, self.task_id, self.occurrence) or self._makes_up(schedule):
+        """Whether the misfire policy applies. It does not to a run outside the rule, to a run whose
+        span has released it, to a catch-up run, or to a run that was in time and waits, as its
+        overlap policy allows."""
+        if _is_protected(schedule, self.task_id, self.occurrence) or self._is_catch_up(schedule):
             return False
         waits = self.task_id == schedule.active or self.task_id in schedule.waiting
         queues = self.occurrence.overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
         return not (waits and queues)
 
-    def _makes_up(self, schedule: Schedule) -> bool:
-        """Whether it was put at a pace, side by side with others."""
+    def _is_catch_up(self, schedule: Schedule) -> bool:
+        """Whether it was put late on purpose, at the pace of a span that is not serial."""
         plan = schedule.plan
         late = self.due_at > self.occurrence.scheduled_for + plan.lateness
-        return late and not plan.makes_up_in_order
+        return late and not plan.catches_up_in_order
 
-    def _leave(self, schedule: Schedule, missed: Skip | Park | Wait | Start) -> Decision:
-        """It gives up its place, if it has one."""
+    def _give_up_place(self, schedule: Schedule, missed: Skip | Park | Wait | Start) -> Decision:
+        """Returns the decision about a missed run, without its place in the schedule."""
         left = _without(missed.schedule or schedule, self.task_id)
         return missed if left == schedule else replace(missed, schedule=left)
 
-    def _line_up(self, schedule: Schedule, tasks: Tasks) -> Decision:
+    def _start_or_wait(self, schedule: Schedule, tasks: Tasks) -> Decision:
         active = tasks.get(schedule.active or "")
         line = [t for i in schedule.waiting if (t := tasks.get(i)) and not t.status.finished]
         waiting = tuple(task.id for task in line)
         if active is not None and not active.status.finished:
-            return self._meet(schedule, active, line)
+            return self._meet_active(schedule, active, line)
         if not line or line[0].id == self.task_id:
             return Start(schedule=self._named(schedule, self.task_id, waiting))
-        first = line[0]  # it came first, and nobody has woken it yet
-        full = len(waiting) > MOST_WAITING
+        first = line[0]  # it has waited longer, and has not been enqueued yet
+        full = len(waiting) > MAX_WAITING
         named = self._named(schedule, first.id, waiting if full else self._joined(waiting))
         return Wait(schedule=named, wakes=first.id, polls=full or not _reports_its_end(first))
 
-    def _meet(self, schedule: Schedule, active: Task, line: list[Task]) -> Decision:
-        """Another run goes on."""
+    def _meet_active(self, schedule: Schedule, active: Task, line: list[Task]) -> Decision:
+        """Decides while another run is active."""
         polls = not _reports_its_end(active)
         waiting = tuple(task.id for task in line)
         if self.task_id in waiting:
@@ -119,21 +119,22 @@ class Candidate:
                     pass
                 case _:
                     return Skip(reason=OVERLAP)
-        if len(waiting) - len(cancels) >= MOST_WAITING:
+        if len(waiting) - len(cancels) >= MAX_WAITING:
             return Wait(polls=True)
         left = tuple(i for i in waiting if i not in cancels)
         joined = replace(schedule, waiting=self._joined(left))
         return Wait(schedule=joined, cancels=cancels, polls=polls)
 
     def _has_to_wait(self, schedule: Schedule) -> bool:
-        """Whether the two would not have met, had both come in time, or it is never dropped."""
+        """Whether it waits and is not dropped: it is protected, or the two runs would not have met
+        if both had been in time."""
         protected = _is_protected(schedule, self.task_id, self.occurrence)
         since = schedule.active_since
         return protected or (since is not None and since >= self.due_at)
 
     def _is_rival(self, schedule: Schedule, other: Task) -> bool:
-        """Whether the overlap policy decides between the two: both are ordinary runs of the rule,
-        and the other one was to come first."""
+        """Whether the overlap policy decides between the two: the other is an ordinary run of the
+        rule with an earlier fire time."""
         of = other.spec.occurrence
         if of is None or _is_protected(schedule, other.id, of):
             return False
@@ -148,13 +149,13 @@ class Candidate:
 
 
 def _is_protected(schedule: Schedule, task_id: str, occurrence: Occurrence) -> bool:
-    """Whether a run is never dropped: it was triggered or backfilled, or it makes up for a missed
-    one."""
+    """Whether a run is never dropped: it was triggered or backfilled, or it catches up on a missed
+    fire time."""
     return occurrence.version is None or any(s.running == task_id for s in schedule.spans)
 
 
 def _reports_its_end(task: Task) -> bool:
-    return task.spec.occurrence is not None and task.spec.occurrence.owes
+    return task.spec.occurrence is not None and task.spec.occurrence.has_follow_up
 
 
 def _without(schedule: Schedule, task_id: str) -> Schedule:

@@ -1,45 +1,45 @@
-"""The plan of a schedule: what its submitter asked for."""
+"""The plan of a schedule: what the user asked for."""
 
 from enum import StrEnum
 
-from lambdas.core.lanes import Lane
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import DelayRule, Recurrence
-from lambdas.core.task import Spec
-from lambdas.core.times import MINUTE, SECOND, Millis, seconds
-from lambdas.core.values import value
+from duetime.core.lanes import Lane
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import DelayRule, Recurrence
+from duetime.core.task import Spec
+from duetime.core.times import MINUTE, SECOND, Millis, seconds
+from duetime.core.value import value
 
-# A start is always a little late: a few milliseconds on one machine, seconds on a cold Lambda.
-LEAST_GRACE: Millis = 5 * SECOND
+# Every start is a little late: by milliseconds on one machine, by seconds on a cold Lambda.
+MIN_GRACE: Millis = 5 * SECOND
 
 
 class MisfirePolicy(StrEnum):
-    """What becomes of occurrences that could not start in time."""
+    """What happens to occurrences that could not start in time."""
 
-    RUN_ONCE = "run_once"  # the latest of them runs
-    RUN_ALL = "run_all"  # all of them run, in order, at a pace
+    RUN_ONCE = "run_once"  # only the latest runs
+    RUN_ALL = "run_all"  # all run, in order, at a pace
     SKIP = "skip"
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Misfire:
     policy: MisfirePolicy = MisfirePolicy.RUN_ONCE
-    grace: Millis = MINUTE  # an occurrence that starts no later than this was not missed
-    window: Millis | None = None  # what was missed longer ago is skipped, whatever the policy
+    grace: Millis = MINUTE  # an occurrence that starts within it was not missed
+    window: Millis | None = None  # fire times missed before it are skipped under every policy
     per_minute: float = 60.0  # the pace of run_all
 
     @property
     def tolerance(self) -> Millis:
-        return max(self.grace, LEAST_GRACE)
+        return max(self.grace, MIN_GRACE)
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Plan:
     recurrence: Recurrence
-    task: Spec  # a template; its run_at says nothing
+    task: Spec  # a template; its run_at is not used
     name: str | None = None
-    starts_at: Millis | None = None  # fire times from then on
-    ends_at: Millis | None = None  # fire times before then
+    starts_at: Millis | None = None  # inclusive
+    ends_at: Millis | None = None  # exclusive
     max_runs: int | None = None
     jitter: float = 0.0
     misfire: Misfire = Misfire()
@@ -56,27 +56,27 @@ class Plan:
 
     @property
     def delay(self) -> Millis | None:
-        """Of a schedule that goes by the ends of its runs; such a rule stands alone."""
+        """The delay after the end of each run, which is then the only rule; else None."""
         rule = self.recurrence.rules[0]
         return rule.delay if isinstance(rule, DelayRule) else None
 
     @property
     def lateness(self) -> Millis:
-        """How long after its fire time a run may start; a run that starts later was missed.
-        Jitter delays a run on purpose, and does not count."""
+        """How long after its fire time a run may start before it counts as missed. Jitter delays
+        a run on purpose, so it is added."""
         return self.misfire.tolerance + seconds(self.jitter)
 
     @property
-    def makes_up_in_order(self) -> bool:
-        """Missed runs come one after another, unless all of them are wanted and may overlap."""
+    def catches_up_in_order(self) -> bool:
+        """Whether missed runs run one after another: always, unless all run and may overlap."""
         side_by_side = (MisfirePolicy.RUN_ALL, OverlapPolicy.ALLOW)
         return (self.misfire.policy, self.overlap) != side_by_side
 
     def too_old(self, now: Millis) -> Millis:
-        """A missed fire time before this is skipped, whatever the policy."""
+        """Returns the time before which a missed fire time is skipped under every policy."""
         return 0 if self.misfire.window is None else now - self.misfire.window
 
-    def owes(self, overlap: OverlapPolicy) -> bool:
-        """Whether something follows from the end of a run: one waits for it, or counts it."""
+    def has_follow_up(self, overlap: OverlapPolicy) -> bool:
+        """Whether a run has a follow-up: another run waits for its end, or it is counted."""
         waits = overlap in (OverlapPolicy.QUEUE, OverlapPolicy.CANCEL)
         return waits or self.delay is not None or self.pause_on_failure is not None

@@ -1,46 +1,48 @@
-"""A schedule: its plan, and where it stands."""
+"""A schedule: its plan, and its state."""
 
 from dataclasses import replace
 from enum import StrEnum
 
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import Wake, WakeKind
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.schedules.plan import Plan
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import Wake, WakeKind
 
 
 class ScheduleStatus(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
-    BROKEN = "broken"  # it cannot be evaluated
+    BROKEN = "broken"  # its rule cannot be evaluated
     FINISHED = "finished"  # it never fires again
 
 
-MISSED = ""  # the span of the rule's own fire times that never became tasks
-LATE = "late"  # the span of those that did, and could not start in time; any other is a backfill
-CHECKED_AFTER: Millis = 5 * MINUTE  # if nobody reports the end of a span's run, the scanner looks
+# Span ids. An occurrence of the rule itself belongs to OWN_RULE; a span with that id has the rule's
+# fire times that never became tasks. Any id but these two is a backfill.
+OWN_RULE = ""
+LATE = "late"  # the rule's fire times that became tasks, but could not start in time
+SPAN_CHECK_DELAY: Millis = 5 * MINUTE  # until the scanner checks a run whose end was not reported
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Span:
-    """Fire times that run beside the ordinary course, at a pace: a backfill, or what was missed
-    and is made up for. A serial span runs them one after another, in order."""
+    """Fire times that run apart from the ordinary ones, at a pace: a backfill, or missed fire times
+    that are caught up on. A serial span runs them one after another, in order."""
 
     id: str
-    next_at: Millis  # no fire time before this is left
-    until: Millis  # nor is one from here on part of it
-    due_at: Millis  # when the next of them is to run; while one does, when to look after it
-    interval: Millis  # between one start and the next
+    next_at: Millis  # the first fire time that is left, or before it
+    until: Millis  # the end of the span, exclusive
+    due_at: Millis  # when the next run starts; during a run, when the scanner checks it
+    interval: Millis  # between two starts
     overlap: OverlapPolicy  # ALLOW: not serial
-    running: str | None = None  # of a serial span: the task whose end the next one waits for
+    running: str | None = None  # of a serial span: the task that the next run waits for
 
     @property
     def own(self) -> bool:
-        """Whether its fire times are the rule's own, and not those of a backfill."""
-        return self.id in (MISSED, LATE)
+        """Whether its fire times are the rule's own, not a backfill's."""
+        return self.id in (OWN_RULE, LATE)
 
     @property
     def serial(self) -> bool:
@@ -49,11 +51,12 @@ class Span:
     def covers(self, fire_time: Millis) -> bool:
         return self.next_at <= fire_time < self.until
 
-    def begun(self, task_id: str, now: Millis) -> "Span":
-        return replace(self, running=task_id, due_at=now + CHECKED_AFTER)
+    def with_run(self, task_id: str, now: Millis) -> "Span":
+        return replace(self, running=task_id, due_at=now + SPAN_CHECK_DELAY)
 
-    def freed(self, ended: Task | None, now: Millis) -> "Span":
-        """Its run is over: the next one starts at the pace, counted from the start of that run."""
+    def without_run(self, ended: Task | None, now: Millis) -> "Span":
+        """Returns the span after the end of its run: the next run starts one interval after the
+        start of that run, but not before now."""
         started_at = ended.current.started_at if ended and ended.current else 0
         return replace(self, running=None, due_at=max(now, started_at + self.interval))
 
@@ -63,42 +66,41 @@ class Schedule:
     id: str
     plan: Plan
     status: ScheduleStatus
-    version: int  # of the rule: what has not started in an older one starts no more
-    revision: int  # counts every write of the row
+    version: int  # of the rule: a run of an older version that has not started is not started
+    revision: int  # counts the writes of the row
     created_at: Millis
-    updated_at: Millis  # by a person: the scanner's own writes leave it alone
-    since: Millis  # when its version began: fire times after that are this version's
-    next_at: Millis | None  # the oldest fire time that is not settled; of a delay, None while a
-    # run is awaited
+    updated_at: Millis  # by a person; the scanner's writes do not change it
+    since: Millis  # when the version began: it has the fire times after that
+    next_at: Millis | None  # the oldest fire time not handled yet; None while a delay awaits a run
     wake: Wake | None = None
     put_at: tuple[Millis, ...] = ()  # the last two fire times that became tasks
     runs: int = 0
-    active: str | None = None  # the task that runs, if runs must not overlap; it may be over
-    active_since: Millis | None = None  # when it was let in
-    waiting: tuple[str, ...] = ()  # the tasks that wait for its end, in the order of their turns
+    active: str | None = None  # the running task, if runs must not overlap; it may have ended
+    active_since: Millis | None = None  # when it was allowed to start
+    waiting: tuple[str, ...] = ()  # the tasks that wait for the active one, in order
     awaited: str | None = None  # the task after whose end a delay counts
-    dead_runs: tuple[str, ...] = ()  # in a row, if they are counted
+    dead_runs: tuple[str, ...] = ()  # in a row, if the plan counts them
     spans: tuple[Span, ...] = ()
-    settled_until: Millis = (
-        0  # with run_once, a fire time before this starts only if its span says so
-    )
+    # With run_once, a fire time before this starts only if its span releases it.
+    settled_until: Millis = 0
     note: str | None = None  # why it was paused
     last_error: str | None = None
 
     @property
     def turns(self) -> tuple[Span, ...]:
-        """The spans whose turn it is: of those with the rule's own fire times, the first."""
+        """The spans that may run now: the backfills, and the first of the rule's own spans."""
         own = next((span for span in self.spans if span.own), None)
         return tuple(span for span in self.spans if span is own or not span.own)
 
 
-def placed(rules: Rules, schedule: Schedule, now: Millis) -> Wake | None:
-    """The wake comes a horizon before the next occurrence, so that the occurrence becomes a task
-    that is sent at once; never in the past, which would make it overdue."""
-    times = [s.due_at if s.running else s.due_at - rules.horizon for s in schedule.turns]
+def next_wake(wake_policy: WakePolicy, schedule: Schedule, now: Millis) -> Wake | None:
+    """Returns the wake of a schedule: a horizon before its next occurrence, so that the occurrence
+    becomes a task that is enqueued at once. Never in the past, which would make the wake
+    overdue."""
+    times = [s.due_at if s.running else s.due_at - wake_policy.horizon for s in schedule.turns]
     if schedule.status is ScheduleStatus.ACTIVE and schedule.next_at is not None:
-        times.append(schedule.next_at - rules.horizon)
+        times.append(schedule.next_at - wake_policy.horizon)
     if not times:
         return None
     at = max(min(times), now)
-    return rules.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, at, now=now)
+    return wake_policy.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, at, now=now)

@@ -1,25 +1,25 @@
-"""What the executor decides about an occurrence whose time has come, before it takes the lease.
+"""Start decisions: what the executor does with an occurrence before it takes the lease.
 
-Each decision may replace the schedule; it holds only once that write has succeeded.
+A decision may replace the schedule; then it is valid only once that write has succeeded.
 """
 
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.times import Millis
-from lambdas.core.values import value
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.times import Millis
+from duetime.core.value import value
 
-# Why an occurrence was cancelled, as its task says.
+# Why an occurrence was cancelled: the `reason` of its task.
 DELETED, CHANGED, PAUSED = "deleted", "changed", "paused"
 OVERLAP, MISFIRE = "overlap", "misfire"
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Start:
-    schedule: Schedule | None = None  # None: there is nothing to write
+    schedule: Schedule | None = None  # to be written; None: nothing
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Skip:
-    """It never starts."""
+    """The occurrence never starts."""
 
     reason: str
     schedule: Schedule | None = None
@@ -27,19 +27,19 @@ class Skip:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Wait:
-    """It waits for the end of the run that goes on, or for its time; then its delivery is sent
-    again."""
+    """The occurrence waits for the end of the active run, or for its time; then its delivery is
+    sent again."""
 
     schedule: Schedule | None = None
-    cancels: tuple[str, ...] = ()  # tasks that make room for it
-    wakes: str | None = None  # a task that waited longer, and whose turn it is
-    polls: bool = False  # the end of the run may go unreported: look again after a while
-    until: Millis | None = None  # when to look again, if it waits for its time
+    cancels: tuple[str, ...] = ()  # tasks to cancel in its favour
+    wakes: str | None = None  # a task that has waited longer, and starts first
+    polls: bool = False  # the end of the active run may go unreported: check again later
+    until: Millis | None = None  # when to check again, if it waits for its time
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Park:
-    """It could not start in time, and waits for its turn in a span of the schedule."""
+    """The occurrence is late, and waits for its turn in a span of the schedule."""
 
     schedule: Schedule | None = None
 

@@ -1,5 +1,5 @@
-"""For each step of a task's way, the conditional write that takes it.
+"""The steps of a task, each a conditional write.
 
-Every function is a pure decision that returns a change, or a verdict that holds one. Beside
-each condition stands who may lose the race, and why losing it is safe.
+Every function is a pure decision that returns a change, or a verdict with a change. The docstring
+beside each condition says who may lose the race, and why that is safe.
 """

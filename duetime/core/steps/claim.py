@@ -1,17 +1,17 @@
-"""claim and release: a scanner takes a task whose time is near, or gives it back."""
+"""claim and release: a scanner takes a task that is due soon, or gives it back."""
 
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import Delivery
-from lambdas.core.lifecycle import TRANSITIONS, Status, Step
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.times import HOUR, Millis
-from lambdas.core.wakes import Wake, WakeKind
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import Delivery
+from duetime.core.lifecycle import TRANSITIONS, Status, Step
+from duetime.core.times import HOUR, Millis
+from duetime.core.wake_policy import Draw, WakePolicy
+from duetime.core.wakes import Wake, WakeKind
 
 SET_ASIDE_FOR: Millis = HOUR
 
 
 def claim(
-    rules: Rules,
+    wake_policy: WakePolicy,
     found: Wake,
     *,
     now: Millis,
@@ -23,10 +23,10 @@ def claim(
     nothing; a cancel or a change of time has rewritten it and wins as well. The token stays,
     so a message that an earlier, released claim did send starts the same attempt, not another.
 
-    The index does not tell PENDING from RETRYING; nearly all are PENDING, and a claim that is
-    refused over a wake that still stands is looked at again (see watch.look).
+    The index does not distinguish PENDING from RETRYING. Nearly all tasks are PENDING; the scanner
+    checks a task whose claim was refused although its wake has not moved (see watch.check_wake).
 
-    The watch counts from `not_before` if the delivery is to be held back until then."""
+    If the delivery is held back until `not_before`, the watch counts from then."""
     visible_at = max(found.at, not_before)
     return Change(
         step=Step.CLAIM,
@@ -34,15 +34,18 @@ def claim(
         expect=Expect(statuses=frozenset({before}), wake=found),
         sets={
             "status": TRANSITIONS[Step.CLAIM][before],
-            "wake": rules.first_watch(found.task_id, found.lane, visible_at, now=now, draw=draw),
+            "wake": wake_policy.first_watch(
+                found.task_id, found.lane, visible_at, now=now, draw=draw
+            ),
             "updated_at": now,
         },
     )
 
 
-def release(rules: Rules, delivery: Delivery, *, now: Millis) -> Change:
-    """For a message that was refused, or whose fate is unknown. If it did go out and was taken
-    meanwhile, the status has moved on and there is nothing to give back."""
+def release(wake_policy: WakePolicy, delivery: Delivery, *, now: Millis) -> Change:
+    """Gives a task back to the scanner after its message was refused or its fate is unknown. If the
+    message did arrive and an executor has taken the lease, the status has changed and this write
+    is refused, which is right: there is nothing to give back."""
     before = Status.ENQUEUED if delivery.attempt == 1 else Status.RETRYING
     return Change(
         step=Step.RELEASE,
@@ -50,7 +53,7 @@ def release(rules: Rules, delivery: Delivery, *, now: Millis) -> Change:
         expect=Expect(statuses=frozenset({before}), token=delivery.token, wake=delivery.watch),
         sets={
             "status": TRANSITIONS[Step.RELEASE][before],
-            "wake": rules.wake(
+            "wake": wake_policy.wake(
                 WakeKind.DISPATCH, delivery.task_id, delivery.lane, delivery.due_at, now=now
             ),
             "updated_at": now,
@@ -58,13 +61,14 @@ def release(rules: Rules, delivery: Delivery, *, now: Millis) -> Change:
     )
 
 
-def set_aside(rules: Rules, found: Wake, *, now: Millis) -> Change:
-    """Move a wake that keeps failing out of the way, so that it holds nobody up, whatever the
-    status says: it may be what cannot be read. Whoever moved the wake first knew better."""
+def set_aside(wake_policy: WakePolicy, found: Wake, *, now: Millis) -> Change:
+    """Postpones a wake that keeps failing, so that it does not delay the others. It does not check
+    the status, which may be the unreadable part. If another writer has moved the wake first, this
+    write is refused, and that writer's wake is kept."""
     later = now + SET_ASIDE_FOR
     return Change(
         step=Step.WATCH,
         task_id=found.task_id,
         expect=Expect(statuses=None, wake=found),
-        sets={"wake": rules.wake(found.kind, found.task_id, found.lane, later, now=now)},
+        sets={"wake": wake_policy.wake(found.kind, found.task_id, found.lane, later, now=now)},
     )

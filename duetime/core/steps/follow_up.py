@@ -1,40 +1,43 @@
-"""settle: what must follow from the end of a task has been done.
+"""follow_up: the watch of a finished task whose follow-up is still to be run.
 
-A finished task that owes something keeps a watch. The relay pays at once and takes the watch away;
-if it does not, the scanner comes upon the watch and pays.
+A finished task with a follow-up keeps a watch. The relay runs the follow-up at once and removes the
+watch; if the relay fails, the watch comes due and the scanner runs the follow-up. The whole path is
+described in duetime.engine.followups.
 """
 
-from lambdas.core.change import Change, Expect
-from lambdas.core.lifecycle import Step, sources
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, Millis
-from lambdas.core.wakes import Wake, WakeKind
+from duetime.core.change import Change, Expect
+from duetime.core.lifecycle import Step, sources
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, Millis
+from duetime.core.wakes import Wake, WakeKind
 
-PATIENCE: Millis = 5 * MINUTE  # for the relay
+RELAY_GRACE: Millis = 5 * MINUTE  # how long the scanner leaves a follow-up to the relay
 
 
-def debt(task: Task, now: Millis) -> Wake | None:
-    """The wake of a task that ends now."""
+def follow_up_wake(task: Task, now: Millis) -> Wake | None:
+    """Returns the watch of a task that ends now; None if it has no follow-up."""
     occurrence = task.spec.occurrence
-    if occurrence is None or not occurrence.owes or task.wake is None:
+    if occurrence is None or not occurrence.has_follow_up or task.wake is None:
         return None
-    return task.wake.moved(WakeKind.WATCH, now + PATIENCE)
+    return task.wake.moved(WakeKind.WATCH, now + RELAY_GRACE)
 
 
-def settle(task: Task) -> Change:
-    """Whoever has revived it, or paid, has moved the wake."""
-    return _rewake(task, None)
+def follow_up_done(task: Task) -> Change:
+    """Removes the watch. If the task was revived, or another role has run the follow-up, the wake
+    has moved and this write is refused, which is safe."""
+    return _move_wake(task, None)
 
 
-def hasten(task: Task, now: Millis) -> Change:
-    """After a restart nobody but the scanner knows of the debt: it is to look now."""
-    return _rewake(task, task.wake.moved(WakeKind.WATCH, now) if task.wake else None)
+def follow_up_now(task: Task, now: Millis) -> Change:
+    """Brings the watch forward after a restart: the relay has lost the event, so the scanner runs
+    the follow-up at once."""
+    return _move_wake(task, task.wake.moved(WakeKind.WATCH, now) if task.wake else None)
 
 
-def _rewake(task: Task, wake: Wake | None) -> Change:
+def _move_wake(task: Task, wake: Wake | None) -> Change:
     return Change(
-        step=Step.SETTLE,
+        step=Step.FOLLOW_UP,
         task_id=task.id,
-        expect=Expect(statuses=sources(Step.SETTLE), wake=task.wake),
+        expect=Expect(statuses=sources(Step.FOLLOW_UP), wake=task.wake),
         sets={"wake": wake},
     )

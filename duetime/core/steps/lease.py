@@ -1,19 +1,36 @@
-"""lease and renew: an executor begins an attempt, and keeps the right to it."""
+"""lease and renew: an executor starts an attempt, and keeps the right to run it."""
 
 from typing import Any
 
-from lambdas.core import lease as terms
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import Delivery
-from lambdas.core.drift import drift
-from lambdas.core.lifecycle import Status, Step, sources
-from lambdas.core.task import Attempt, Progress, Task
-from lambdas.core.times import Millis
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import Delivery
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.task import Attempt, Progress, Task
+from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
+
+
+def drift(*, due_at: Millis, started_at: Millis) -> Millis:
+    return started_at - due_at
+
+
+LENGTH: Millis = 45 * SECOND
+HEARTBEAT: Millis = 10 * SECOND  # a lease outlasts four heartbeats
+MAX_SILENCE: Millis = 3 * HEARTBEAT  # without a renewal for so long, the holder must stop
+WATCH_AFTER: Millis = MINUTE  # from the end of a lease until the scanner checks the task
+
+
+def run_out(lease_until: Millis | None, now: Millis) -> bool:
+    """Whether the lease has run out, even by a clock that differs: the holder is presumed dead."""
+    return lease_until is not None and lease_until + CLOCK_SKEW < now
+
+
+def renewed(now: Millis) -> Millis:
+    return now + LENGTH
 
 
 def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
-    """Doubled, stale and cancelled deliveries lose here: the token is spent or the status has
-    moved on, and their message is worth nothing."""
+    """Starts the attempt of a delivery. A duplicate, outdated or cancelled delivery loses here: its
+    token is spent or the status has changed, and its message can be deleted."""
     if now < delivery.due_at:
         raise ValueError(f"task {delivery.task_id} is not due")
     started = Attempt(
@@ -34,7 +51,7 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
             "status": Status.RUNNING,
             "attempt": delivery.attempt,
             "holder": holder,
-            "lease_until": terms.renewed(now),
+            "lease_until": renewed(now),
             "current": started,
             "sends": delivery.written_at,
             "updated_at": now,
@@ -44,14 +61,14 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
 
 
 def renew(task: Task, *, now: Millis, progress: Progress | None = None) -> Change:
-    """A holder that lost its lease is refused, and learns so. The answer to a renewal also
-    tells whether somebody asked to cancel."""
-    sets: dict[str, Any] = {"lease_until": terms.renewed(now)}
+    """Extends the lease. A holder that has lost its lease is refused, and stops. The answer also
+    has `cancel_requested`, which is how a holder learns of a cancel request."""
+    sets: dict[str, Any] = {"lease_until": renewed(now)}
     if progress is not None:
         sets |= {"progress": progress, "updated_at": now}
     return Change(step=Step.RENEW, task_id=task.id, expect=held(task, Step.RENEW), sets=sets)
 
 
 def held(task: Task, step: Step) -> Expect:
-    """Only the holder of this very attempt: a late executor cannot touch a newer one's work."""
+    """Expects the holder of this attempt, so that a late executor cannot change a newer attempt."""
     return Expect(statuses=sources(step), attempt=task.attempt, holder=task.holder)

@@ -1,17 +1,20 @@
-"""revive: a dead task gets another life."""
+"""revive: a dead task is retried."""
 
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import new_token
-from lambdas.core.lifecycle import TRANSITIONS, Status, Step, sources
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import new_token
+from duetime.core.lifecycle import TRANSITIONS, Status, Step, sources
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.wake_policy import Draw, WakePolicy
 
 
-def revive(rules: Rules, task: Task, *, now: Millis, draw: Draw, delay: Millis = 0) -> Change:
-    """With as many attempts as at first; their numbers go on where they were, so that a fencing
-    token is never given twice. Of two revivals the second finds another token, and so does every
-    further copy of the dead letter. `delay`: many at once must not trample their target."""
+def revive(
+    wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw, delay: Millis = 0
+) -> Change:
+    """Gives a dead task as many attempts as it had at first. Attempt numbers continue, so that no
+    fencing token is used twice. Of two revivals the second finds another token and is refused, and
+    so is every further copy of the dead letter. `delay` spreads a bulk redrive, to spare the
+    targets."""
     due_at = now + delay
     return Change(
         step=Step.REVIVE,
@@ -21,7 +24,7 @@ def revive(rules: Rules, task: Task, *, now: Millis, draw: Draw, delay: Millis =
             "status": TRANSITIONS[Step.REVIVE][Status.DEAD],
             "token": new_token(due_at, draw.nonce),
             "due_at": due_at,
-            "wake": rules.place(task.id, task.lane, due_at, now=now, draw=draw),
+            "wake": wake_policy.place(task.id, task.lane, due_at, now=now, draw=draw),
             "budget": task.attempt + task.spec.retry.max_attempts,
             "cancel_requested": False,
             "progress": None,

@@ -1,18 +1,18 @@
-"""revoke: the messages of a task that has not started become worthless."""
+"""revoke: invalidates the messages of a task that has not started."""
 
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import new_token
-from lambdas.core.lifecycle import Step, sources
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import new_token
+from duetime.core.lifecycle import Step, sources
+from duetime.core.task import Task
+from duetime.core.times import Millis
 
 
 def revoke(task: Task, *, now: Millis, nonce: str) -> Change:
-    """Give the task a new token for the same due time.
+    """Gives the task a new token for the same due time.
 
-    Of two executors with copies of one message, the first may have been let in and not yet have
-    taken the lease when the second decides otherwise. The token settles it: a lease that was
-    taken first wins and refuses this change, a later one is refused."""
+    Two executors may hold copies of one message: the first may have decided to start the task, but
+    not taken the lease yet, when the second decides otherwise. The token decides the race: if the
+    lease is taken first, this change is refused; if this change is first, the lease is refused."""
     return Change(
         step=Step.REVOKE,
         task_id=task.id,

@@ -1,25 +1,25 @@
-"""submit: a task comes into being."""
+"""submit: a new task."""
 
-from lambdas.core.delivery import new_token
-from lambdas.core.lifecycle import Status
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import Millis, seconds
+from duetime.core.delivery import new_token
+from duetime.core.lifecycle import Status
+from duetime.core.task import Spec, Task
+from duetime.core.times import Millis, seconds
+from duetime.core.wake_policy import Draw, WakePolicy
 
 
-def submit(rules: Rules, task_id: str, spec: Spec, *, now: Millis, draw: Draw) -> Task:
-    """ENQUEUED, to be sent at once, if it is due within the horizon (the fast path);
-    otherwise PENDING until the scanner claims it. Written only if the id is not taken:
-    of two replays of one idempotency key the second writes and sends nothing."""
+def submit(wake_policy: WakePolicy, task_id: str, spec: Spec, *, now: Millis, draw: Draw) -> Task:
+    """Returns a task that is ENQUEUED if it is due within the horizon, so that it is sent at once
+    (the fast path); otherwise PENDING until the scanner claims it. It is stored only if its id is
+    free: of two replays of one idempotency key the second stores and sends nothing."""
     due_at = max(spec.run_at, now) + seconds(spec.jitter * draw.luck)
-    fast = rules.within_horizon(due_at, now)
+    fast = wake_policy.within_horizon(due_at, now)
     return Task(
         id=task_id,
         spec=spec,
         status=Status.ENQUEUED if fast else Status.PENDING,
         token=new_token(due_at, draw.nonce),
         due_at=due_at,
-        wake=rules.place(task_id, spec.priority, due_at, now=now, draw=draw),
+        wake=wake_policy.place(task_id, spec.priority, due_at, now=now, draw=draw),
         created_at=now,
         updated_at=now,
         budget=spec.retry.max_attempts,

@@ -1,20 +1,20 @@
-"""watch: a wake has come; look at the task and decide."""
+"""watch: the scanner checks a task whose wake has come due."""
 
 from typing import Any
 
-from lambdas.core import lease
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Status, Step, sources
-from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD, Draw, Rules
-from lambdas.core.steps.cancel import cancel, expire
-from lambdas.core.steps.claim import claim, release
-from lambdas.core.steps.record import lease_expired, leaves_delivery
-from lambdas.core.steps.settle import hasten
-from lambdas.core.task import Task
-from lambdas.core.times import HOUR, MINUTE, Millis
-from lambdas.core.values import value
-from lambdas.core.wakes import WakeKind
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.steps import lease
+from duetime.core.steps.cancel import cancel, expire
+from duetime.core.steps.claim import claim, release
+from duetime.core.steps.follow_up import follow_up_now
+from duetime.core.steps.record import lease_expired, leaves_delivery
+from duetime.core.task import Task
+from duetime.core.times import CLOCK_SKEW, HOUR, MINUTE, Millis
+from duetime.core.value import value
+from duetime.core.wake_policy import FIRST_WATCH, WATCH_SPREAD, Draw, WakePolicy
+from duetime.core.wakes import WakeKind
 
 SECOND_WATCH: Millis = 15 * MINUTE
 LONGEST_WATCH: Millis = 6 * HOUR
@@ -23,61 +23,70 @@ MAX_SKIPS = 3
 
 @value(frozen=True, kw_only=True, slots=True)
 class Verdict:
+    """What the scanner does with a task."""
+
     change: Change
-    sends: bool  # once the change stands, the delivery goes out
-    reason: str
+    enqueues: bool  # once the change is applied, the delivery is sent
+    reason: str  # for the log
 
 
-def look(rules: Rules, task: Task, *, now: Millis, draw: Draw, backed_up: bool) -> Verdict | None:
-    """What a wake whose time has come calls for; None if nothing is left to do."""
+def check_wake(
+    wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw, backed_up: bool
+) -> Verdict | None:
+    """Decides what to do with a task whose wake has come due; None if nothing is left to do."""
     if task.wake is None or task.status.finished:
         return None
     if task.status is Status.RUNNING:
-        return _look_at_running(rules, task, now=now, draw=draw)
-    if task.cancel_requested:  # while it ran; the attempt failed before it heard of it
-        return Verdict(change=cancel(task, now=now), sends=False, reason="cancelled")
+        return _check_running(wake_policy, task, now=now, draw=draw)
+    if task.cancel_requested:  # during an attempt that failed before it learned of it
+        return Verdict(change=cancel(task, now=now), enqueues=False, reason="cancelled")
     if task.expired(now):
-        return Verdict(change=expire(task, now=now), sends=False, reason="expired")
+        return Verdict(change=expire(task, now=now), enqueues=False, reason="expired")
     if task.wake.kind is WakeKind.DISPATCH:
-        change = claim(rules, task.wake, now=now, draw=draw, before=task.status)
-        return Verdict(change=change, sends=True, reason="due")
-    return _look_at_sent(rules, task, now=now, draw=draw, backed_up=backed_up)
+        change = claim(wake_policy, task.wake, now=now, draw=draw, before=task.status)
+        return Verdict(change=change, enqueues=True, reason="due")
+    return _check_sent(wake_policy, task, now=now, draw=draw, backed_up=backed_up)
 
 
-def orphan(rules: Rules, task: Task, *, now: Millis) -> Change | None:
-    """After a restart of the only runner no message is out and no holder lives: every delivery
-    is to be made again, every lease has run out. None if the task waits for its time anyway."""
+def recover_orphan(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Change | None:
+    """Recovers a task after a restart of the only runner: no message and no holder has survived, so
+    every delivery must be sent again, and every lease has run out. None if the task waits for its
+    due time, and needs nothing."""
     if task.status is Status.RUNNING:
-        return _move(rules, task, now, now=now, lease_until=now - lease.GRACE - 1)
+        return _move(wake_policy, task, now, now=now, lease_until=now - CLOCK_SKEW - 1)
     if task.wake is None or task.wake.kind is WakeKind.DISPATCH:
         return None
-    if task.owes:
-        return hasten(task, now)
-    return release(rules, delivery_of(task, now), now=now)
+    if task.has_follow_up:
+        return follow_up_now(task, now)
+    return release(wake_policy, delivery_of(task, now), now=now)
 
 
-def _look_at_running(rules: Rules, task: Task, *, now: Millis, draw: Draw) -> Verdict:
+def _check_running(wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw) -> Verdict:
     if lease.run_out(task.lease_until, now):
-        change = lease_expired(rules, task, now=now, draw=draw)
-        return Verdict(change=change, sends=leaves_delivery(change), reason="lease run out")
+        change = lease_expired(wake_policy, task, now=now, draw=draw)
+        return Verdict(change=change, enqueues=leaves_delivery(change), reason="lease run out")
     at = (task.lease_until or now) + lease.WATCH_AFTER
-    return Verdict(change=_move(rules, task, at, now=now), sends=False, reason="running")
+    return Verdict(change=_move(wake_policy, task, at, now=now), enqueues=False, reason="running")
 
 
-def _look_at_sent(rules: Rules, task: Task, *, now: Millis, draw: Draw, backed_up: bool) -> Verdict:
-    """A message that was not taken is lost, or stands in a long line: a backlog must neither
-    multiply messages nor push a task back, so a crowded lane gets no second copy at first."""
+def _check_sent(
+    wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw, backed_up: bool
+) -> Verdict:
+    """A message that no executor has taken is either lost or waits in a backlog. A backlog must not
+    multiply messages, nor delay a task further, so a backed-up lane gets no second copy at
+    first."""
     if backed_up and task.skips < MAX_SKIPS:
         at = now + FIRST_WATCH + round(WATCH_SPREAD * draw.spread)
-        change = _move(rules, task, at, now=now, skips=task.skips + 1)
-        return Verdict(change=change, sends=False, reason="lane backed up")
-    at = now + min(SECOND_WATCH * 2**task.sends, LONGEST_WATCH)
-    change = _move(rules, task, at, now=now, sends=task.sends + 1, skips=0)
-    return Verdict(change=change, sends=True, reason="message not taken")
+        change = _move(wake_policy, task, at, now=now, skips=task.skips + 1)
+        return Verdict(change=change, enqueues=False, reason="lane backed up")
+    at = now + min(SECOND_WATCH * 2**task.resends, LONGEST_WATCH)
+    change = _move(wake_policy, task, at, now=now, sends=task.resends + 1, skips=0)
+    return Verdict(change=change, enqueues=True, reason="message not taken")
 
 
-def _move(rules: Rules, task: Task, at: Millis, *, now: Millis, **sets: Any) -> Change:
-    """Move the watch; a task that was leased, finished or claimed meanwhile needs it no more."""
+def _move(wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, **sets: Any) -> Change:
+    """Moves the watch. If the task was leased, ended or claimed meanwhile, this write is refused,
+    and the watch is not needed any more."""
     return Change(
         step=Step.WATCH,
         task_id=task.id,
@@ -86,5 +95,5 @@ def _move(rules: Rules, task: Task, at: Millis, *, now: Millis, **sets: Any) -> 
             wake=task.wake,
             lease_until=task.lease_until,
         ),
-        sets={"wake": rules.wake(WakeKind.WATCH, task.id, task.lane, at, now=now), **sets},
+        sets={"wake": wake_policy.wake(WakeKind.WATCH, task.id, task.lane, at, now=now), **sets},
     )

@@ -1,7 +1,7 @@
-"""The child that runs one isolated handler: `python -m lambdas.executor.isolated FD LIFE PID`.
+"""The child that runs one isolated handler: `python -m duetime.executor.isolation FD LIFE PID`.
 
-It forks: the handler runs in the fork, and its parent becomes the keeper, which ends it and all
-that it has started when the executor says so or dies.
+It forks: the handler runs in the fork, and its parent becomes the supervisor, which kills it and
+everything that it has started when the executor closes `LIFE` or dies.
 """
 
 import importlib
@@ -12,17 +12,25 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NoReturn
 
-from lambdas import log_lines, registry, task_log
-from lambdas.core.errors import Snooze
-from lambdas.core.results import encode_result
-from lambdas.core.task import Progress
-from lambdas.executor import processes
-from lambdas.executor.calling import call
-from lambdas.executor.context import Context
-from lambdas.executor.failures import failure_of
-from lambdas.executor.keeper import keep
-from lambdas.executor.targets import TargetFailed
-from lambdas.executor.wire import SPARE_AGAIN, Failed, Order, Renewal, Succeeded
+from duetime.core.errors import Snooze
+from duetime.core.results import encode_result
+from duetime.core.task import Progress
+from duetime.executor.call_handler import call_handler
+from duetime.executor.failures import failure_of
+from duetime.executor.isolation import process_tree as processes
+from duetime.executor.isolation.protocol import (
+    PROCESS_RETRY_DELAY,
+    Failed,
+    Renewal,
+    RunRequest,
+    Succeeded,
+)
+from duetime.executor.isolation.supervisor import supervise
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets import TargetFailed
+from duetime.handlers import registry
+from duetime.logs import formatting as log_lines
+from duetime.logs import task_context as task_log
 
 
 class Parent:
@@ -31,108 +39,111 @@ class Parent:
     def __init__(self, pipe: "Connection[Any, Any]") -> None:
         self._pipe = pipe
         self._answers: SimpleQueue[None] = SimpleQueue()
-        self._turn = Lock()  # a handler may have threads of its own
+        self._lock = Lock()  # a handler may have threads of its own
 
     def renew(self, progress: Progress | None) -> None:
-        with self._turn:
+        with self._lock:
             self._pipe.send(Renewal(progress=progress))
             self._answers.get()
 
-    def tell(self, outcome: Succeeded | Failed) -> None:
-        with self._turn:
+    def report(self, outcome: Succeeded | Failed) -> None:
+        with self._lock:
             self._pipe.send(outcome)
 
-    def listen(self, ctx: Context) -> None:
+    def listen(self, control: RunControl) -> None:
         while True:
             try:
-                word = self._pipe.recv()
+                notice = self._pipe.recv()
             except (EOFError, OSError):
                 _end()
-            if word.stop:
-                ctx.stop()
-            if word.answer:
+            if notice.stop:
+                control.request_stop()
+            if notice.answers_renewal:
                 self._answers.put(None)
 
 
 def main(fd: int, life: int, executor: int) -> None:
-    """`fd` is the executor's pipe, `life` ends with the executor, which has the id `executor`."""
-    for one in (fd, life):
-        os.set_inheritable(one, False)
+    """`fd` is the pipe to the executor, `life` a pipe that closes when the executor ends, and
+    `executor` its process id."""
+    for descriptor in (fd, life):
+        os.set_inheritable(descriptor, False)
     processes.adopt_orphans()
     pipe = Connection(fd)
     if handler := _fork(pipe):
         pipe.close()
-        keep(handler, life, executor)
+        supervise(handler, life, executor)
     os.close(life)
-    os.setpgid(0, 0)  # so that a handler that signals its group does not reach the keeper
+    os.setpgid(0, 0)  # so that a handler that signals its group does not reach the supervisor
     processes.end_with_parent()
     try:
-        order = pipe.recv()
+        request = pipe.recv()
     except EOFError:
-        return  # it is gone already
-    run(order, Parent(pipe))
+        return  # the executor is gone already
+    run(request, Parent(pipe))
 
 
 def _fork(pipe: "Connection[Any, Any]") -> int:
     try:
         return os.fork()
     except OSError as error:
-        snooze = Snooze(SPARE_AGAIN, f"no process could be started in the child: {error}")
+        snooze = Snooze(PROCESS_RETRY_DELAY, f"no process could be started in the child: {error}")
         pipe.send(Failed(failure=failure_of(snooze)))
         raise SystemExit from None
 
 
-def run(order: Order, parent: Parent) -> None:
-    _take_over(order)
-    if order.logs is not None:
-        log_lines.install(order.logs)
-    ctx = Context(order.task, parent.renew, lambda: order.previous)
+def run(request: RunRequest, parent: Parent) -> None:
+    _restore_paths(request)
+    if request.logs is not None:
+        log_lines.install(request.logs)
+    control = RunControl(request.task, parent.renew, lambda: request.previous)
     try:
-        _listen(parent, ctx)
-        result = encode_result(_call(order, ctx))
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the executor is told
-        parent.tell(Failed(failure=failure_of(error)))
+        _listen(parent, control)
+        result = encode_result(_call(request, control))
+    except BaseException as error:  # noqa: BLE001 - the executor gets every kind of failure
+        parent.report(Failed(failure=failure_of(error)))
     else:
-        parent.tell(Succeeded(result=result))
+        parent.report(Succeeded(result=result))
 
 
-def _listen(parent: Parent, ctx: Context) -> None:
+def _listen(parent: Parent, control: RunControl) -> None:
     try:
-        Thread(target=parent.listen, args=(ctx,), daemon=True).start()
+        Thread(target=parent.listen, args=(control,), daemon=True).start()
     except RuntimeError as error:
-        raise Snooze(SPARE_AGAIN, f"no thread could be started in the child: {error}") from None
+        raise Snooze(
+            PROCESS_RETRY_DELAY, f"no thread could be started in the child: {error}"
+        ) from None
 
 
-def _call(order: Order, ctx: Context) -> Any:
-    token = task_log.begin(order.task)
+def _call(request: RunRequest, control: RunControl) -> Any:
+    token = task_log.begin(request.task)
     try:
-        return call(_handler(order), order.task.spec.payload, ctx)
+        return call_handler(_handler(request), request.task.spec.payload, control)
     finally:
         task_log.end(token)
 
 
-def _take_over(order: Order) -> None:
-    sys.path[:] = order.path
+def _restore_paths(request: RunRequest) -> None:
+    sys.path[:] = request.path
     os.environ.pop("PYTHONPATH", None)
-    if order.python_path is not None:
-        os.environ["PYTHONPATH"] = order.python_path
+    if request.python_path is not None:
+        os.environ["PYTHONPATH"] = request.python_path
 
 
-def _handler(order: Order) -> registry.Handler:
+def _handler(request: RunRequest) -> registry.Handler:
     try:
-        importlib.import_module(order.module)
+        importlib.import_module(request.module)
     except ImportError as error:
-        reason = f"{order.module!r} cannot be imported in a child: {error}"
+        reason = f"{request.module!r} cannot be imported in a child: {error}"
         raise TargetFailed("UnknownHandler", reason) from None
-    handler = registry.find(order.name)
+    handler = registry.find(request.name)
     if handler is None:
-        reason = f"{order.module!r} registers no handler {order.name!r} in a child"
+        reason = f"{request.module!r} registers no handler {request.name!r} in a child"
         raise TargetFailed("UnknownHandler", reason)
     return handler.run
 
 
 def _end() -> NoReturn:
-    """The keeper sees to what the handler has started."""
+    """The supervisor kills what the handler has started."""
     processes.kill(os.getpid())
     os._exit(1)  # not reached
 

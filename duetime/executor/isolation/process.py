@@ -1,6 +1,6 @@
-"""An isolated handler, seen from the executor: a child that runs it, and a pipe to talk by.
+"""The executor's side of an isolated handler: the child process, and the pipe to it.
 
-The pipe has a descriptor of its own, so that what the handler prints goes where it always goes.
+The pipe has a descriptor of its own, so the handler's stdout and stderr stay as they are.
 """
 
 import errno
@@ -14,33 +14,40 @@ from multiprocessing.connection import Pipe
 from time import monotonic
 from typing import Any, BinaryIO
 
-from lambdas import log_lines
-from lambdas.core.errors import Snooze
-from lambdas.core.results import Encoded
-from lambdas.core.task import Progress, Task
-from lambdas.executor import processes
-from lambdas.executor.context import Context
-from lambdas.executor.failures import FailedElsewhere
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets import TargetFailed
-from lambdas.executor.wire import SPARE_AGAIN, Failed, Order, Renewal, Succeeded, Word
-from lambdas.forks import keep_from_children
-from lambdas.registry import Registered
+from duetime.core.errors import Snooze, Stopped
+from duetime.core.results import Encoded
+from duetime.core.task import Progress, Task
+from duetime.executor.failures import FailedElsewhere
+from duetime.executor.isolation import process_tree as processes
+from duetime.executor.isolation.protocol import (
+    PROCESS_RETRY_DELAY,
+    Failed,
+    Renewal,
+    RunRequest,
+    StopNotice,
+    Succeeded,
+)
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets import TargetFailed
+from duetime.forks import keep_from_children
+from duetime.handlers.context import Context
+from duetime.handlers.registry import Registered
+from duetime.logs import formatting as log_lines
 
 log = logging.getLogger(__name__)
 
-LOOK = 0.1  # seconds between two looks at whether the handler is to stop
-SCARCE = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-LEAVING = 1.0  # seconds that a child gets to end by itself once it has said its last word
-KEEPING = 10.0  # seconds that its keeper gets to end it, before the executor does
+POLL_INTERVAL = 0.1  # seconds between two checks whether the handler should stop
+OUT_OF_RESOURCES = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+EXIT_TIMEOUT = 1.0  # seconds for a child to end by itself after it has sent its outcome
+SUPERVISOR_TIMEOUT = 10.0  # seconds for the supervisor to kill the handler
 
 
-class Gone(Exception):
-    """The child does not answer any more."""
+class ChildGone(Exception):
+    """Raised when the child no longer answers."""
 
 
 class Child:
-    """The handler's process and its keeper, which is the one that is waited for."""
+    """The handler's process and its supervisor. `_process` is the supervisor."""
 
     def __init__(self) -> None:
         self._killed_at: float | None = None
@@ -48,98 +55,98 @@ class Child:
             self._pipe, theirs = Pipe()
             opened.callback(self._pipe.close)
             with theirs:
-                life, self._life = _a_pipe()
+                life, self._life = _open_pipe()
                 opened.callback(self._life.close)
                 with life:
-                    self._system = _start(theirs.fileno(), life.fileno())
-            opened.pop_all()  # it was started: they stay open
-        keep_from_children(self)  # a child that keeps `life` would keep this one alive
+                    self._process = _start(theirs.fileno(), life.fileno())
+            opened.pop_all()  # the child has started: they stay open
+        keep_from_children(self)  # a fork that inherits `life` would keep this child alive
 
     def descriptors(self) -> list[int]:
         ends = (self._pipe, self._life)
         return [end.fileno() for end in ends if not end.closed]
 
-    def say(self, word: Order | Word) -> None:
+    def send(self, message: RunRequest | StopNotice) -> None:
         try:
-            self._pipe.send(word)
+            self._pipe.send(message)
         except OSError:
-            raise Gone from None
+            raise ChildGone from None
 
-    def hear(self) -> Any:
-        """None if it says nothing for a while."""
+    def receive(self) -> Any:
+        """Returns None if no message comes for POLL_INTERVAL."""
         try:
-            # Somebody else may hold the other end, if the handler has forked.
-            alive = self._system.poll() is None
-            if self._pipe.poll(LOOK):
+            # A fork of the handler may hold the other end of the pipe, so EOF is not enough.
+            alive = self._process.poll() is None
+            if self._pipe.poll(POLL_INTERVAL):
                 return self._pipe.recv()
         except (EOFError, OSError):
-            raise Gone from None
-        if not alive or self._has_long_been_killed():
-            raise Gone
+            raise ChildGone from None
+        if not alive or self._kill_timed_out():
+            raise ChildGone
         return None
 
-    def leave(self) -> int | None:
-        """Let it end by itself; how it did."""
+    def wait_for_exit(self) -> int | None:
+        """Returns the exit code, or None if the child does not end by itself."""
         with suppress(subprocess.TimeoutExpired):
-            return self._system.wait(LEAVING)
+            return self._process.wait(EXIT_TIMEOUT)
         return None
 
     def kill(self) -> None:
-        """With whatever it has started and left behind: the keeper does it. From any thread, and
-        more than once."""
+        """Have the supervisor kill the handler and everything that it has started. Any thread may
+        call this, and more than once."""
         self._killed_at = self._killed_at or monotonic()
         self._life.close()
 
-    def _has_long_been_killed(self) -> bool:
-        return self._killed_at is not None and monotonic() - self._killed_at > KEEPING
+    def _kill_timed_out(self) -> bool:
+        return self._killed_at is not None and monotonic() - self._killed_at > SUPERVISOR_TIMEOUT
 
     def close(self) -> None:
         self.kill()
         try:
-            self._system.wait(KEEPING)
+            self._process.wait(SUPERVISOR_TIMEOUT)
         except subprocess.TimeoutExpired:
-            self._end_keeper()
+            self._kill_supervisor()
         self._pipe.close()
 
-    def _end_keeper(self) -> None:
-        """A handler that stops its parent must not hold up the executor."""
-        log.warning("keeper killed: it did not end the handler", extra={"step": "execute"})
+    def _kill_supervisor(self) -> None:
+        """A handler may stop its parent with a signal; that must not block the executor."""
+        log.warning("supervisor killed: handler not ended in time", extra={"step": "execute"})
         if processes.LINUX:
-            processes.kill_below(self._system.pid, KEEPING)
-        self._system.kill()
-        self._system.wait()
+            processes.kill_below(self._process.pid, SUPERVISOR_TIMEOUT)
+        self._process.kill()
+        self._process.wait()
 
 
-def run_in_child(handler: Registered, task: Task, ctx: Context) -> Any:
-    child = _a_child()
+def run_in_child(handler: Registered, task: Task, control: RunControl) -> Any:
+    child = _start_child()
     try:
-        with ctx.brake.by(child.kill):
-            child.say(_order(handler, task, ctx))
-            last = _serve(child, ctx)
-            child.leave()
-    except Gone:
-        if ctx.brake.pulled:
+        with control.interrupt.stopping_with(child.kill):
+            child.send(_request(handler, task, control.context))
+            outcome = _serve(child, control.context)
+            child.wait_for_exit()
+    except ChildGone:
+        if control.interrupt.triggered:
             raise Stopped from None
-        raise TargetFailed("ChildDied", _told(child.leave())) from None
+        raise TargetFailed("ChildDied", _death(child.wait_for_exit())) from None
     finally:
         child.close()
-    if isinstance(last, Failed):
-        raise FailedElsewhere(last.failure)
-    return None if last.result is None else Encoded(last.result)
+    if isinstance(outcome, Failed):
+        raise FailedElsewhere(outcome.failure)
+    return None if outcome.result is None else Encoded(outcome.result)
 
 
-def _a_child() -> Child:
-    """A machine that has no process to spare is no fault of the task's."""
+def _start_child() -> Child:
+    """Raises Snooze if the machine is out of processes, which costs the task no attempt."""
     try:
         return Child()
     except OSError as error:
-        if error.errno not in SCARCE:
+        if error.errno not in OUT_OF_RESOURCES:
             raise
-        raise Snooze(SPARE_AGAIN, f"no child could be started: {error}") from None
+        raise Snooze(PROCESS_RETRY_DELAY, f"no child could be started: {error}") from None
 
 
-def _order(handler: Registered, task: Task, ctx: Context) -> Order:
-    return Order(
+def _request(handler: Registered, task: Task, ctx: Context) -> RunRequest:
+    return RunRequest(
         path=list(sys.path),
         module=handler.run.__module__,
         name=handler.name,
@@ -151,17 +158,17 @@ def _order(handler: Registered, task: Task, ctx: Context) -> Order:
 
 
 def _serve(child: Child, ctx: Context) -> Succeeded | Failed:
-    told = False
+    stop_sent = False
     while True:
-        if ctx.cancelled and not told:
-            told = True
-            child.say(Word(stop=True, answer=False))
-        match child.hear():
+        if ctx.cancelled and not stop_sent:
+            stop_sent = True
+            child.send(StopNotice(stop=True, answers_renewal=False))
+        match child.receive():
             case Renewal(progress=progress):
                 _renew(ctx, progress)
-                child.say(Word(stop=ctx.cancelled, answer=True))
-            case Succeeded() | Failed() as last:
-                return last
+                child.send(StopNotice(stop=ctx.cancelled, answers_renewal=True))
+            case Succeeded() | Failed() as outcome:
+                return outcome
 
 
 def _renew(ctx: Context, progress: Progress | None) -> None:
@@ -171,16 +178,16 @@ def _renew(ctx: Context, progress: Progress | None) -> None:
         ctx.progress(progress.fraction, progress.message)
 
 
-def _a_pipe() -> tuple[BinaryIO, BinaryIO]:
+def _open_pipe() -> tuple[BinaryIO, BinaryIO]:
     reads, writes = os.pipe()
     return os.fdopen(reads, "rb", 0), os.fdopen(writes, "wb", 0)
 
 
 def _start(fd: int, life: int) -> subprocess.Popen[bytes]:
-    # A group of its own: Ctrl-C is for the runner.
-    order = [str(number) for number in (fd, life, os.getpid())]
+    # A process group of its own, so that Ctrl-C reaches the runner alone.
+    arguments = [str(number) for number in (fd, life, os.getpid())]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "lambdas.executor.isolated", *order],
+        [sys.executable, "-P", "-m", "duetime.executor.isolation", *arguments],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(entry or os.curdir for entry in sys.path)},
         stdin=subprocess.DEVNULL,
         pass_fds=[fd, life],
@@ -188,7 +195,7 @@ def _start(fd: int, life: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _told(code: int | None) -> str:
+def _death(code: int | None) -> str:
     if code is None:
         return "the child stopped talking"
     if code >= 0:

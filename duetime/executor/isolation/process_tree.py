@@ -1,7 +1,7 @@
-"""The processes below one, and their end.
+"""The descendants of a process, and how to kill them.
 
-Linux lists them in /proc, whatever group or session they have put themselves into. Elsewhere only
-a process group can be ended.
+Linux lists them in /proc, even if they have changed their group or session. Elsewhere only a
+process group can be killed.
 """
 
 import os
@@ -11,7 +11,7 @@ from contextlib import suppress
 from time import monotonic, sleep
 
 LINUX = sys.platform == "linux"
-BETWEEN_LOOKS = 0.005  # seconds
+KILL_INTERVAL = 0.005  # seconds
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -22,27 +22,29 @@ def adopt_orphans() -> None:
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the one that forked it ends."""
+    """Have the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def kill_below(root: int, patience: float) -> bool:
-    """Kill every process below `root`, those too that come to be meanwhile; False if some are left
-    when patience, in seconds, is over."""
-    give_up = monotonic() + patience
-    while living := _below(root):
+def kill_below(root: int, timeout: float) -> bool:
+    """Kill every descendant of `root`, including those that start meanwhile. Returns False if some
+    are left after `timeout` seconds."""
+    give_up = monotonic() + timeout
+    while living := _descendants(root):
         for pid in living:
             kill(pid)
         if root == os.getpid():
             reap()
         if monotonic() > give_up:
             return False
-        sleep(BETWEEN_LOOKS)
+        sleep(KILL_INTERVAL)
     return True
 
 
 def kill(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # it is gone, or has become another's
+    with suppress(
+        ProcessLookupError, PermissionError
+    ):  # it has ended, or its id belongs to another user's process
         os.kill(pid, signal.SIGKILL)
 
 
@@ -52,7 +54,7 @@ def kill_group(pid: int) -> None:
 
 
 def reap() -> dict[int, int]:
-    """The children of this process that have ended, each with its wait status."""
+    """Returns the children of this process that have ended, each with its wait status."""
     ended = {}
     with suppress(ChildProcessError):  # there are none
         while True:
@@ -63,20 +65,20 @@ def reap() -> dict[int, int]:
     return ended
 
 
-def _below(root: int) -> list[int]:
-    """Those that have not ended; a parent comes before its children."""
+def _descendants(root: int) -> list[int]:
+    """Returns the living descendants, each parent before its children."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (parent := _living_parent(name)) is not None:
             children.setdefault(parent, []).append(int(name))
     found = list(children.get(root, ()))
-    for pid in found:  # which grows meanwhile
+    for pid in found:  # the list grows meanwhile
         found += children.get(pid, ())
     return found
 
 
 def _living_parent(pid: str) -> int | None:
-    """None for a process that has ended. Its name, in brackets, may hold anything."""
+    """Returns None for a process that has ended. Its name, in brackets, may hold any character."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent, *_ = file.read().rpartition(b")")[2].split()

@@ -1,33 +1,33 @@
-"""What an executor and the child that runs an isolated handler say to each other."""
+"""The messages between an executor and the child process that runs an isolated handler."""
 
-from lambdas.core.steps.record import Failure
-from lambdas.core.task import Progress, Task
-from lambdas.core.values import value
-from lambdas.executor.context import Previous
-from lambdas.log_lines import LogSettings
+from duetime.core.steps.record import Failure
+from duetime.core.task import Progress, Task
+from duetime.core.value import value
+from duetime.handlers.context import Previous
+from duetime.logs.formatting import LogSettings
 
-SPARE_AGAIN = 10  # seconds until an attempt is made again for which there was no process to spare
+PROCESS_RETRY_DELAY = 10  # seconds, after an attempt for which no process could be started
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Order:
-    """The first thing that a child hears."""
+class RunRequest:
+    """The first message to a child."""
 
     path: list[str]
     module: str
     name: str
     task: Task
-    previous: Previous | None  # asked for beforehand: a child cannot look anything up
-    python_path: str | None  # what the environment said before the child was found by it
-    logs: LogSettings | None = None  # how the executor logs, if the child is to log like it
+    previous: Previous | None  # read beforehand: a child has no access to the store
+    python_path: str | None  # PYTHONPATH as it was before the executor replaced it for the child
+    logs: LogSettings | None = None  # how the executor logs, if the child is to log the same way
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class Word:
+class StopNotice:
     """To the child: whether the handler should stop."""
 
     stop: bool
-    answer: bool  # to a renewal; otherwise unasked
+    answers_renewal: bool
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -37,7 +37,7 @@ class Renewal:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Succeeded:
-    result: str | None  # JSON: its classes need not be known here
+    result: str | None  # JSON: the executor need not know the classes of the handler
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -1,8 +1,8 @@
-"""The keeper: parent of an isolated handler's process, and the one that ends it.
+"""The supervisor: the parent of an isolated handler's process, which kills it.
 
-It runs no code of the handler's, so nothing can hold it up. When the handler's process has ended,
-or the executor wants an end to it or is dead itself, the keeper kills everything that the handler
-has started, and then ends the way the handler's process did.
+It runs no code of the handler, so the handler cannot block it. When the handler's process has
+ended, or the executor closes the pipe or dies, the supervisor kills everything that the handler has
+started. It then ends with the exit status of the handler's process.
 """
 
 import os
@@ -11,14 +11,14 @@ import select
 import signal
 from typing import NoReturn
 
-from lambdas.executor import processes
+from duetime.executor.isolation import process_tree as processes
 
-LOOK = 1_000  # milliseconds between two looks at whether the executor still lives
-PATIENCE = 5.0  # seconds for killing what multiplies as fast as it is killed
+EXECUTOR_CHECK_INTERVAL = 1_000  # milliseconds between two checks that the executor lives
+KILL_TIMEOUT = 5.0  # seconds to kill processes that multiply as fast as they are killed
 
 
-def keep(handler: int, life: int, executor: int) -> NoReturn:
-    """`handler` and `executor` are process ids; `life` ends when the executor closes its end."""
+def supervise(handler: int, life: int, executor: int) -> NoReturn:
+    """`handler` and `executor` are process ids; `life` is a pipe that the executor closes."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a handler may signal its parent by mistake
     status = _wait(handler, life, executor)
@@ -26,15 +26,16 @@ def keep(handler: int, life: int, executor: int) -> NoReturn:
         processes.kill(handler)
         status = os.waitpid(handler, 0)[1]
     if processes.LINUX:
-        processes.kill_below(os.getpid(), PATIENCE)
+        processes.kill_below(os.getpid(), KILL_TIMEOUT)
     else:
         processes.kill_group(handler)
-    _end_like(status)
+    _exit_like(status)
 
 
 def _wait(handler: int, life: int, executor: int) -> int | None:
-    """How the handler's process has ended; None if it is to be ended. A copy of the executor, made
-    by a handler that forked there, may hold the other end of `life`: so its id is looked at too."""
+    """Returns the wait status of the handler's process, or None if it must be killed. A handler
+    that forked inside the executor may hold the other end of `life`, so the parent's process id
+    is checked too."""
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes)
@@ -46,17 +47,17 @@ def _wait(handler: int, life: int, executor: int) -> int | None:
         status = processes.reap().get(handler)
         if status is not None:
             return status
-        ready = dict(events.poll(LOOK))
+        ready = dict(events.poll(EXECUTOR_CHECK_INTERVAL))
         if life in ready or os.getppid() != executor:
             return None
         if woken in ready:
             os.read(woken, 4_096)
 
 
-def _end_like(status: int) -> NoReturn:
+def _exit_like(status: int) -> NoReturn:
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core, of the handler, is enough
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the handler's own core dump is enough
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)

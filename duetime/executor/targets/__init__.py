@@ -1,17 +1,17 @@
-"""What a task can do: one module per target type."""
+"""The targets of tasks, one module per type."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from lambdas.core.errors import DuetimeError
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.executor.context import Context
+from duetime.core.errors import DuetimeError
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.executor.run_control import RunControl
 
 
 class Target(Protocol):
-    def __call__(self, task: Task, ctx: Context) -> Any:
-        """Do it and return a JSON-able result; raise to fail the attempt."""
+    def __call__(self, task: Task, control: RunControl) -> Any:
+        """Return a result that can become JSON, or raise to fail the attempt."""
         ...
 
 
@@ -19,7 +19,7 @@ Targets = Mapping[str, Target]
 
 
 class TargetFailed(DuetimeError):
-    """A target that answered, and said no."""
+    """Raised by a target whose call failed in a way that it can describe."""
 
     def __init__(
         self,

@@ -1,19 +1,19 @@
-"""Which addresses an executor calls: a task must not be a way into a private network."""
+"""The addresses that an executor may call, so that a task opens no way into a private network."""
 
 import ipaddress
 import re
 import socket
 from collections.abc import Sequence
 
-from lambdas.core.values import value
-from lambdas.executor.targets.addresses import IPAddress, IPNetwork, Kind, kind_of, reached_by
+from duetime.core.value import value
+from duetime.executor.targets.ip_ranges import IPAddress, IPNetwork, Kind, kind_of, reached_by
 
 _NAME = re.compile(r"(\*\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
 LONGEST_NAME = 253
 
 
 class AddressRefused(Exception):
-    """The rules do not admit the address that a host is at; the text says how to allow it."""
+    """Raised for a host whose address is not allowed; the message says how to allow it."""
 
 
 @value(frozen=True, slots=True)
@@ -25,23 +25,23 @@ class Destination:
 
 @value(frozen=True, slots=True)
 class AllowedNetwork:
-    """An address or a range. A range never opens a metadata address: that must be named itself."""
+    """An address or a range. A range never allows a metadata address: list that one by itself."""
 
     network: IPNetwork
 
-    def opens(self, to: Destination) -> bool:
+    def allows(self, to: Destination) -> bool:
         exact = self.network.prefixlen == self.network.max_prefixlen
         return to.ip in self.network and (exact or to.kind is not Kind.METADATA)
 
 
 @value(frozen=True, slots=True)
 class AllowedName:
-    """A host, or with `*.` all below a domain. A name opens private networks and nothing else:
-    whoever runs its DNS must not be able to point it at loopback or at metadata."""
+    """A host, or with `*.` every host below a domain. A name allows private addresses only: its
+    DNS must not be able to point it at loopback or at a metadata address."""
 
     name: str
 
-    def opens(self, to: Destination) -> bool:
+    def allows(self, to: Destination) -> bool:
         return to.kind is Kind.PRIVATE and self._matches(to.host.lower().rstrip("."))
 
     def _matches(self, host: str) -> bool:
@@ -64,9 +64,14 @@ def parse_allowed(text: str) -> Allowed:
 
 
 @value(frozen=True, kw_only=True, slots=True)
-class AddressRules:
-    """`kinds` are called beside public addresses, `allowed` whatever kind they are; the hints
-    tell a user whose call was refused what to change."""
+class AddressPolicy:
+    """The rules for addresses that are not public.
+
+    Attributes:
+        kinds: Kinds of addresses that are allowed.
+        allowed: Hosts, addresses and ranges that are allowed.
+        hint: What a user may change after a refusal.
+        private_hint: The same for a private address."""
 
     kinds: frozenset[Kind] = frozenset()
     allowed: Sequence[Allowed] = ()
@@ -79,7 +84,7 @@ class AddressRules:
         to = Destination(host, ip, kind_of(ip))
         if to.kind is Kind.PUBLIC or to.kind in self.kinds:
             return
-        if not any(entry.opens(to) for entry in self.allowed):
+        if not any(entry.allows(to) for entry in self.allowed):
             raise AddressRefused(self._refusal(to, address))
 
     def _refusal(self, to: Destination, address: str) -> str:
@@ -88,22 +93,22 @@ class AddressRules:
         return f"{where}, a {to.kind} address; {hint.format(host=to.host, address=to.ip)}"
 
 
-PUBLIC_ONLY = AddressRules()
+PUBLIC_ONLY = AddressPolicy()
 
 
-def check_name(host: str, port: int | None, rules: AddressRules) -> None:
+def check_name(host: str, port: int | None, policy: AddressPolicy) -> None:
     name = host.strip("[]")
     try:
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except OSError:
         return  # connecting fails as well, and says why
     for *_, (address, *_) in found:
-        rules.check(name, str(address))
+        policy.check(name, str(address))
 
 
-def check_peer(connection: socket.socket, host: str, rules: AddressRules) -> socket.socket:
+def check_peer(connection: socket.socket, host: str, policy: AddressPolicy) -> socket.socket:
     try:
-        rules.check(host.strip("[]"), connection.getpeername()[0])
+        policy.check(host.strip("[]"), connection.getpeername()[0])
     except AddressRefused:
         connection.close()
         raise

@@ -1,6 +1,7 @@
-"""The connections of the http target: they check the address that they are about to talk to, a
-call over one can be broken off from another thread, and a call knows whether the connection that
-it was given was dead."""
+"""The connections of the `http` target.
+
+They check the address before they talk to it. Another thread can break off a call, and a call
+knows whether the connection that it got from the pool was dead."""
 
 import socket
 import ssl
@@ -14,7 +15,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
-from lambdas.executor.targets.address_rules import AddressRules, check_name, check_peer
+from duetime.executor.targets.address_policy import AddressPolicy, check_name, check_peer
 
 C = TypeVar("C", bound=HTTPConnection)
 
@@ -24,20 +25,20 @@ _context: ssl.SSLContext | None = None
 
 
 class Call:
-    """One request of this thread, from its first byte to its last."""
+    """One request of a thread, from its first byte to its last."""
 
     def __init__(self) -> None:
         self._connection: HTTPConnection | None = None
         self._broken_off = False
-        self._turn = Lock()
-        self.wants_new = False  # connection, whatever the pool holds
-        self._opened = False  # a connection of its own
-        self._answered = False  # if only with a byte
+        self._lock = Lock()
+        self.wants_new = False  # do not reuse a connection of the pool
+        self._opened = False  # on a new connection
+        self._answered = False  # at least one byte came back
 
     @property
     def found_dead_connection(self) -> bool:
-        """Whether it failed on a connection that an earlier call had left, without a byte of an
-        answer: most likely the other side had closed it long before."""
+        """Whether the call failed on a reused connection without a byte of an answer. Most likely
+        the server had closed that connection long before."""
         return not self._opened and not self._answered and not self._broken_off
 
     def opened(self) -> None:
@@ -47,28 +48,29 @@ class Call:
         self._answered = True
 
     def break_off(self) -> None:
-        """From another thread: whoever waits for the socket learns that nothing more comes."""
-        with self._turn:
+        """Shut the socket down, from another thread. The thread that waits for it then fails."""
+        with self._lock:
             self._broken_off = True
             sock = None if self._connection is None else self._connection.sock
             if sock is not None:
-                with suppress(OSError):  # it has just ended by itself
+                with suppress(OSError):  # the call has just ended by itself
                     sock.shutdown(socket.SHUT_RDWR)
 
-    def is_over(self) -> None:
-        """The connection goes back to the pool, and may serve another call at once."""
-        with self._turn:
+    def release_connection(self) -> None:
+        """Call this before the connection goes back to the pool, where another call may use it
+        at once."""
+        with self._lock:
             self._connection = None
 
-    def uses(self, connection: HTTPConnection) -> None:
-        with self._turn:
+    def use(self, connection: HTTPConnection) -> None:
+        with self._lock:
             self._connection = connection
-        if self._broken_off:  # before there was a connection to break
+        if self._broken_off:  # before there was a connection
             raise urllib3.exceptions.ProtocolError("broken off")
 
 
 @contextmanager
-def a_call() -> Iterator[Call]:
+def open_call() -> Iterator[Call]:
     call = _this_thread.call = Call()
     try:
         yield call
@@ -76,16 +78,16 @@ def a_call() -> Iterator[Call]:
         _this_thread.call = None
 
 
-def _the_call() -> Call:
-    """Of this thread."""
+def _current_call() -> Call:
+    """Returns the call of this thread."""
     call: Call | None = getattr(_this_thread, "call", None)
     return call or Call()
 
 
 def shared_ssl_context() -> ssl.SSLContext:
-    """One for all connections, made when the first needs it. It loads the system's list of
-    certificate authorities, 20 to 30 ms of a whole CPU; urllib3 alone would load it for every
-    connection, and ten threads without a lock ten times."""
+    """Returns one context for all connections, made for the first. Loading the system's
+    certificate authorities takes 20 to 30 ms of a whole CPU; urllib3 by itself loads them for
+    every connection, and without a lock ten threads load them ten times."""
     global _context  # noqa: PLW0603
     with _context_lock:
         if _context is None:
@@ -95,12 +97,12 @@ def shared_ssl_context() -> ssl.SSLContext:
         return _context
 
 
-def checked_pool(rules: AddressRules) -> urllib3.PoolManager:
+def checked_pool(policy: AddressPolicy) -> urllib3.PoolManager:
     class HttpPool(urllib3.HTTPConnectionPool):
-        ConnectionCls = _checked(HTTPConnection, rules)
+        ConnectionCls = _checked(HTTPConnection, policy)
 
     class HttpsPool(urllib3.HTTPSConnectionPool):
-        ConnectionCls = _checked(HTTPSConnection, rules)
+        ConnectionCls = _checked(HTTPSConnection, policy)
 
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, ssl_context=shared_ssl_context(), **options)
@@ -110,39 +112,39 @@ def checked_pool(rules: AddressRules) -> urllib3.PoolManager:
     return pools
 
 
-def _checked(kind: type[C], rules: AddressRules) -> type[C]:
-    """The address is checked before connecting, so that not even a connection tells of a private
-    network, and again once connected, so that a name has no time to change its mind."""
+def _checked(kind: type[C], policy: AddressPolicy) -> type[C]:
+    """Checks the address before it connects, so that not even a connection attempt reveals a
+    private network, and again once connected, because the name may resolve differently by then."""
 
     class Checked(kind):  # type: ignore[valid-type, misc]
         response_class = _Response
 
         @property
         def is_connected(self) -> bool:
-            """The pool opens a connection anew that is not."""
-            return super().is_connected and not _the_call().wants_new
+            """The pool reopens a connection that is not connected."""
+            return super().is_connected and not _current_call().wants_new
 
         def _new_conn(self) -> socket.socket:
-            check_name(self.host, self.port, rules)
-            return check_peer(super()._new_conn(), self.host, rules)
+            check_name(self.host, self.port, policy)
+            return check_peer(super()._new_conn(), self.host, policy)
 
         def connect(self) -> None:
-            _the_call().opened()
+            _current_call().opened()
             super().connect()
-            _the_call().uses(self)
+            _current_call().use(self)
 
         def request(self, *args: Any, **options: Any) -> None:
-            _the_call().uses(self)
+            _current_call().use(self)
             super().request(*args, **options)
 
     return Checked
 
 
 class _Response(HTTPResponse):
-    """Tells the call of the first byte of an answer."""
+    """Marks the call as answered at the first byte."""
 
     def begin(self) -> None:
         if not self.fp.peek(1):
             raise RemoteDisconnected("Remote end closed connection without response")
-        _the_call().answered()
+        _current_call().answered()
         super().begin()

@@ -1,6 +1,6 @@
-"""`http`: a request to a URL; the payload is its JSON body.
+"""The `http` target: sends a request to a URL, with the payload as its JSON body.
 
-Redirects are not followed: the address that was checked is the address that is called.
+It follows no redirects: the address that was checked is the address that is called.
 """
 
 import email.utils
@@ -11,53 +11,54 @@ from typing import Any
 
 import urllib3
 
-from lambdas.core.codec import to_json
-from lambdas.core.ports import Clock
-from lambdas.core.results import DEPTH_LIMIT, is_deeper
-from lambdas.core.task import Task
-from lambdas.core.times import SECOND, Millis, from_datetime
-from lambdas.executor.context import Context
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets import TargetFailed
-from lambdas.executor.targets.address_rules import PUBLIC_ONLY, AddressRefused, AddressRules
-from lambdas.executor.targets.connections import Call, a_call, checked_pool
+from duetime.core.codec import to_json
+from duetime.core.errors import Stopped
+from duetime.core.ports import Clock
+from duetime.core.results import DEPTH_LIMIT, is_deeper
+from duetime.core.task import Task
+from duetime.core.times import SECOND, Millis, from_datetime
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets import TargetFailed
+from duetime.executor.targets.address_policy import PUBLIC_ONLY, AddressPolicy, AddressRefused
+from duetime.executor.targets.connections import Call, checked_pool, open_call
+from duetime.handlers.context import Context
 
 Answer = tuple[urllib3.BaseHTTPResponse, bytes]
 
-BODY_LIMIT = 10_000  # bytes of an answer that are kept: six times that, escaped, is a result
+BODY_LIMIT = 10_000  # bytes of an answer that are kept; escaped, up to six times as many
 WORTH_RETRYING = {408, 425, 429}
 
 
 class HttpTarget:
-    def __init__(self, clock: Clock, rules: AddressRules = PUBLIC_ONLY) -> None:
+    def __init__(self, clock: Clock, policy: AddressPolicy = PUBLIC_ONLY) -> None:
         self._clock = clock
-        self._pool = checked_pool(rules)
+        self._pool = checked_pool(policy)
 
-    def __call__(self, task: Task, ctx: Context) -> Any:
+    def __call__(self, task: Task, control: RunControl) -> Any:
         try:
-            response, body = self._ask(task, ctx)
+            response, body = self._call(task, control)
         except (AddressRefused, urllib3.exceptions.HTTPError) as error:
-            if ctx.brake.pulled:
+            if control.interrupt.triggered:
                 raise Stopped from None
             raise _failure(task.spec.target["url"], error) from error
-        if ctx.brake.pulled:  # what was read may be half of it
+        if control.interrupt.triggered:  # the body may be incomplete
             raise Stopped
         return self._judge(response, body)
 
-    def _ask(self, task: Task, ctx: Context) -> Answer:
-        """Over a connection of the pool; once more over a new one, if that one was dead. A server
-        closes idle connections, and a frozen sandbox does not see it. The request might have
-        been handled all the same: its Idempotency-Key tells, and with one Go's net/http and
-        others repeat it likewise."""
+    def _call(self, task: Task, control: RunControl) -> Answer:
+        """Send the request over a connection of the pool, and once more over a new connection if
+        that one was dead: a server closes idle connections, and a frozen sandbox does not notice.
+        The server may have handled the first request all the same, and recognises the second by
+        its Idempotency-Key. With such a key Go's net/http and others repeat a request, too."""
         deadline = monotonic() + task.spec.timeout
-        with a_call() as call, ctx.brake.by(call.break_off):
+        with open_call() as call, control.interrupt.stopping_with(call.break_off):
             try:
-                return self._request(task, ctx, call, deadline)
+                return self._request(task, control.context, call, deadline)
             except (urllib3.exceptions.ProtocolError, urllib3.exceptions.SSLError):
                 if not call.found_dead_connection:
                     raise
             call.wants_new = True
-            return self._request(task, ctx, call, deadline)
+            return self._request(task, control.context, call, deadline)
 
     def _request(self, task: Task, ctx: Context, call: Call, deadline: float) -> Answer:
         payload = task.spec.payload
@@ -85,7 +86,7 @@ class HttpTarget:
         )
 
     def _retry_after(self, value: str | None) -> Millis | None:
-        """Seconds, or a date; anything else is as if it had not been said."""
+        """Parse seconds or a date. Anything else counts as no header."""
         if value is None:
             return None
         try:
@@ -111,7 +112,7 @@ def _wait(value: str, now: Millis) -> Millis:
 
 
 def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
-    """The task's own come before our defaults, however their names are written."""
+    """The task's own headers replace our defaults, in any spelling of their names."""
     headers = urllib3.HTTPHeaderDict({"User-Agent": "duetime"})
     if task.spec.payload is not None:
         headers["Content-Type"] = "application/json"
@@ -123,15 +124,16 @@ def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
 
 
 def _read(response: urllib3.BaseHTTPResponse, deadline: float, call: Call) -> bytes:
-    """The beginning of the body; only a connection read to its end is worth keeping. A socket
-    that yields a byte now and then never times out by itself."""
+    """Read the beginning of the body. Only a connection that was read to its end goes back to
+    the pool. A socket that yields a byte now and then never times out by itself, so the deadline
+    is checked here."""
     body = b""
     while len(body) <= BODY_LIMIT and (chunk := response.read1(BODY_LIMIT + 1)):
         body += chunk
         if monotonic() > deadline:
             response.close()
             raise TargetFailed("TimedOut", "the answer did not end in time")
-    call.is_over()
+    call.release_connection()
     if len(body) > BODY_LIMIT:
         response.close()
     else:
@@ -140,9 +142,9 @@ def _read(response: urllib3.BaseHTTPResponse, deadline: float, call: Call) -> by
 
 
 def _readable(body: bytes) -> Any:
-    """JSON if it can be stored as such, else text: an answer must not fail for its form."""
+    """Decode JSON that can be stored, else return text: the form of an answer fails no task."""
     text = body.decode(errors="replace")
-    if is_deeper(text, DEPTH_LIMIT - 1):  # the result around it is a level of its own
+    if is_deeper(text, DEPTH_LIMIT - 1):  # the result around it adds a level
         return text
     try:
         value = json.loads(text)

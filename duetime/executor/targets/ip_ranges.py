@@ -1,4 +1,4 @@
-"""What kind of address an IP address is, from IANA's special-purpose registries.
+"""The kinds of IP addresses, from IANA's special-purpose registries.
 
 The tables are written out because `ipaddress.is_global` differs between patch releases of Python.
 """
@@ -67,7 +67,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def reached_by(address: str) -> IPAddress:
-    """The address that a connection ends at: some IPv6 addresses only lead to an IPv4 one."""
+    """Returns the address where a connection ends: some IPv6 addresses lead to an IPv4 address."""
     ip = ipaddress.ip_address(address.partition("%")[0])  # without the zone of a link
     if isinstance(ip, ipaddress.IPv4Address):
         return ip

@@ -1,22 +1,23 @@
-"""`python`: a registered handler."""
+"""The `python` target: calls a registered handler."""
 
 from typing import Any
 
-from lambdas import registry
-from lambdas.core.task import Task
-from lambdas.executor.calling import call
-from lambdas.executor.context import Context
-from lambdas.executor.targets import TargetFailed
+from duetime.core.task import Task
+from duetime.executor.call_handler import call_handler
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets import TargetFailed
+from duetime.handlers import registry
 
 
-def run_handler(task: Task, ctx: Context) -> Any:
+def run_handler(task: Task, control: RunControl) -> Any:
     name = task.spec.target["handler"]
     handler = registry.find(name)
     if handler is None:
-        # Not permanent: during a rolling deployment the next executor may know it.
+        # Not permanent: during a rolling deployment the next executor may have it.
         raise TargetFailed("UnknownHandler", f"no handler is registered as {name!r} here")
     if handler.isolated:
-        from lambdas.executor.child import run_in_child  # what it needs takes long to import
+        # Imported here: its imports take long, and most handlers are not isolated.
+        from duetime.executor.isolation.process import run_in_child
 
-        return run_in_child(handler, task, ctx)
-    return ctx.brake.guard(lambda: call(handler.run, task.spec.payload, ctx))
+        return run_in_child(handler, task, control)
+    return control.interrupt.run(lambda: call_handler(handler.run, task.spec.payload, control))

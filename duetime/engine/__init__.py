@@ -1,0 +1,1 @@
+"""Operations that several roles share: enqueue, materialise, follow-ups, superseded fire times."""

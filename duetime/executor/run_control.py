@@ -1,0 +1,92 @@
+"""The executor's side of one attempt: its timeout, its lease, and how to stop its handler.
+
+A handler author sees the `Context` alone, which asks this object. Three threads use it: the one
+that runs the handler, the attempt loop and the lease guard. Each flag is only ever set, never
+cleared, so none of them needs a lock."""
+
+from collections.abc import Callable
+
+from duetime.core.task import Progress, Task
+from duetime.core.times import Millis, seconds
+from duetime.executor.interrupt import Interrupt
+from duetime.handlers.context import Context, Previous
+
+Renew = Callable[[Progress | None], None]
+LookUpPrevious = Callable[[], Previous | None]
+
+
+class RunControl:
+    """`leased_at` is when the executor asked for the lease, by the monotonic clock, as are all
+    times here but `deadline`."""
+
+    def __init__(
+        self,
+        task: Task,
+        renew: Renew,
+        look_up_previous: LookUpPrevious = lambda: None,
+        *,
+        leased_at: Millis = 0,
+    ) -> None:
+        self.context = Context(task, self)
+        self.interrupt = Interrupt(task.id, task.attempt)
+        self.ends_at = leased_at + seconds(task.spec.timeout)
+        self.renewed_at = leased_at
+        self.message_held_at = leased_at  # when its message was last hidden in the queue
+        self.queued = False  # leased, and waiting for a thread
+        # From asking for the lease to calling the target; None until then.
+        self.started_after: Millis | None = None
+        self.stop_requested = False
+        self.cancel_requested = False  # by a user or the overlap policy
+        self.lease_lost = False
+        self.force_stopped = False
+        self._timeout = seconds(task.spec.timeout)
+        self._started_at = task.current.started_at if task.current else 0
+        self._leased_at = leased_at
+        self._renew = renew
+        self._look_up_previous = look_up_previous
+
+    # for the context
+
+    @property
+    def deadline(self) -> Millis:
+        return self._started_at + self.ends_at - self._leased_at
+
+    def renew(self, progress: Progress | None) -> None:
+        with self.interrupt.shield():
+            self._renew(progress)
+
+    def look_up_previous(self) -> Previous | None:
+        with self.interrupt.shield():
+            return self._look_up_previous()
+
+    # for the executor
+
+    def restart_timeout(self, now: Millis) -> None:
+        """Give the attempt its whole timeout from now on."""
+        self.ends_at = now + self._timeout
+
+    def mark_started(self, now: Millis) -> None:
+        """Note when the target is called. Only the first call counts."""
+        if self.started_after is None:
+            self.started_after = now - self._leased_at
+
+    def request_stop(self, *, cancelled: bool = False, lease_lost: bool = False) -> None:
+        """Ask the handler to stop, through `ctx.cancelled`. `cancelled`: the task was cancelled.
+        `lease_lost`: another executor may already run it."""
+        self.stop_requested = True
+        self.cancel_requested = self.cancel_requested or cancelled
+        self.lease_lost = self.lease_lost or lease_lost
+
+    def force_stop(self) -> None:
+        """Interrupt a handler that was asked to stop."""
+        self.force_stopped = True
+        self.interrupt.trigger()
+
+    def stop_reason(self, now: Millis) -> str:
+        if self.cancel_requested:
+            return "the task was cancelled"
+        if self.lease_lost:
+            return "the lease was lost"
+        if now >= self.ends_at:
+            return "its time was up"
+        return "the heartbeats were not answered"

@@ -1,0 +1,1 @@
+"""What handler authors import: the `task` decorator and the `Context` of an attempt."""

@@ -1,0 +1,1 @@
+"""Logging: the format of records, and the task that they belong to."""

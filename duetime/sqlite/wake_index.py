@@ -1,0 +1,46 @@
+"""The wake index: the wakes of tasks and schedules."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from functools import cache
+from sqlite3 import Connection
+
+from duetime.core.wakes import Wake, WakeKind, parse_wake
+
+log = logging.getLogger(__name__)
+
+
+def read_bucket(connection: Connection, bucket: str, kind: WakeKind | None) -> Iterator[Wake]:
+    prefix = kind or ""
+    rows = connection.execute(
+        _wakes("wake_bucket = ?1 AND wake_key >= ?2 AND wake_key < ?3"),
+        (bucket, prefix, f"{prefix}~"),
+    ).fetchall()
+    return _readable(rows)
+
+
+def read_few(connection: Connection, limit: int) -> list[Wake] | None:
+    """Returns every wake if there are at most `limit`, else None."""
+    rows = connection.execute(
+        f"{_wakes('wake_bucket IS NOT NULL')} LIMIT ?", (limit + 1,)
+    ).fetchall()
+    return None if len(rows) > limit else list(_readable(rows))
+
+
+@cache
+def _wakes(condition: str) -> str:
+    """Selects the wakes of tasks and of schedules, merged in the order of their indexes."""
+    found = " UNION ALL ".join(
+        f"SELECT wake_bucket, wake_key FROM {table} WHERE {condition}"
+        for table in ("tasks", "schedules")
+    )
+    return f"{found} ORDER BY wake_bucket, wake_key"
+
+
+def _readable(rows: Iterable[tuple[str, str]]) -> Iterator[Wake]:
+    for bucket, key in rows:
+        try:
+            yield parse_wake(bucket, key)
+        except (ValueError, IndexError):  # it must not delay the rest of its bucket
+            fields = {"step": "scan", "wake_bucket": bucket, "wake_key": key}
+            log.exception("wake skipped: unreadable", extra=fields)

@@ -1,1 +1,0 @@
-"""The relay: what follows from a state change."""
