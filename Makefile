@@ -10,7 +10,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-byteco
 STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
-.PHONY: help setup setup-infra run test test-dynamodb-local simulate check lint types format \
+.PHONY: help setup setup-infra run test test-long test-all test-dynamodb-local simulate check lint types format \
   bootstrap synth diff deploy destroy has-node has-credentials bench lock clean
 
 help: ## This list
@@ -26,7 +26,9 @@ $(STAMP): requirements.lock pyproject.toml
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements-infra.lock > $(VENV)/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.txt
 	@$(INSTALL) --require-hashes -r requirements.lock
-	@$(INSTALL) --no-deps --require-build-hashes --build-constraints requirements.lock --editable .
+# compat: a plain path, which Python prefers to a folder `duetime` beside your script
+	@$(INSTALL) --no-deps --require-build-hashes --build-constraints requirements.lock \
+	  --config-setting editable_mode=compat --editable .
 	@touch $@
 
 setup-infra: $(INFRA_STAMP) ## Add the CDK, and what checks a stack
@@ -39,8 +41,18 @@ $(INFRA_STAMP): $(STAMP) requirements-infra.lock
 run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for options)
 	@$(BIN)/duetime local --handlers examples/handlers $(ARGS)
 
-test: setup-infra ## Run all tests (ARGS="-k races ..." for pytest)
-	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),scripts/test $(BIN)/python)
+# One process for each core. With loadfile, files in their order: sorted by how many tests they
+# have, the longest would come last.
+TEST := $(BIN)/python -m pytest -n auto
+
+test: setup-infra ## Run the tests, but for the long ones (ARGS="-k races ..." for pytest)
+	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long")
+
+test-long: setup-infra ## Run what `make test` leaves out: every cut on moto, more mutants, more examples
+	@$(TEST) --dist worksteal -m long
+	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m hypothesis tests/core tests/api
+
+test-all: test test-long ## Run all tests
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint

@@ -1,6 +1,6 @@
 """The backends that the contract suite runs over, each opened empty.
 
-moto runs in this process. A real server is used where the environment names one:
+moto runs in this process. Real servers are used if the environment names them:
 DUETIME_TEST_DYNAMODB_ENDPOINT, DUETIME_TEST_SQS_ENDPOINT.
 """
 
@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from lambdas.aws import schema
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.lane_queue import SqsLanes
-from lambdas.aws.resources import VISIBILITY, ensure_lanes, ensure_table
-from lambdas.aws.schedule_store import DynamoScheduleStore
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.ports import CursorStore, LaneQueue, Shards, TaskStore
-from lambdas.core.schedules.ports import ScheduleStore
-from lambdas.core.times import DAY, SECOND, Millis
-from tests.factories import NOW, RULES, SteppedClock
+from duetime.aws import schema
+from duetime.aws.cursor_store import DynamoCursorStore
+from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
+from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
+from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.times import DAY, SECOND, Millis
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
+from tests.factories import NOW, WAKE_POLICY, SteppedClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 DYNAMODB_ENDPOINT = os.environ.get("DUETIME_TEST_DYNAMODB_ENDPOINT")
 SQS_ENDPOINT = os.environ.get("DUETIME_TEST_SQS_ENDPOINT")
 
-STORES = ["embedded", "moto", *(["dynamodb_endpoint"] if DYNAMODB_ENDPOINT else [])]
-LANES = ["embedded", "moto", *(["sqs_endpoint"] if SQS_ENDPOINT else [])]
+STORES = ["sqlite", "moto", *(["dynamodb_endpoint"] if DYNAMODB_ENDPOINT else [])]
+LANES = ["memory", "moto", *(["sqs_endpoint"] if SQS_ENDPOINT else [])]
 
 SINCE = NOW - 5 * DAY
-FEW_WAKES = 7  # in one answer of the index, so that a few rows make several pages
+FEW_WAKES = 7  # in one response of the index, so that a few rows fill several pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +46,12 @@ class Stores:
     schedules: ScheduleStore
     cursors: CursorStore
     clock: SteppedClock
-    spoil: Callable[[str, str], None]  # what stands for a schedule, or for a key of its ledger
+    spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lanes:
-    """Lanes with their time: stepped in memory, real where a queue has its own clock."""
+    """Lanes with their clock: stepped in memory, real for a queue that has its own."""
 
     queue: LaneQueue
     now: Callable[[], Millis]
@@ -59,8 +59,8 @@ class Lanes:
 
 
 @contextmanager
-def embedded_stores(path: Path) -> Iterator[Stores]:
-    store, clock = EmbeddedStore(path), SteppedClock()
+def sqlite_stores(path: Path) -> Iterator[Stores]:
+    store, clock = SqliteTaskStore(path), SteppedClock()
 
     def spoil(schedule_id: str, key: str = "") -> None:
         sql = "UPDATE schedules SET state = '{' WHERE id = ?"
@@ -87,11 +87,11 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         tasks = DynamoTaskStore(
             client,
             table,
-            shards=lambda: Shards(count=RULES.shards, since=SINCE),
+            shards=lambda: Shards(count=WAKE_POLICY.shards, since=SINCE),
             clock=clock,
             wakes_per_query=FEW_WAKES,
         )
-        cursors = DynamoCursorStore(client, table, shards=RULES.shards)
+        cursors = DynamoCursorStore(client, table, shards=WAKE_POLICY.shards)
         schedules = DynamoScheduleStore(client, table, clock=clock)
 
         def spoil(schedule_id: str, key: str = "") -> None:
@@ -118,13 +118,13 @@ def a_table(client: "DynamoDBClient") -> Iterator[str]:
 
 def memory_lanes() -> Lanes:
     clock = SteppedClock()
-    return Lanes(queue=MemoryLanes(clock), now=clock.now, pass_time=clock.advance)
+    return Lanes(queue=MemoryLaneQueue(clock), now=clock.now, pass_time=clock.advance)
 
 
 def sqs_lanes(client: "SQSClient", visibility: int = VISIBILITY) -> Lanes:
     urls = ensure_lanes(client, prefix=f"duetime-{uuid4().hex[:8]}", visibility=visibility)
     return Lanes(
-        queue=SqsLanes(client, urls),
+        queue=SqsLaneQueue(client, urls),
         now=lambda: time.time_ns() // 1_000_000,
         pass_time=lambda ms: time.sleep(ms / SECOND),
     )

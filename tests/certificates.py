@@ -1,4 +1,4 @@
-"""A certificate authority of our own, made when it is needed, for servers on this machine."""
+"""A test certificate authority for servers on this machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Certificates:
-    authority: Path  # PEM, for whoever is to trust the server
+    authority: Path  # PEM, for clients of the server
     server: Path  # PEM, with its key
 
 
 def make_certificates(folder: Path, hosts: Sequence[str] = ()) -> Certificates:
-    """RSA, with keys of 2048 bits, as AWS's endpoints have them. The server's is for 127.0.0.1 and
-    for `hosts`."""
+    """Makes RSA certificates with 2048 bits, as AWS's endpoints have. The server's is valid for
+    127.0.0.1 and for `hosts`."""
     ca_key, key = _key(), _key()
     ca_name, name = _name("Duetime test authority"), _name("127.0.0.1")
     is_ca = x509.BasicConstraints(ca=True, path_length=None)

@@ -3,27 +3,28 @@
 import json
 from dataclasses import fields, replace
 from itertools import count
+from random import Random
 from typing import Any
 
-from lambdas.core.delivery import delivery_of
-from lambdas.core.ids import new_id
-from lambdas.core.recurrence.rules import CronRule, Recurrence
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, placed
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import HOUR, SECOND, Millis
+from duetime.core.delivery import delivery_of
+from duetime.core.ids import new_id
+from duetime.core.recurrence.rules import CronRule, Recurrence
+from duetime.core.schedules.plan import Plan
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus, next_wake
+from duetime.core.steps.lease import lease
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec, Task
+from duetime.core.times import HOUR, SECOND, Millis
+from duetime.core.wake_policy import Draw, WakePolicy
 
 NOW: Millis = 1_794_819_600_000  # 2026-11-16T09:00:00Z
-RULES = Rules(shards=4)
+WAKE_POLICY = WakePolicy(shards=4)
 
 _serial = count(1)
 
 
 class SteppedClock:
-    """Both clocks say the same until a test sets the wall clock."""
+    """A clock that tests step; both times are equal until a test sets the wall clock."""
 
     def __init__(self, now: Millis = NOW) -> None:
         self._now = now
@@ -36,17 +37,35 @@ class SteppedClock:
         return self._monotonic
 
     def advance(self, ms: Millis) -> None:
-        """Let time pass; back, only the wall clock goes."""
+        """Lets time pass; a negative step sets back only the wall clock."""
         self._now += ms
         self._monotonic += max(ms, 0)
 
     def set_by(self, ms: Millis) -> None:
-        """As somebody sets a clock: no time passes."""
+        """Sets the wall clock; no time passes."""
         self._now += ms
 
 
+class SeededRandom:
+    """Randomness from a seed. `luck`, if set, is the luck of every draw."""
+
+    def __init__(self, random: Random | None = None) -> None:
+        self._random = random or Random(7)
+        self.luck: float | None = None
+
+    def draw(self) -> Draw:
+        luck = self._random.random() if self.luck is None else self.luck
+        return Draw(luck=luck, spread=self._random.random(), nonce=self.nonce())
+
+    def nonce(self) -> str:
+        return f"{self._random.getrandbits(64):016x}"
+
+    def new_id(self, now: Millis) -> str:
+        return new_id(now, self._random.getrandbits(80))
+
+
 def an_id(at: Millis = NOW) -> str:
-    """Ids of one instant sort in the order in which they were made."""
+    """Ids of one instant sort in the order of their creation."""
     return new_id(at, next(_serial))
 
 
@@ -55,33 +74,33 @@ def a_draw(luck: float = 0.0, spread: float = 0.5, nonce: str | None = None) -> 
 
 
 def a_spec(**overrides: Any) -> Spec:
-    """Due in an hour, beyond the horizon."""
+    """A spec that is due in an hour, beyond the horizon."""
     fields = {"target": {"type": "python", "handler": "reports.daily"}, "run_at": NOW + HOUR}
     return Spec(**(fields | overrides))
 
 
 def a_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
-    """As submitted at `now`, PENDING by default; overrides are fields of Task."""
+    """A task as submitted at `now`, PENDING by default; overrides are fields of Task."""
     task_id = overrides.pop("id", None) or an_id(now)
-    task = submit(RULES, task_id, spec or a_spec(), now=now, draw=a_draw())
+    task = submit(WAKE_POLICY, task_id, spec or a_spec(), now=now, draw=a_draw())
     return replace(task, **overrides)
 
 
 def a_sent_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
-    """ENQUEUED by the fast path, due ten seconds after `now`."""
+    """A task that was ENQUEUED by the fast path, due ten seconds after `now`."""
     return a_task(spec=spec or a_spec(run_at=now + 10 * SECOND), now=now, **overrides)
 
 
 def a_recurrence() -> Recurrence:
-    """Every five minutes."""
+    """A recurrence that fires every five minutes."""
     return Recurrence(rules=(CronRule(expression="*/5 * * * *"),))
 
 
 def a_schedule(
     *, plan: Plan | None = None, now: Millis = NOW, due_in: Millis = HOUR, **overrides: Any
 ) -> Schedule:
-    """As created at `now`, active, waking a horizon before its next fire time; overrides are
-    fields of Schedule, or of a plan that is not given."""
+    """A schedule as created at `now`, active, with a wake a horizon before its next fire time.
+    Overrides are fields of Schedule, or of Plan if no plan is given."""
     given = {f.name: overrides.pop(f.name) for f in fields(Plan) if f.name in overrides}
     schedule = Schedule(
         id=overrides.pop("id", None) or an_id(now),
@@ -94,17 +113,17 @@ def a_schedule(
         since=now,
         next_at=now + due_in,
     )
-    placed_at = {"wake": placed(RULES, schedule, now)}
+    placed_at = {"wake": next_wake(WAKE_POLICY, schedule, now)}
     return replace(schedule, **(placed_at | overrides))
 
 
 def result_of(task: Task) -> Any:
-    """The value of a task's result."""
+    """Returns the value of a task's result."""
     return None if task.result is None else json.loads(task.result)
 
 
 def a_running_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: Any) -> Task:
-    """In its first attempt since its due time, with a holder and a live lease."""
+    """A task in its first attempt since its due time, with a holder and a valid lease."""
     task = a_sent_task(spec=spec, now=now)
     due_at = task.due_at
     change = lease(delivery_of(task, now), now=due_at, holder=f"holder{next(_serial):05d}")

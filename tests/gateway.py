@@ -1,4 +1,4 @@
-"""A deployed API as a client meets it: a server that answers only what is signed."""
+"""A server like a deployed API: it answers only signed requests."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ FORBIDDEN = (403, {"message": "Forbidden"})
 
 
 class Gateway:
-    """`answer` is what it says, whoever asks; until one is set, whoever signs is answered."""
+    """`answer` is sent to every request; None answers every signed request."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -46,8 +46,8 @@ class Gateway:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 asked = Asked(method=self.command, target=self.path, headers=headers, body=body)
-                status, told = gateway.reply(asked)
-                content = json.dumps(told).encode()
+                status, document = gateway.reply(asked)
+                content = json.dumps(document).encode()
                 self.send_response(status)
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
@@ -65,7 +65,7 @@ def open_gateway() -> closing[Gateway]:
 
 
 def keys_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing else that botocore looks at."""
+    """Clears everything else that botocore reads."""
     without_credentials(monkeypatch)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)

@@ -18,15 +18,18 @@ PATIENCE = 60.0  # seconds: what takes so long has failed, even on a busy machin
 
 
 class Runner:
-    def __init__(self, data: Path, port: int, *options: str, cwd: Path = ROOT) -> None:
-        command = [sys.executable, "-m", "duetime.cli", "local", "--no-demo", "--data", str(data)]
+    def __init__(
+        self, data: Path, port: int, *options: str, cwd: Path = ROOT, package: Path = ROOT
+    ) -> None:
+        """`package` is the folder that has the package duetime."""
+        command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--data", str(data)]
         self._child = subprocess.Popen(
             [*command, "--port", str(port), *options],
             cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=os.environ | {"TERM": "dumb", "COLUMNS": "200", "PYTHONPATH": str(ROOT)},
+            env=os.environ | {"TERM": "dumb", "COLUMNS": "200", "PYTHONPATH": str(package)},
         )
         self.pid = self._child.pid
         self.api = httpx.Client(base_url=f"http://127.0.0.1:{port}/v1", timeout=PATIENCE)
@@ -66,7 +69,7 @@ class Runner:
             cursor = {"cursor": page["next_cursor"]}
 
     def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Send a signal; the exit code and all that was said."""
+        """Sends a signal. Returns the exit code and the whole output."""
         self._child.send_signal(number)
         return self.wait()
 
@@ -76,7 +79,7 @@ class Runner:
         return self._child.returncode, said
 
     def leave(self) -> None:
-        """Wait for its end, but not for its output: a child of it may hold that open."""
+        """Waits for its end, but not for its output, which a child may keep open."""
         self._child.wait(PATIENCE)
         self.api.close()
 
@@ -86,8 +89,10 @@ class Runner:
 
 
 @contextmanager
-def running(data: Path, port: int, *options: str, cwd: Path = ROOT) -> Iterator[Runner]:
-    runner = Runner(data, port, *options, cwd=cwd)
+def running(
+    data: Path, port: int, *options: str, cwd: Path = ROOT, package: Path = ROOT
+) -> Iterator[Runner]:
+    runner = Runner(data, port, *options, cwd=cwd, package=package)
     try:
         until(runner.is_up)
         yield runner

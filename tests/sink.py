@@ -1,4 +1,4 @@
-"""A real HTTP server that remembers what it was asked and answers as a test says."""
+"""A real HTTP server that records requests and answers as a test says."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ class Asked:
     path: str
     headers: Message
     body: bytes
-    peer: tuple[str, int]  # tells one connection from another
+    peer: tuple[str, int]  # identifies the connection
 
     @property
     def json(self) -> Any:

@@ -1,25 +1,25 @@
 """Hypothesis strategies for the core: any spec, any draw, and a task of any status.
 
-A task is put together here, not led through the steps, so that a step is also tried on tasks
-that its neighbours would not hand to it. What the lifecycle rules out (a RUNNING task without a
-holder, a finished one with a wake) is not made.
+A task is built directly, not by the steps, so that a step is also tried on tasks that the other
+steps would not produce. Tasks that the lifecycle rules out (RUNNING without a holder, finished with
+a wake) are not generated.
 """
 
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from lambdas.core.delivery import new_token
-from lambdas.core.ids import RANDOM_BITS, new_id
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import FINISHED, Outcome, Status
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.rules import LONGEST_HORIZON, Draw, Rules
-from lambdas.core.steps.record import Failure
-from lambdas.core.task import Attempt, Progress, Spec, Task, TaskError
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
-from lambdas.core.wakes import Wake, WakeKind
+from duetime.core.delivery import new_token
+from duetime.core.ids import RANDOM_BITS, new_id
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import FINISHED, Outcome, Status
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.record import Failure
+from duetime.core.task import Attempt, Progress, Spec, Task, TaskError
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
+from duetime.core.wake_policy import LONGEST_HORIZON, Draw, WakePolicy
+from duetime.core.wakes import Wake, WakeKind
 
 EARLIEST: Millis = 50 * YEAR
 LATEST: Millis = 150 * YEAR
@@ -27,7 +27,7 @@ LATEST: Millis = 150 * YEAR
 ALIVE = frozenset(Status) - FINISHED
 
 moments = st.integers(EARLIEST, LATEST)
-# Long and short waits alike: a plain range of days would hardly ever yield milliseconds.
+# Long and short waits: a plain range of days would hardly ever yield milliseconds.
 waits = st.one_of(
     st.integers(0, 2 * SECOND), st.integers(0, 10 * MINUTE), st.integers(0, DAY), st.just(YEAR)
 )
@@ -36,13 +36,13 @@ lanes = st.sampled_from(Lane)
 nonces = st.integers(0, 2**64 - 1).map(lambda bits: f"{bits:016x}")
 shares = st.floats(0, 1, exclude_max=True)
 draws = st.builds(Draw, luck=shares, spread=shares, nonce=nonces)
-rules = st.builds(
-    Rules,
+wake_policies = st.builds(
+    WakePolicy,
     shards=st.integers(1, 64),
     horizon=st.one_of(st.just(4 * MINUTE), st.integers(1, LONGEST_HORIZON)),
 )
 
-# What UTF-8 can carry: a lone surrogate cannot be stored, and the HTTP edge refuses it.
+# Valid UTF-8: a lone surrogate cannot be stored, and the API refuses it.
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
@@ -85,7 +85,7 @@ occurrences = st.builds(
     scheduled_for=moments,
     version=st.none() | st.integers(1, 9),
     overlap=st.sampled_from(OverlapPolicy),
-    owes=st.booleans(),
+    has_follow_up=st.booleans(),
     name=st.none() | texts,
 )
 specs = st.builds(
@@ -109,7 +109,7 @@ specs = st.builds(
 
 @st.composite
 def timed_specs(draw: st.DrawFn) -> Spec:
-    """What the steps look at, and no more: they are to be quick."""
+    """Specs with only the fields that the steps read, so that they are fast to generate."""
     run_at = draw(moments)
     return Spec(
         target={"type": "http", "url": "https://example.org"},
@@ -123,7 +123,7 @@ def timed_specs(draw: st.DrawFn) -> Spec:
 
 @st.composite
 def others(draw: st.DrawFn, task: Task) -> Task:
-    """What may stand in the store when somebody acts on `task`: the same, or moved on."""
+    """The stored task when a role acts on `task`: the same, or a later state of it."""
     return replace(
         task,
         status=draw(st.just(task.status) | st.sampled_from(Status)),
@@ -134,7 +134,7 @@ def others(draw: st.DrawFn, task: Task) -> Task:
 
 @st.composite
 def tasks(draw: st.DrawFn, *statuses: Status) -> Task:
-    """A task in one of these statuses (any, if none is named), with all that the status implies."""
+    """A task in one of these statuses (any if none is given), with every field that it implies."""
     status = draw(st.sampled_from(sorted(statuses or Status)))
     spec = draw(timed_specs())
     task_id = draw(task_ids)
@@ -194,4 +194,4 @@ def _wake(draw: st.DrawFn, status: Status, task_id: str, lane: Lane, due_at: Mil
         case _:
             return None
     at = due_at + draw(waits)
-    return draw(rules).wake(kind, task_id, lane, at, now=due_at)
+    return draw(wake_policies).wake(kind, task_id, lane, at, now=due_at)

@@ -1,4 +1,4 @@
-"""A forked child that comes back out of a handler's code ends there."""
+"""A forked child that returns from a handler's code exits there."""
 
 import os
 import sys
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lambdas.forks import EndForkedChild, check_process
+from duetime.forks import EndForkedChild, check_process
 
 
 def code_of(act: Callable[[], Any]) -> int:
-    """How a forked child ends whose handler does this."""
+    """Returns how a forked child exits whose handler does this."""
     with EndForkedChild():
         pid = os.fork()
         if not pid:
@@ -39,7 +39,7 @@ def test_forked_child_ends_with_the_code_that_it_asked_for(act: Callable[[], Any
     assert code_of(act) == code
 
 
-def test_parent_goes_on():
+def test_parent_process_continues_after_a_fork():
     with EndForkedChild():
         here = os.getpid()
     assert here == os.getpid()

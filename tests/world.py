@@ -1,152 +1,61 @@
-"""A whole Duetime with a stepped clock and no threads: nothing happens unless a test says so.
+"""A whole Duetime with a stepped clock and no threads: every step is taken by the test.
 
-The roles are the real ones. Around the store and the lanes stand two shells that let a test
-break things: a send that is refused, a message that is lost, a writer that is interrupted.
+The roles are the real ones. The store and the lanes are wrapped, so that a test can refuse a send,
+lose a message or interrupt a writer (see `tests/faulty_ports.py`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from random import Random
 from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
 
 from moto.sqs import models as sqs_models
 
-from duetime.embedded.cursors import _set
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from lambdas.aws import schema
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.known_shards import KnownShards
-from lambdas.aws.lane_queue import SqsLanes
-from lambdas.aws.resources import ensure_lanes
-from lambdas.aws.schedule_store import DynamoScheduleStore
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.change import Answer, Change, Unknown
-from lambdas.core.codec import to_json
-from lambdas.core.delivery import Delivery, Message
-from lambdas.core.ids import new_id
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import CursorStore, Depth, LaneQueue, Ports, TaskStore
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.wakes import WakeKind, parse_wake
-from lambdas.enqueue import enqueue
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Admitted, Ended, Run
-from lambdas.scanner.report import TickReport
-from lambdas.scanner.scanner import Scanner
+from duetime.aws import schema
+from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
+from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.provision import ensure_lanes
+from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.codec import to_json
+from duetime.core.delivery import Message
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import CursorStore, LaneQueue, Ports, TaskStore
+from duetime.core.steps.submit import submit
+from duetime.core.task import Attempt, Task
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import WakeKind, parse_wake
+from duetime.engine.enqueue import enqueue
+from duetime.executor.executor import Executor
+from duetime.executor.run_control import RunControl
+from duetime.executor.runs import Admitted, Ended, Run
+from duetime.handlers.context import Context
+from duetime.scanner.report import TickReport
+from duetime.scanner.scanner import Scanner
+from duetime.sqlite.cursor_store import _set
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.backends import a_table
-from tests.factories import SteppedClock, a_spec
+from tests.factories import SeededRandom, SteppedClock, a_spec
+from tests.faulty_ports import FaultyLanes, InterruptiblePort
 
-RULES = Rules(shards=1)
-AT_ONCE = 100
+WAKE_POLICY = WakePolicy(shards=1)
+RECEIVE_LIMIT = 100
 
 Script = Callable[[Task, Context], Any]  # what the target of every task does
 
 
-class Dice:
-    """Chance with a seed; `luck` can be fixed."""
-
-    def __init__(self) -> None:
-        self._random = Random(7)
-        self.luck: float | None = None
-
-    def draw(self) -> Draw:
-        luck = self._random.random() if self.luck is None else self.luck
-        return Draw(luck=luck, spread=self._random.random(), nonce=self.nonce())
-
-    def nonce(self) -> str:
-        return f"{self._random.getrandbits(64):016x}"
-
-    def new_id(self, now: Millis) -> str:
-        return new_id(now, self._random.getrandbits(80))
-
-
-class Interruptible:
-    """A store before which something else may happen, once: `before` holds it by verb, and it
-    may raise. A silent store does not answer the next write, and has not made it."""
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self.before: dict[str, Callable[[], object]] = {}
-        self.silent = False
-
-    def __getattr__(self, name: str) -> Any:
-        if interruption := self.before.pop(name, None):
-            interruption()
-        return getattr(self._store, name)
-
-    def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._write("apply", changes)
-
-    def put(self, values: Sequence[Any]) -> list[Any]:
-        return self._write("put", values)
-
-    def _write(self, verb: str, values: Sequence[Any]) -> list[Any]:
-        if interruption := self.before.pop(verb, None):
-            interruption()
-        if self.silent:
-            self.silent = False
-            return [Unknown("no answer")] * len(values)
-        answers: list[Any] = getattr(self._store, verb)(values)
-        return answers
-
-
-class Fallible:
-    """Lanes that lose and refuse when told to, and remember what was sent and buried."""
-
-    def __init__(self, lanes: LaneQueue) -> None:
-        self.lanes = lanes
-        self.fate = "sent"  # lost, refused, or "unknown": sent, but nobody knows
-        self.crowd: int | None = None  # what `depth` says of every lane
-        self.sent: list[Delivery] = []
-        self.buried: list[Message] = []
-        self.deleted: list[Message] = []
-        self.held: list[Message] = []
-
-    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        if self.fate in ("sent", "unknown"):
-            self.sent += deliveries
-            self.lanes.send(deliveries, now)
-        return [self.fate in ("sent", "lost")] * len(deliveries)
-
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return self.lanes.receive(lane, limit, wait)
-
-    def delete(self, messages: Sequence[Message]) -> None:
-        self.deleted += messages
-        self.lanes.delete(messages)
-
-    def hand_back(self, message: Message, delay: Millis) -> None:
-        self.lanes.hand_back(message, delay)
-
-    def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        self.held += messages
-        self.lanes.hold(messages, span)
-
-    def bury(self, messages: Sequence[Message]) -> None:
-        self.buried += messages
-        self.lanes.bury(messages)
-
-    def depth(self, lane: Lane) -> Depth:
-        if self.crowd is None:
-            return self.lanes.depth(lane)
-        return Depth(ready=self.crowd, delayed=0, in_flight=0)
-
-
 @contextmanager
 def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
-    """moto's queues by the stepped clock: delays, hidden messages and enqueue times. There a
-    message that is handed back at once is hidden until the next millisecond; here, where none
-    passes by itself, it is not."""
+    """Makes moto's queues use the stepped clock for delays, hidden messages and enqueue times.
+
+    moto hides a message that is handed back with no delay until the next millisecond. The stepped
+    clock does not reach that by itself, so here the message is visible at once."""
 
     def visible(message: sqs_models.Message) -> bool:
         return message.visible_at <= clock.now()
@@ -162,17 +71,17 @@ def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
 @dataclass(kw_only=True)
 class World:
     clock: SteppedClock
-    store: Interruptible
-    schedules: Interruptible
+    store: InterruptiblePort
+    schedules: InterruptiblePort
     cursors: CursorStore
-    lanes: Fallible
+    lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
-    corrupt: Callable[..., None]  # makes a task unreadable, or gives it another stored spec
+    corrupt: Callable[..., None]  # makes a task unreadable, or replaces its stored spec
     corrupt_schedule: Callable[[str], None]
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
-    set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # for so many shards
-    rules: Rules = RULES
-    chance: Dice = field(default_factory=Dice)
+    set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # takes the number of shards
+    wake_policy: WakePolicy = WAKE_POLICY
+    chance: SeededRandom = field(default_factory=SeededRandom)
     script: Script = lambda task, ctx: "done"
     starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
 
@@ -181,7 +90,7 @@ class World:
             store=self.store,  # type: ignore[arg-type]
             schedules=self.schedules,  # type: ignore[arg-type]
             lanes=self.lanes,
-            rules=self.rules,
+            wake_policy=self.wake_policy,
             clock=self.clock,
             chance=self.chance,
         )
@@ -189,19 +98,21 @@ class World:
         self.executor = Executor(self.ports, {"python": self._run})
         self._waiting: list[Admitted] = []
 
-    def knowing(self, shards: int) -> "World":
-        """The same world, as functions see it that are set up for so many shards."""
+    def with_shards(self, shards: int) -> "World":
+        """Returns the same world as functions see it that are configured for `shards`."""
         store, cursors = self.set_up(shards)
-        rules = Rules(shards=cursors.shards(self.clock.now()).count)
-        return replace(self, store=Interruptible(store), cursors=cursors, rules=rules)
+        policy = WakePolicy(shards=cursors.shards(self.clock.now()).count)
+        return replace(self, store=InterruptiblePort(store), cursors=cursors, wake_policy=policy)
 
-    # what a user does
+    # users
 
     def submit(self, due_in: Millis = 0, **fields: Any) -> str:
-        """As the API does it: durable first, then sent if it is due soon."""
+        """Stores a task and sends it if it is due soon, as the API does."""
         now = self.clock.now()
         spec = a_spec(**({"run_at": now + due_in} | fields))
-        task = submit(self.rules, self.chance.new_id(now), spec, now=now, draw=self.chance.draw())
+        task = submit(
+            self.wake_policy, self.chance.new_id(now), spec, now=now, draw=self.chance.draw()
+        )
         self.store.put([task])
         if task.wake and task.wake.kind is WakeKind.WATCH:
             enqueue(self.ports, [task])
@@ -215,13 +126,13 @@ class World:
         return self.task(task_id).status
 
     def attempts(self, task_id: str) -> list[Attempt]:
-        """As the API tells them: the rows, and what the task itself still holds."""
+        """Returns the attempts as the API does: the rows, and those that the task itself holds."""
         task = self.task(task_id)
         found = {a.number: a for a in self.store.attempts(task_id)}
         found |= {a.number: a for a in (task.previous, task.current) if a is not None}
         return [found[number] for number in sorted(found)]
 
-    # what time does
+    # time and ticks
 
     def advance(self, by: Millis) -> None:
         self.clock.advance(by)
@@ -239,62 +150,62 @@ class World:
         return self.scanner.tick(slice_number, slices, until, continues=continues)
 
     def live(self, span: Millis, step: Millis = MINUTE) -> None:
-        """Let time pass, with a tick and a delivery at every step."""
+        """Lets time pass, with a tick and a delivery at every step."""
         for _ in range(span // step):
             self.advance(step)
             self.tick()
             self.deliver()
 
-    # what executors do
+    # executors
 
     def receive(self) -> list[Message]:
-        """Everything that stands ready, the highest lane first."""
+        """Receives every visible message, the highest lane first."""
         messages: list[Message] = []
         for lane in Lane:
-            while some := self.lanes.receive(lane, AT_ONCE, 0):
+            while some := self.lanes.receive(lane, RECEIVE_LIMIT, 0):
                 messages += some
         return messages
 
     def lease(self) -> list[Run]:
-        """Take what is due and begin it; what a test does not record has crashed."""
+        """Leases what is due. A run that the test does not record is one whose executor crashed."""
         admitted = self.executor.admit(self.receive())
         waiting = self._waiting + [Admitted(message=message) for message in admitted]
         now = self.clock.now()
         self._waiting = [a for a in waiting if a.message.delivery.due_at > now]
         due = [a for a in waiting if a.message.delivery.due_at <= now]
-        advanced = self.executor.advance(due=due)
-        for admitted in advanced.unleased:
-            self.executor.give_back(admitted.message)
-        return advanced.begun
+        advanced = self.executor.record_and_lease(due=due)
+        for admitted in advanced.lease_retries:
+            self.executor.hand_back_with_backoff(admitted.message)
+        return advanced.started
 
     def deliver(self) -> list[Run]:
-        """Take what is due, run it and record how it ended."""
+        """Leases what is due, runs it and records the outcomes."""
         runs = self.lease()
-        self.record([self.executor.execute(run) for run in runs])
+        self.record([self.executor.run_target(run) for run in runs])
         return runs
 
     def record(self, ended: Sequence[Ended]) -> None:
-        """What the store does not answer is given up at once."""
-        for end in self.executor.advance(ended=ended).unrecorded:
-            self.executor.lose(end)
+        """Records outcomes. One that the store does not answer is given up."""
+        for end in self.executor.record_and_lease(ended=ended).record_retries:
+            self.executor.abandon_outcome(end)
 
     def redeliver(self, message: Message) -> None:
-        """What a queue does with a message that nobody deleted."""
+        """Makes a message visible again, as a queue does if no executor deletes it."""
         self.lanes.hand_back(message, 0)
 
     def purge(self) -> None:
         self._waiting = []
-        self.lanes.lanes = self.empty_lanes()
+        self.lanes.port = self.empty_lanes()
 
-    def _run(self, task: Task, ctx: Context) -> Any:
+    def _run(self, task: Task, control: RunControl) -> Any:
         self.starts.append(task.id)
-        return self.script(task, ctx)
+        return self.script(task, control.context)
 
 
 @contextmanager
-def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) -> Iterator[World]:
+def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) -> Iterator[World]:
     clock = clock or SteppedClock()
-    store = EmbeddedStore(path)
+    store = SqliteTaskStore(path)
     store.shards(clock.now())
 
     def corrupt(task_id: str, spec: str = "{") -> None:
@@ -316,8 +227,8 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
             )
             return [task_id for (task_id,) in rows]
 
-    def set_up(shards: int) -> tuple[EmbeddedStore, EmbeddedStore]:
-        """This backend has one shard for now. Here its row says more, and only ever more."""
+    def set_up(shards: int) -> tuple[SqliteTaskStore, SqliteTaskStore]:
+        """Writes a larger number of shards to the row: this backend itself uses one."""
         known = store.shards(clock.now())
         grown = to_json({"count": max(known.count, shards), "since": known.since})
         store._database.write(lambda c: _set(c, "shards", grown))
@@ -325,11 +236,11 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
 
     yield World(
         clock=clock,
-        store=Interruptible(store),
-        schedules=Interruptible(store.schedules(clock)),
+        store=InterruptiblePort(store),
+        schedules=InterruptiblePort(store.schedules(clock)),
         cursors=store,
-        lanes=Fallible(MemoryLanes(clock)),
-        empty_lanes=lambda: MemoryLanes(clock),
+        lanes=FaultyLanes(MemoryLaneQueue(clock)),
+        empty_lanes=lambda: MemoryLaneQueue(clock),
         corrupt=corrupt,
         corrupt_schedule=corrupt_schedule,
         awake=awake,
@@ -342,7 +253,8 @@ def embedded_world(path: Path | None = None, clock: SteppedClock | None = None) 
 def moto_world(
     dynamodb: Any, sqs: Any, table: str | None = None, urls: Mapping[Lane, str] | None = None
 ) -> Iterator[World]:
-    """`table` and `urls` are those of an empty table and of empty queues that are there already."""
+    """Opens a world on moto. `table` and `urls` name an empty table and queues that exist; without
+    them the world creates its own."""
     clock = SteppedClock()
     own_table = a_table(dynamodb) if table is None else nullcontext(table)
     with own_table as table, stepped_sqs(clock):
@@ -350,17 +262,17 @@ def moto_world(
 
         def set_up(shards: int) -> tuple[DynamoTaskStore, DynamoCursorStore]:
             cursors = DynamoCursorStore(dynamodb, table, shards=shards)
-            known = KnownShards(cursors, clock)
+            known = CachedShards(cursors, clock)
             store = DynamoTaskStore(dynamodb, table, shards=known, clock=clock)
             closing.callback(store.close)
             return store, cursors
 
-        store, cursors = set_up(RULES.shards)
+        store, cursors = set_up(WAKE_POLICY.shards)
         schedules = DynamoScheduleStore(dynamodb, table, clock=clock)
         closing.callback(schedules.close)
 
-        def lanes() -> SqsLanes:
-            return SqsLanes(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
+        def lanes() -> SqsLaneQueue:
+            return SqsLaneQueue(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
 
         def corrupt(task_id: str, spec: str = "{") -> None:
             dynamodb.update_item(
@@ -387,10 +299,10 @@ def moto_world(
 
         yield World(
             clock=clock,
-            store=Interruptible(store),
-            schedules=Interruptible(schedules),
+            store=InterruptiblePort(store),
+            schedules=InterruptiblePort(schedules),
             cursors=cursors,
-            lanes=Fallible(SqsLanes(sqs, urls) if urls else lanes()),
+            lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,
             corrupt_schedule=corrupt_schedule,
@@ -405,5 +317,5 @@ def late(task: Task, by: Millis) -> Task:
     if task.wake is None:
         raise ValueError("a finished task is never late")
     at = task.wake.at - by
-    wake = RULES.wake(task.wake.kind, task.id, task.lane, at, now=task.created_at - by)
+    wake = WAKE_POLICY.wake(task.wake.kind, task.id, task.lane, at, now=task.created_at - by)
     return replace(task, wake=wake)

@@ -1,4 +1,4 @@
-"""The API role over the embedded store in memory and, where a store could differ, over moto."""
+"""The API role over the SQLite store in memory and, where a store could differ, over moto."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from duetime.embedded.store import EmbeddedStore
+from duetime.aws import clients
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.api.service import Service
 from tests.backends import dynamo_stores
 from tests.factories import SteppedClock
@@ -16,7 +16,7 @@ from tests.factories import SteppedClock
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         yield Service(store, SteppedClock())
 
 
@@ -26,9 +26,9 @@ def moto_dynamodb() -> Iterator[Any]:
         yield clients.dynamodb()
 
 
-@pytest.fixture(params=["embedded", "moto"])
+@pytest.fixture(params=["sqlite", "moto"])
 def any_service(request: pytest.FixtureRequest) -> Iterator[Service]:
-    if request.param == "embedded":
+    if request.param == "sqlite":
         yield request.getfixturevalue("service")
         return
     with dynamo_stores(request.getfixturevalue("moto_dynamodb")) as stores:

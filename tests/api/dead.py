@@ -1,11 +1,11 @@
-"""Dead tasks for the tests of what can be done with them."""
+"""Dead tasks for tests."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.task import Attempt, Task, TaskError
-from lambdas.core.times import SECOND, Millis
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.task import Attempt, Task, TaskError
+from duetime.core.times import SECOND, Millis
 from tests.api.service import Service
 from tests.factories import NOW, a_spec, a_task
 

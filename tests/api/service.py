@@ -1,21 +1,21 @@
-"""The API over a store, with a stepped clock and loaded dice; what it writes and sends is noted."""
+"""The API over a store, with a stepped clock and loaded dice; it records writes and deliveries."""
 
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from duetime.embedded.lanes import MemoryLanes
-from lambdas.api.app import Api
-from lambdas.api.http import Request, Response
-from lambdas.core.change import Answer, Change
-from lambdas.core.delivery import Delivery
-from lambdas.core.ports import Listing, Ports, TaskStore
-from lambdas.core.rules import Draw
-from lambdas.core.schedules.ports import ScheduleAnswer, ScheduleStore
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from tests.factories import RULES, SteppedClock, a_draw, an_id
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
+from duetime.core.change import Answer, Change
+from duetime.core.delivery import Delivery
+from duetime.core.ports import Listing, Ports, TaskStore
+from duetime.core.schedules.ports import ScheduleAnswer, ScheduleStore
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.wake_policy import Draw
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from tests.factories import WAKE_POLICY, SteppedClock, a_draw, an_id
 
 HANDLER = "reports.daily"
 PYTHON: dict[str, Any] = {"type": "python", "handler": HANDLER}
@@ -68,7 +68,12 @@ class WatchedSchedules:
         self._store = store
         self._writes = writes
         self.put_answer: Callable[[Schedule], ScheduleAnswer | None] = lambda schedule: None
-        self.fails: dict[str, Exception] = {}  # by the name of the call
+        self._fails: dict[str, Exception] = {}
+
+    def fail(self, call: str, error: Exception) -> None:
+        """Makes every call of this name raise."""
+        assert callable(getattr(self._store, call))
+        self._fails[call] = error
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
         self._writes.append("put schedule")
@@ -79,12 +84,12 @@ class WatchedSchedules:
         self._store.delete(schedule_id)
 
     def __getattr__(self, name: str) -> Any:
-        if name in self.fails:
-            raise self.fails[name]
+        if name in self._fails:
+            raise self._fails[name]
         return getattr(self._store, name)
 
 
-class WatchedLanes(MemoryLanes):
+class WatchedLanes(MemoryLaneQueue):
     def __init__(self, clock: SteppedClock) -> None:
         super().__init__(clock)
         self.refuses = False
@@ -108,7 +113,7 @@ class Service:
         schedules: ScheduleStore | None = None,
         **limits: Any,
     ) -> None:
-        """The embedded store brings its schedules along."""
+        """The SQLite store brings its schedules along."""
         self.clock = clock
         self.dice = Dice()
         self.store = WatchedStore(store)
@@ -119,7 +124,7 @@ class Service:
             store=self.store,
             schedules=self.schedules,
             lanes=self.lanes,
-            rules=RULES,
+            wake_policy=WAKE_POLICY,
             clock=clock,
             chance=self.dice,
         )

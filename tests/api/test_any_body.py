@@ -1,15 +1,15 @@
-"""Whatever is sent: a task or a problem, never a failure, and a refusal leaves nothing behind."""
+"""Any request gets an answer or a problem, never a failure, and a refused one stores nothing."""
 
 import json
 import math
 from contextlib import closing
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.api.http import Response
+from duetime.api.http import Response
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.api.service import PYTHON, Service, as_sent
 from tests.factories import SteppedClock
 
@@ -104,28 +104,25 @@ def check_answer(service: Service, response: Response) -> None:
         assert service.store.writes == []
 
 
-@settings(deadline=None, max_examples=150)
 @given(tasks | anything)
 @example({"target": PYTHON, "payload": math.inf})
 @example({"target": PYTHON, "expires_at": "9999-12-31T23:59:59-23:59"})
 def test_any_json_is_a_task_or_a_problem(body: Any):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         check_answer(service, service.post(written(body)))
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=60) | tasks.map(written).flatmap(mangled))
 def test_any_bytes_are_a_task_or_a_problem(body: bytes):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         check_answer(service, service.post(body))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(tasks | anything, min_size=1, max_size=8))
 def test_any_batch_answers_for_each_of_its_tasks(bodies: list[Any]):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         response = service.call("POST", "/v1/tasks/batch", written({"tasks": bodies}))
         if response.status == 400:  # one of them was no JSON
@@ -155,11 +152,10 @@ redrives = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(redrives | anything)
 @example({"namespace": "a", "died_before": EDGES[1]})
 def test_any_redrive_is_a_count_or_a_problem(body: Any):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         response = service.call("POST", "/v1/dead-letters/redrive", written(body))
         if response.status == 200:
@@ -168,7 +164,6 @@ def test_any_redrive_is_a_count_or_a_problem(body: Any):
             check_refusal(as_sent(response), response.status)
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.text(letters, max_size=30) | st.sampled_from(["", "x", "batch"]),
     st.dictionaries(
@@ -180,7 +175,7 @@ def test_any_redrive_is_a_count_or_a_problem(body: Any):
     ),
 )
 def test_any_path_and_query_get_an_answer(end: str, query: dict[str, str]):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         lists = ("/v1/tasks", "/v1/dead-letters")
         for path in (f"/v1/tasks/{end}", f"/v1/tasks/{end}/attempts", *lists, f"/{end}"):

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.errors import Unavailable
+from duetime.core.change import Unknown
+from duetime.core.errors import Unavailable
 from tests.api.service import PYTHON, Service, refusal
 
 TASK = {"target": PYTHON}
@@ -36,9 +36,7 @@ def test_a_batch_answers_for_each_task_in_order(any_service: Service, size: int)
     ],
     ids=lambda value: f"{value!s:.50}",
 )
-def test_what_is_no_batch_is_refused_as_a_whole(
-    service: Service, body: Any, errors: dict[str, str]
-):
+def test_bad_batch_is_refused_as_a_whole(service: Service, body: Any, errors: dict[str, str]):
     assert refusal(service.call("POST", "/v1/tasks/batch", body)) == errors
     assert service.store.writes == []
 
@@ -69,7 +67,7 @@ def test_a_batch_of_bad_tasks_writes_nothing(service: Service):
     assert service.stored() == []
 
 
-def test_a_batch_takes_no_key_for_all_of_it(service: Service):
+def test_batch_refuses_an_idempotency_key_header(service: Service):
     headers = {"idempotency-key": "order-1"}
 
     response = service.call("POST", "/v1/tasks/batch", {"tasks": [TASK]}, headers=headers)
@@ -78,7 +76,7 @@ def test_a_batch_takes_no_key_for_all_of_it(service: Service):
     assert service.store.writes == []
 
 
-def test_a_write_without_an_answer_is_a_503_for_that_task_alone(service: Service):
+def test_unanswered_write_is_a_503_for_that_task_only(service: Service):
     service.store.put_answer = lambda task: Unknown("?") if task.spec.name == "lost" else None
 
     results = service.batch({**TASK, "name": "lost"}, {**TASK, "name": "kept"}).body["results"]
@@ -88,7 +86,7 @@ def test_a_write_without_an_answer_is_a_503_for_that_task_alone(service: Service
     assert [delivery.task_id for delivery in service.lanes.sent] == [results[1]["task"]["id"]]
 
 
-def test_a_key_without_an_answer_is_a_503(service: Service, monkeypatch: pytest.MonkeyPatch):
+def test_unanswered_key_reservation_is_a_503(service: Service, monkeypatch: pytest.MonkeyPatch):
     def unreached(*arguments: object) -> None:
         raise Unavailable("throttled")
 

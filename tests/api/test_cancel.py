@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.core.change import Answer, Change, Refused, Unknown
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import FINISHED, Status
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.record import succeed
-from lambdas.core.task import Task
+from duetime.core.change import Answer, Change, Refused, Unknown
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import FINISHED, Status
+from duetime.core.steps.lease import lease
+from duetime.core.steps.record import succeed
+from duetime.core.task import Task
 from tests.api.service import Service, refusal
 from tests.factories import NOW, a_running_task, a_sent_task, a_task
 
@@ -22,7 +22,7 @@ def put(service: Service, task: Task) -> str:
 @pytest.mark.parametrize(
     "status", [Status.PENDING, Status.ENQUEUED, Status.RETRYING, Status.WAITING]
 )
-def test_what_does_not_run_is_cancelled_at_once(any_service: Service, status: Status):
+def test_task_that_is_not_running_is_cancelled_at_once(any_service: Service, status: Status):
     path = put(any_service, a_task(status=status))
     any_service.clock.advance(1_000)
 
@@ -35,7 +35,7 @@ def test_what_does_not_run_is_cancelled_at_once(any_service: Service, status: St
     assert task.wake is None
 
 
-def test_what_runs_is_asked_to_stop(any_service: Service):
+def test_running_task_is_requested_to_cancel(any_service: Service):
     path = put(any_service, a_running_task())
 
     response = any_service.call("DELETE", path)
@@ -44,7 +44,7 @@ def test_what_runs_is_asked_to_stop(any_service: Service):
     assert (response.body["status"], response.body["cancel_requested"]) == ("RUNNING", True)
 
 
-def test_asking_twice_is_no_mistake(service: Service):
+def test_second_cancel_of_a_running_task_is_accepted(service: Service):
     path = put(service, a_running_task())
     service.call("DELETE", path)
 
@@ -52,7 +52,7 @@ def test_asking_twice_is_no_mistake(service: Service):
 
 
 @pytest.mark.parametrize("status", sorted(FINISHED))
-def test_what_is_finished_stays_as_it_is(any_service: Service, status: Status):
+def test_finished_task_is_not_changed_by_a_cancel(any_service: Service, status: Status):
     task = a_task(status=status, wake=None, cancel_requested=status is Status.CANCELLED)
     path = put(any_service, task)
 
@@ -84,7 +84,7 @@ def test_a_query_is_refused(service: Service):
 
 
 def overtaken_by(service: Service, *steps: Change) -> None:
-    """Before each write that the API makes, somebody else makes one of these."""
+    """Makes one of these changes before each write of the API."""
     left: Iterator[Change] = iter(steps)
     store = service.store
 
@@ -96,7 +96,7 @@ def overtaken_by(service: Service, *steps: Change) -> None:
     store.apply_answer = answer
 
 
-def test_a_task_that_starts_just_now_is_asked_to_stop(any_service: Service):
+def test_task_that_starts_during_its_cancel_is_requested_to_cancel(any_service: Service):
     task = a_sent_task()
     path = put(any_service, task)
     overtaken_by(any_service, lease(delivery_of(task, NOW), now=task.due_at, holder="holder"))
@@ -106,7 +106,7 @@ def test_a_task_that_starts_just_now_is_asked_to_stop(any_service: Service):
     assert (response.status, response.body["status"]) == (202, "RUNNING")
 
 
-def test_a_task_that_ends_just_now_stays_as_it_is(any_service: Service):
+def test_task_that_ends_during_its_cancel_is_not_changed(any_service: Service):
     task = a_running_task()
     path = put(any_service, task)
     overtaken_by(any_service, succeed(task, result=None, now=NOW))
@@ -117,7 +117,7 @@ def test_a_task_that_ends_just_now_stays_as_it_is(any_service: Service):
     assert "SUCCEEDED" in response.body["detail"]
 
 
-def test_a_task_whose_attempt_fails_just_now_is_cancelled(service: Service):
+def test_task_whose_attempt_fails_during_its_cancel_is_cancelled(service: Service):
     """It runs when we look and waits for its next attempt when we write."""
     running = a_running_task()
     path = put(service, replace(running, status=Status.RETRYING))
@@ -130,7 +130,7 @@ def test_a_task_whose_attempt_fails_just_now_is_cancelled(service: Service):
     assert (response.status, response.body["status"]) == (200, "CANCELLED")
 
 
-def test_a_task_that_is_always_faster_is_a_503(service: Service):
+def test_cancel_that_loses_every_race_is_a_503(service: Service):
     task = a_task()
     path = put(service, task)
     service.store.apply_answer = lambda change: Refused(task)
@@ -138,7 +138,7 @@ def test_a_task_that_is_always_faster_is_a_503(service: Service):
     assert service.call("DELETE", path).status == 503
 
 
-def test_a_write_without_an_answer_is_a_503(service: Service):
+def test_unanswered_cancel_is_a_503(service: Service):
     path = put(service, a_task())
     service.store.apply_answer = lambda change: Unknown("throttled")
 

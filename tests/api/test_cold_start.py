@@ -5,9 +5,9 @@ import sys
 
 ASK = """
 import sys
-from lambdas.api import handler
-from lambdas.api.app import Api
-from lambdas.api.http import Request
+from lambdas import api as handler
+from duetime.api.app import Api
+from duetime.api.http import Request
 from types import SimpleNamespace
 
 store = SimpleNamespace(get=lambda ids: {{}})
@@ -17,7 +17,13 @@ for path in {paths}:
     assert api.call(Request(method="GET", path=path)).status in (200, 404, 405)
 print([name for name in sys.modules if name.startswith({names})])
 """
-NAMES = ("croniter", "tzdata", "lambdas.api.schedules", "lambdas.core.schedules", "lambdas.mat")
+NAMES = (
+    "croniter",
+    "tzdata",
+    "duetime.api.schedules",
+    "duetime.core.schedules",
+    "duetime.engine.mat",
+)
 
 
 def loaded_after(*paths: str) -> str:
@@ -26,12 +32,12 @@ def loaded_after(*paths: str) -> str:
     return done.stdout.strip()
 
 
-def test_other_calls_load_nothing_of_schedules():
+def test_calls_for_tasks_load_no_schedule_modules():
     assert loaded_after("/v1/health", "/v1/tasks/x/y/z", "/v1/schedule", "/") == "[]"
 
 
-def test_the_first_call_for_a_schedule_loads_them_but_not_croniter():
+def test_first_call_for_a_schedule_loads_its_modules_but_not_croniter():
     loaded = loaded_after("/v1/health", "/v1/schedules/x/y/z")
 
-    assert "lambdas.api.schedules.routes" in loaded
+    assert "duetime.api.schedules.resource" in loaded
     assert "croniter" not in loaded

@@ -2,9 +2,10 @@
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import HOUR, MINUTE, SECOND, rfc3339
+from duetime.core.lifecycle import Status
+from duetime.core.times import HOUR, MINUTE, SECOND, rfc3339
 from tests.api.dead import TRACEBACK, a_dead_task, bury
+from tests.api.pages import flat, read_all
 from tests.api.service import Service, refusal
 from tests.api.test_refused_fields import MOMENTS
 from tests.factories import NOW, a_task
@@ -12,24 +13,7 @@ from tests.factories import NOW, a_task
 PATH = "/v1/dead-letters"
 
 
-def read_all(service: Service, **query: str) -> list[list[str]]:
-    """The ids on each page, to the end of the list."""
-    pages: list[list[str]] = []
-    cursor: dict[str, str] = {}
-    while not pages or cursor:
-        response = service.get(PATH, **query, **cursor)
-        assert response.status == 200, response.body
-        pages.append([item["id"] for item in response.body["items"]])
-        following = response.body["next_cursor"]
-        cursor = {"cursor": following} if following else {}
-    return pages
-
-
-def flat(pages: list[list[str]]) -> list[str]:
-    return [task_id for page in pages for task_id in page]
-
-
-def test_nobody_is_dead(any_service: Service):
+def test_list_without_dead_letters_is_empty(any_service: Service):
     any_service.store.put([a_task(), a_task(status=Status.SUCCEEDED, wake=None)])
 
     assert any_service.get(PATH).body == {"items": [], "next_cursor": None}
@@ -51,14 +35,14 @@ def test_a_dead_letter_is_the_whole_task(any_service: Service):
 
 
 @pytest.mark.parametrize("limit", ["1", "2", "7", "8"])
-def test_who_died_last_comes_first_on_pages_that_neither_skip_nor_repeat(
+def test_dead_letters_are_listed_latest_first_on_pages_that_neither_skip_nor_repeat(
     any_service: Service, limit: str
 ):
     ages = [3 * HOUR, 0, MINUTE, SECOND, 26 * HOUR, HOUR, HOUR + 1]
     tasks = {age: a_dead_task(NOW - age) for age in ages}
     bury(any_service, *tasks.values())
 
-    pages = read_all(any_service, limit=limit)
+    pages = read_all(any_service, PATH, limit=limit)
 
     assert flat(pages) == [tasks[age].id for age in sorted(ages)]
     assert max(len(page) for page in pages) <= int(limit)
@@ -67,8 +51,8 @@ def test_who_died_last_comes_first_on_pages_that_neither_skip_nor_repeat(
 def test_a_page_is_50_long(service: Service):
     bury(service, *(a_dead_task() for _ in range(51)))
 
-    assert [len(page) for page in read_all(service)] == [50, 1]
-    assert [len(page) for page in read_all(service, limit="100")] == [51]
+    assert [len(page) for page in read_all(service, PATH)] == [50, 1]
+    assert [len(page) for page in read_all(service, PATH, limit="100")] == [51]
 
 
 def test_filters(any_service: Service):
@@ -79,37 +63,37 @@ def test_filters(any_service: Service):
         a_dead_task(NOW - 3, error_type="HTTPError 503: é"),
         a_dead_task(NOW - HOUR, namespace="mine"),
     )
-    assert flat(read_all(any_service)) == [mine, theirs, odd, old]
-    assert flat(read_all(any_service, namespace="mine")) == [mine, old]
-    assert flat(read_all(any_service, namespace="default")) == [odd]
-    assert flat(read_all(any_service, error_type="HTTPError 503: é")) == [odd]
-    assert flat(read_all(any_service, error_type="valueerror")) == []
+    assert flat(read_all(any_service, PATH)) == [mine, theirs, odd, old]
+    assert flat(read_all(any_service, PATH, namespace="mine")) == [mine, old]
+    assert flat(read_all(any_service, PATH, namespace="default")) == [odd]
+    assert flat(read_all(any_service, PATH, error_type="HTTPError 503: é")) == [odd]
+    assert flat(read_all(any_service, PATH, error_type="valueerror")) == []
     since = rfc3339(NOW - HOUR + 1)
-    assert flat(read_all(any_service, namespace="mine", died_after=since)) == [mine]
-    assert flat(read_all(any_service, namespace="mine", died_before=since)) == [old]
+    assert flat(read_all(any_service, PATH, namespace="mine", died_after=since)) == [mine]
+    assert flat(read_all(any_service, PATH, namespace="mine", died_before=since)) == [old]
 
 
-def test_the_first_moment_is_within_and_the_last_is_not(any_service: Service):
+def test_died_after_is_inclusive_and_died_before_is_exclusive(any_service: Service):
     ids = bury(any_service, *(a_dead_task(NOW + n) for n in range(4)))
 
     span = {"died_after": rfc3339(NOW + 1), "died_before": rfc3339(NOW + 3)}
 
-    assert flat(read_all(any_service, **span)) == [ids[2], ids[1]]
+    assert flat(read_all(any_service, PATH, **span)) == [ids[2], ids[1]]
 
 
-def test_an_empty_parameter_is_as_good_as_none(service: Service):
+def test_empty_parameter_is_ignored(service: Service):
     ids = bury(service, a_dead_task())
     names = ("namespace", "error_type", "died_after", "died_before", "limit", "cursor")
 
     assert flat([[i["id"] for i in service.get(PATH, **dict.fromkeys(names, "")).body["items"]]])
-    assert flat(read_all(service, **dict.fromkeys(names[:-1], ""))) == ids
+    assert flat(read_all(service, PATH, **dict.fromkeys(names[:-1], ""))) == ids
 
 
-def test_who_is_revived_is_no_longer_listed(any_service: Service):
+def test_revived_task_is_no_longer_listed(any_service: Service):
     first, second = bury(any_service, a_dead_task(NOW), a_dead_task(NOW - 1))
     any_service.call("POST", f"/v1/tasks/{first}/retry", b"")
 
-    assert flat(read_all(any_service)) == [second]
+    assert flat(read_all(any_service, PATH)) == [second]
 
 
 WORD = "must be 1 to 128 letters, digits and ._:- only"
@@ -154,7 +138,7 @@ def test_a_page_of_large_tasks_is_short(any_service: Service):
     """A Lambda answers with at most 6 MB."""
     ids = bury(any_service, *(a_dead_task(NOW - n, payload="x" * 250_000) for n in range(12)))
 
-    pages = read_all(any_service, limit="12")
+    pages = read_all(any_service, PATH, limit="12")
 
     assert flat(pages) == ids
     assert [len(page) for page in pages] == [8, 4]

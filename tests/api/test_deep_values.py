@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lambdas.api import tasks as tasks_module
-from lambdas.core.lifecycle import Status
+from duetime.api import tasks as tasks_module
+from duetime.core.lifecycle import Status
 from tests.api.dead import a_dead_task
 from tests.api.service import Service, as_sent
 from tests.factories import a_running_task, a_schedule, a_spec, an_id
@@ -81,7 +81,7 @@ def test_stored_payload_or_target_that_cannot_be_shown_is_null_with_a_note(
     assert listed(service)[task.id] == listed(service, "/v1/dead-letters")[task.id] == shown
 
 
-def test_schedule_whose_payload_cannot_be_shown_spoils_no_list(service: Service):
+def test_schedule_whose_payload_cannot_be_shown_does_not_fail_the_list(service: Service):
     deep = a_schedule(id=an_id(), task=a_spec(run_at=0, payload=arrays(300)))
     service.schedules.put([deep])
     other = service.schedule().body["id"]

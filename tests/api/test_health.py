@@ -1,4 +1,4 @@
-"""GET /v1/health: what was looked at decides, and what is wrong is named."""
+"""GET /v1/health: the probe decides, and every failed check is named."""
 
 import logging
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from duetime.api.health import MAX_TICK_AGE, Check, Health, scanner_health
+from duetime.aws import clients
+from duetime.core.errors import Unavailable
+from duetime.core.ports import SliceState
+from duetime.core.times import MINUTE, SECOND
 from duetime.local.moto_backend import fair_moto
-from lambdas.api.health import LATE, Check, Health, scanner_ticks
-from lambdas.aws import clients
-from lambdas.core.errors import Unavailable
-from lambdas.core.ports import SliceState
-from lambdas.core.times import MINUTE, SECOND
 from tests.api.service import Service
-from tests.backends import Stores, dynamo_stores, embedded_stores
+from tests.backends import Stores, dynamo_stores, sqlite_stores
 from tests.factories import NOW, SteppedClock
 
 
@@ -24,10 +24,10 @@ def moto_dynamodb() -> Iterator[Any]:
         yield clients.dynamodb()
 
 
-@pytest.fixture(params=["embedded", "moto"])
+@pytest.fixture(params=["sqlite", "moto"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
-    if request.param == "embedded":
-        opened = embedded_stores(tmp_path / "duetime.db")
+    if request.param == "sqlite":
+        opened = sqlite_stores(tmp_path / "duetime.db")
     else:
         opened = dynamo_stores(request.getfixturevalue("moto_dynamodb"))
     with opened as stores:
@@ -49,11 +49,11 @@ def test_store_that_cannot_be_read_is_unhealthy(service: Service, caplog: pytest
     assert response.body["checks"] == {"store": "disk I/O error"}
     assert response.body["version"] == "9.9.9"
     assert [record.getMessage() for record in caplog.records] == [
-        "unhealthy: store: disk I/O error"
+        "health check failed: store: disk I/O error"
     ]
 
 
-def test_everything_that_is_wrong_is_named():
+def test_every_failed_check_is_named():
     checks = [Check(name="a", reason="x"), Check(name="b"), Check(name="c", reason="y")]
     problem = Health(checks=checks).problem()
 
@@ -68,10 +68,10 @@ def ticked(stores: Stores, at: int) -> None:
 
 def test_scanner_that_ticked_within_three_minutes_is_healthy(stores: Stores):
     ticked(stores, NOW)
-    health = scanner_ticks(stores.cursors, SteppedClock(NOW + LATE))()
+    health = scanner_health(stores.cursors, SteppedClock(NOW + MAX_TICK_AGE))()
 
     assert health.problem() is None
-    assert health.told() == {
+    assert health.json() == {
         "last_tick_age": 180.0,
         "checks": {"store": "ok", "scanner": "ok"},
     }
@@ -79,7 +79,7 @@ def test_scanner_that_ticked_within_three_minutes_is_healthy(stores: Stores):
 
 def test_scanner_that_has_not_ticked_for_longer_is_unhealthy(stores: Stores):
     ticked(stores, NOW)
-    health = scanner_ticks(stores.cursors, SteppedClock(NOW + LATE + SECOND))()
+    health = scanner_health(stores.cursors, SteppedClock(NOW + MAX_TICK_AGE + SECOND))()
 
     problem = health.problem()
     assert problem
@@ -88,8 +88,8 @@ def test_scanner_that_has_not_ticked_for_longer_is_unhealthy(stores: Stores):
 
 def test_new_stage_is_healthy_until_its_first_tick_is_late(stores: Stores):
     since = stores.cursors.shards(NOW).since
-    new = scanner_ticks(stores.cursors, SteppedClock(since + MINUTE))()
-    old = scanner_ticks(stores.cursors, SteppedClock(since + LATE + SECOND))()
+    new = scanner_health(stores.cursors, SteppedClock(since + MINUTE))()
+    old = scanner_health(stores.cursors, SteppedClock(since + MAX_TICK_AGE + SECOND))()
 
     assert new.problem() is None
     assert new.tick_age is None
@@ -101,6 +101,6 @@ def test_table_that_does_not_answer_is_unhealthy():
         def load(self, number: int) -> SliceState:
             raise Unavailable("throttled")
 
-    health = scanner_ticks(Silent(), SteppedClock())()  # type: ignore[arg-type]
+    health = scanner_health(Silent(), SteppedClock())()  # type: ignore[arg-type]
 
-    assert health.told() == {"last_tick_age": None, "checks": {"store": "throttled"}}
+    assert health.json() == {"last_tick_age": None, "checks": {"store": "throttled"}}

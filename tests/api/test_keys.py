@@ -1,9 +1,9 @@
-"""An idempotency key stands for one task in its namespace, for a day."""
+"""An idempotency key belongs to one task of its namespace, for a day."""
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.times import DAY
+from duetime.core.change import Unknown
+from duetime.core.times import DAY
 from tests.api.service import PYTHON, Service, refusal
 
 
@@ -11,7 +11,7 @@ def statuses(service: Service, *tasks: object) -> list[int]:
     return [result["status"] for result in service.batch(*tasks).body["results"]]
 
 
-def test_a_replay_is_told_of_the_same_task(any_service: Service):
+def test_replay_returns_the_same_task(any_service: Service):
     first = any_service.submit("order-1", name="a")
     any_service.clock.advance(1_000)
 
@@ -23,14 +23,14 @@ def test_a_replay_is_told_of_the_same_task(any_service: Service):
     assert len(any_service.stored()) == 1
 
 
-def test_a_replay_sends_nothing(any_service: Service):
+def test_replay_enqueues_nothing(any_service: Service):
     any_service.submit("order-1")
     any_service.submit("order-1")
 
     assert len(any_service.lanes.sent) == 1
 
 
-def test_a_replay_tells_where_the_task_stands_now(service: Service):
+def test_replay_returns_the_current_status_of_the_task(service: Service):
     task_id = service.submit("order-1").body["id"]
     service.call("DELETE", f"/v1/tasks/{task_id}")
 
@@ -79,7 +79,7 @@ def test_another_body_is_a_conflict(any_service: Service, change: dict[str, obje
     assert response.headers["content-type"] == "application/problem+json"
     assert response.body == {
         "type": "urn:duetime:problem:key-conflict",
-        "title": "The idempotency key stands for another task",
+        "title": "The idempotency key belongs to another task",
         "status": 409,
         "detail": f"idempotency_key: {reason}",
         "errors": [{"field": "idempotency_key", "message": reason}],
@@ -87,14 +87,14 @@ def test_another_body_is_a_conflict(any_service: Service, change: dict[str, obje
     assert len(any_service.stored()) == 1
 
 
-def test_a_key_in_the_header_and_in_the_body_is_one_too_many(service: Service):
+def test_key_in_both_header_and_body_is_refused(service: Service):
     response = service.submit("order-1", idempotency_key="order-1")
 
     assert refusal(response) == {"idempotency_key": "give it in the body or as a header, not both"}
     assert service.store.writes == []
 
 
-def test_null_in_the_body_is_no_key(service: Service):
+def test_null_key_in_the_body_is_ignored(service: Service):
     assert service.submit("order-1", idempotency_key=None).body["idempotency_key"] == "order-1"
 
 
@@ -120,15 +120,15 @@ def test_a_key_lasts_for_a_day(any_service: Service, later: int, status: int):
     assert any_service.submit("order-1").status == status
 
 
-def test_a_key_that_has_run_out_may_come_with_another_body(any_service: Service):
+def test_expired_key_may_have_another_body(any_service: Service):
     any_service.submit("order-1", name="a")
     any_service.clock.advance(DAY)
 
     assert any_service.submit("order-1", name="b").status == 201
 
 
-def test_a_key_without_its_task_gets_it_from_the_replay(any_service: Service):
-    """Whoever reserved the key died before it could put the task."""
+def test_replay_stores_the_task_that_its_reservation_lacks(any_service: Service):
+    """The first request died between its reservation and the write of its task."""
     reserved: list[str] = []
     any_service.store.put_answer = lambda task: reserved.append(task.id) or Unknown("died")
     any_service.submit("order-1")
@@ -157,14 +157,14 @@ def test_the_same_key_with_two_bodies_in_one_batch_is_a_conflict(any_service: Se
     assert len(any_service.stored()) == 1
 
 
-def test_a_batch_replays_what_it_has_stored(any_service: Service):
+def test_replayed_batch_returns_the_stored_tasks(any_service: Service):
     tasks = [{"target": PYTHON, "idempotency_key": f"order-{n}"} for n in range(3)]
 
     assert statuses(any_service, *tasks[:2]) == [201, 201]
     assert statuses(any_service, *tasks, {"target": PYTHON}) == [200, 200, 201, 201]
 
 
-def test_a_key_that_is_refused_elsewhere_is_not_used_up(service: Service):
+def test_key_of_a_refused_task_is_not_reserved(service: Service):
     service.submit("order-1", timeout=0)
 
     assert service.submit("order-1", timeout=5).status == 201

@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import MINUTE, SECOND
+from duetime.core.lifecycle import Status
+from duetime.core.times import MINUTE, SECOND
+from tests.api.pages import flat, read_all
 from tests.api.service import PYTHON, Service, refusal
 from tests.factories import a_task
 
@@ -17,28 +18,11 @@ def submit_many(service: Service, count: int, **fields: Any) -> list[str]:
     return ids[::-1]
 
 
-def read_all(service: Service, **query: str) -> list[list[str]]:
-    """The ids on each page, to the end of the list."""
-    pages: list[list[str]] = []
-    cursor: dict[str, str] = {}
-    while not pages or cursor:
-        response = service.get("/v1/tasks", **query, **cursor)
-        assert response.status == 200
-        pages.append([item["id"] for item in response.body["items"]])
-        following = response.body["next_cursor"]
-        cursor = {"cursor": following} if following else {}
-    return pages
-
-
-def flat(pages: list[list[str]]) -> list[str]:
-    return [task_id for page in pages for task_id in page]
-
-
 def test_an_empty_list(service: Service):
     assert service.get("/v1/tasks").body == {"items": [], "next_cursor": None}
 
 
-def test_newest_first_and_whole(any_service: Service):
+def test_tasks_are_listed_newest_first_with_all_fields(any_service: Service):
     ids = submit_many(any_service, 3)
 
     items = any_service.get("/v1/tasks").body["items"]
@@ -51,7 +35,7 @@ def test_newest_first_and_whole(any_service: Service):
 def test_pages_neither_skip_nor_repeat(any_service: Service, limit: str):
     ids = submit_many(any_service, 7)
 
-    pages = read_all(any_service, limit=limit)
+    pages = read_all(any_service, "/v1/tasks", limit=limit)
 
     assert flat(pages) == ids
     assert max(len(page) for page in pages) <= int(limit)
@@ -66,58 +50,61 @@ def test_the_length_of_a_page(service: Service, query: dict[str, str], length: i
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_a_status_is_picked_out(service: Service, status: Status):
+def test_list_filters_by_status(service: Service, status: Status):
     tasks = {each: a_task(status=each, wake=None) for each in Status}
     service.store.put(list(tasks.values()))
 
-    assert flat(read_all(service, status=status.value)) == [tasks[status].id]
+    assert flat(read_all(service, "/v1/tasks", status=status.value)) == [tasks[status].id]
 
 
-def test_a_status_is_picked_out_on_every_page(any_service: Service):
+def test_list_filters_by_status_on_every_page(any_service: Service):
     late = submit_many(any_service, 2, delay=86_400)
     submit_many(any_service, 5)
     later = submit_many(any_service, 2, delay=86_400)
 
-    assert flat(read_all(any_service, status="PENDING", limit="1")) == [*later, *late]
+    assert flat(read_all(any_service, "/v1/tasks", status="PENDING", limit="1")) == [*later, *late]
 
 
-def test_a_namespace_sees_its_own(any_service: Service):
+def test_list_has_the_tasks_of_one_namespace(any_service: Service):
     mine = submit_many(any_service, 2, namespace="mine")
     default = submit_many(any_service, 1)
 
-    assert flat(read_all(any_service, namespace="mine")) == mine
-    assert flat(read_all(any_service)) == default
-    assert flat(read_all(any_service, namespace="nobody")) == []
+    assert flat(read_all(any_service, "/v1/tasks", namespace="mine")) == mine
+    assert flat(read_all(any_service, "/v1/tasks")) == default
+    assert flat(read_all(any_service, "/v1/tasks", namespace="nobody")) == []
 
 
-def test_an_empty_parameter_is_as_good_as_none(service: Service):
+def test_empty_parameter_is_ignored(service: Service):
     ids = submit_many(service, 1)
 
-    assert flat(read_all(service, status="", namespace="", limit="")) == ids
+    assert flat(read_all(service, "/v1/tasks", status="", namespace="", limit="")) == ids
 
 
-def test_runs_that_are_yet_to_come_are_listed_unless_they_are_not_wanted(any_service: Service):
+def test_future_runs_are_listed_unless_upcoming_is_false(any_service: Service):
     submitted = submit_many(any_service, 1)
     schedule_id = any_service.schedule(rule={"type": "rate", "every": 60}).body["id"]
-    upcoming = flat(read_all(any_service, schedule_id=schedule_id))
+    upcoming = flat(read_all(any_service, "/v1/tasks", schedule_id=schedule_id))
 
     assert len(upcoming) == 4
-    assert flat(read_all(any_service, upcoming="false")) == submitted
-    assert flat(read_all(any_service, upcoming="false", limit="1")) == submitted
-    assert flat(read_all(any_service, upcoming="true")) == [*upcoming, *submitted]
+    assert flat(read_all(any_service, "/v1/tasks", upcoming="false")) == submitted
+    assert flat(read_all(any_service, "/v1/tasks", upcoming="false", limit="1")) == submitted
+    assert flat(read_all(any_service, "/v1/tasks", upcoming="true")) == [*upcoming, *submitted]
     any_service.clock.advance(2 * MINUTE)
     come = [*upcoming[2:], *submitted]
-    assert flat(read_all(any_service, upcoming="false")) == come
-    assert flat(read_all(any_service, upcoming="false", schedule_id=schedule_id)) == come[:2]
+    assert flat(read_all(any_service, "/v1/tasks", upcoming="false")) == come
+    assert (
+        flat(read_all(any_service, "/v1/tasks", upcoming="false", schedule_id=schedule_id))
+        == come[:2]
+    )
 
 
-def test_what_was_just_submitted_is_no_run_to_come(any_service: Service):
+def test_task_that_was_just_submitted_is_not_a_future_run(any_service: Service):
     """Though the clock that gave it its id was half a second ahead."""
     any_service.clock.advance(500)
     submitted = submit_many(any_service, 1)
     any_service.clock.advance(-500)
 
-    assert flat(read_all(any_service, upcoming="false")) == submitted
+    assert flat(read_all(any_service, "/v1/tasks", upcoming="false")) == submitted
 
 
 STATUSES = ", ".join(Status)
@@ -163,14 +150,16 @@ def test_a_page_of_large_tasks_is_short(any_service: Service):
     """A Lambda answers with at most 6 MB."""
     ids = submit_many(any_service, 12, payload="x" * 250_000)
 
-    pages = read_all(any_service, limit="12")
+    pages = read_all(any_service, "/v1/tasks", limit="12")
 
     assert flat(pages) == ids
     assert [len(page) for page in pages] == [8, 4]
 
 
-def test_a_task_too_large_for_a_page_gets_one(service: Service, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.api.pages.ANSWER_LIMIT", 1_000)
+def test_task_that_is_too_large_for_a_page_has_its_own(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("duetime.api.paging.ANSWER_LIMIT", 1_000)
     ids = submit_many(service, 2, payload="x" * 2_000)
 
-    assert read_all(service) == [[ids[0]], [ids[1]]]
+    assert read_all(service, "/v1/tasks") == [[ids[0]], [ids[1]]]

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from lambdas.api.http import Response
-from lambdas.api.masking import MASK, is_secret, masked
+from duetime.api.http import Response
+from duetime.api.masking import MASK, is_secret, masked
 from tests.api.dead import a_dead_task, bury
 from tests.api.service import NOON, Service, refusal
 
 SECRET = "Bearer hunter2"
 URL = "https://example.org/hook"
-KEPT = f"{MASK} only stands for it in a change of a schedule that keeps scheme, host and port"
+KEPT = f"{MASK} means the stored value only in a change that keeps scheme, host and port"
 
 
 def a_target(authorization: str = SECRET, url: str = URL, **headers: str) -> dict[str, Any]:
@@ -86,11 +86,11 @@ def test_key_is_compared_with_what_was_really_sent(service: Service):
     assert service.submit("k", target=a_target()).status == 200
     assert service.submit("k", target=a_target("Bearer other")).status == 409
     assert refusal(service.submit("k", target=MASKED)) == {
-        "target.headers": f"must have the value of Authorization itself: {KEPT}"
+        "target.headers": f"must have the real value of Authorization; {KEPT}"
     }
 
 
-def test_mask_is_the_value_of_no_new_task(service: Service):
+def test_new_task_cannot_have_the_mask_as_a_value(service: Service):
     assert service.submit(target=MASKED).status == 422
     assert service.schedule(task={"target": MASKED}).status == 422
     assert service.submit(target=a_target(**{"X-Stars": MASK})).status == 201
@@ -171,7 +171,7 @@ def test_secret_that_is_masked_does_not_go_to_another_host(service: Service, url
     schedule_id = a_schedule(service)
 
     assert refusal(put(service, schedule_id, a_target(MASK, url), name=".evil.example")) == {
-        "task.target.headers": f"must have the value of Authorization itself: {KEPT}"
+        "task.target.headers": f"must have the real value of Authorization; {KEPT}"
     }
     assert stored(service, schedule_id) == a_target()
 
@@ -186,5 +186,5 @@ def test_host_that_is_a_template_keeps_no_secret(service: Service):
 @pytest.mark.parametrize(
     "target", [None, 7, {}, {"headers": 7}, {"url": "https://[", "headers": {}}]
 )
-def test_target_that_is_none_is_refused_as_ever(service: Service, target: Any):
+def test_malformed_target_of_a_change_is_refused(service: Service, target: Any):
     assert put(service, a_schedule(service), target).status == 422

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lambdas.api.http import BODY_LIMIT
-from lambdas.core.errors import Unavailable
+from duetime.api.http import BODY_LIMIT
+from duetime.core.errors import Unavailable
 from tests.api.service import PYTHON, Service, as_sent, refusal
 
 SUBMISSIONS = ["/v1/tasks", "/v1/tasks/batch", "/v1/dead-letters/redrive"]
@@ -39,7 +39,7 @@ MALFORMED: dict[str, bytes] = {
 
 @pytest.mark.parametrize("path", SUBMISSIONS)
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
-def test_what_is_no_json_is_a_400(service: Service, path: str, body: bytes):
+def test_body_that_is_not_json_is_a_400(service: Service, path: str, body: bytes):
     response = service.call("POST", path, body)
 
     assert response.status == 400
@@ -51,11 +51,11 @@ def test_what_is_no_json_is_a_400(service: Service, path: str, body: bytes):
     assert service.store.writes == []
 
 
-def test_an_empty_body_is_called_empty(service: Service):
+def test_empty_body_is_a_400_that_says_so(service: Service):
     assert service.post(b"").body["detail"] == "The body is empty."
 
 
-def test_of_a_name_that_comes_twice_the_last_counts(service: Service):
+def test_last_of_two_equal_names_counts(service: Service):
     body = b'{"name": "a", "name": "b", "target": {"type": "python", "handler": "reports.daily"}}'
 
     assert service.post(body).body["name"] == "b"
@@ -88,7 +88,7 @@ def test_a_body_of_5_mib_is_read(service: Service):
         "application/json;charset=latin-1",
     ],
 )
-def test_json_by_any_spelling_is_taken(service: Service, content_type: str):
+def test_media_type_of_json_in_any_spelling_is_accepted(service: Service, content_type: str):
     assert service.post({"target": PYTHON}, **{"content-type": content_type}).status == 201
 
 
@@ -222,7 +222,7 @@ LONG = "x" * 100_000
     ],
     ids=["path", "id", "method", "405", "parameter", "parameters", "media type"],
 )
-def test_a_refusal_stays_short(service: Service, request_: dict[str, Any]):
+def test_problem_does_not_repeat_a_long_request(service: Service, request_: dict[str, Any]):
     response = service.call(**request_)
 
     assert 400 <= response.status < 500
@@ -234,7 +234,7 @@ def test_a_refusal_stays_short(service: Service, request_: dict[str, Any]):
     [(Unavailable("throttled"), 503, "unavailable"), (RuntimeError("secret"), 500, "internal")],
     ids=["unavailable", "unforeseen"],
 )
-def test_a_failure_behind_the_api_is_a_problem_that_tells_no_secrets(
+def test_internal_failure_is_a_problem_without_internal_details(
     service: Service, error: Exception, status: int, kind: str, caplog: pytest.LogCaptureFixture
 ):
     def fail(*arguments: object) -> None:

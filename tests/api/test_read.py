@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.task import Attempt, Progress, TaskError
-from lambdas.core.times import SECOND, rfc3339
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.task import Attempt, Progress, TaskError
+from duetime.core.times import SECOND, rfc3339
 from tests.api.dead import TRACEBACK, a_dead_task
 from tests.api.service import Service, refusal
 from tests.factories import NOW, a_running_task, a_task, an_id
@@ -26,7 +26,7 @@ def an_attempt(number: int, **overrides: Any) -> Attempt:
     return Attempt(number=number, **(fields | overrides))
 
 
-def test_a_task_reads_as_it_was_answered(any_service: Service):
+def test_task_reads_as_it_was_returned_by_submit(any_service: Service):
     body = any_service.submit(name="a").body
 
     response = any_service.get(f"/v1/tasks/{body['id']}")
@@ -34,7 +34,7 @@ def test_a_task_reads_as_it_was_answered(any_service: Service):
     assert (response.status, response.body) == (200, body)
 
 
-def test_a_running_task_tells_of_its_attempt(service: Service):
+def test_running_task_shows_its_attempt(service: Service):
     task = a_running_task(progress=Progress(fraction=0.5, message="half"))
     service.store.put([task])
 
@@ -47,7 +47,7 @@ def test_a_running_task_tells_of_its_attempt(service: Service):
     assert (body["finished_at"], body["error"]) == (None, None)
 
 
-def test_a_finished_task_tells_how_it_ended(service: Service):
+def test_finished_task_shows_how_it_ended(service: Service):
     attempt = an_attempt(1, outcome=Outcome.SUCCEEDED, error=None)
     task = a_running_task(status=Status.SUCCEEDED, wake=None, result='{"sent":3}', current=attempt)
     service.store.put([task])
@@ -58,7 +58,7 @@ def test_a_finished_task_tells_how_it_ended(service: Service):
     assert body["finished_at"] == body["updated_at"]
 
 
-def test_a_dead_task_tells_its_error_and_the_attempt(service: Service):
+def test_dead_task_shows_its_error_and_the_attempt(service: Service):
     task = a_running_task(status=Status.DEAD, wake=None, attempt=5, current=an_attempt(5))
     service.store.put([task])
 
@@ -67,18 +67,18 @@ def test_a_dead_task_tells_its_error_and_the_attempt(service: Service):
     assert error == {"type": "HTTPError", "message": "503", "traceback": None, "attempt": 5}
 
 
-def test_what_a_handler_raised_is_told_with_its_traceback(any_service: Service):
+def test_error_of_a_handler_has_its_traceback(any_service: Service):
     task = a_dead_task(attempt=2)
     any_service.store.put([task])
-    told = {"type": "ValueError", "message": "no such day", "traceback": TRACEBACK}
+    error = {"type": "ValueError", "message": "no such day", "traceback": TRACEBACK}
 
     path = f"/v1/tasks/{task.id}"
 
-    assert any_service.get(path).body["error"] == {**told, "attempt": 2}
-    assert any_service.get(f"{path}/attempts").body["items"][0]["error"] == told
+    assert any_service.get(path).body["error"] == {**error, "attempt": 2}
+    assert any_service.get(f"{path}/attempts").body["items"][0]["error"] == error
 
 
-def test_a_snoozed_attempt_is_told_as_one(any_service: Service):
+def test_snoozed_attempt_has_the_outcome_snoozed(any_service: Service):
     snoozed = an_attempt(1, outcome=Outcome.SNOOZED, error=None)
     task = a_running_task(status=Status.RETRYING, current=snoozed)
     any_service.store.put([task])
@@ -107,7 +107,7 @@ STRANGE_IDS = [
     [("GET", ""), ("DELETE", ""), ("GET", "/attempts"), ("POST", "/retry")],
     ids=["get", "cancel", "attempts", "retry"],
 )
-def test_no_task_is_a_404(any_service: Service, method: str, end: str, task_id: str):
+def test_unknown_task_is_a_404(any_service: Service, method: str, end: str, task_id: str):
     response = any_service.call(method, f"/v1/tasks/{task_id}{end}", b"")
 
     assert response.status == 404
@@ -117,7 +117,7 @@ def test_no_task_is_a_404(any_service: Service, method: str, end: str, task_id: 
     assert any_service.store.writes == []
 
 
-def test_what_is_no_id_is_not_looked_up(service: Service):
+def test_malformed_id_is_not_looked_up(service: Service):
     """DynamoDB would refuse a key as long as this."""
     service.store.get = lambda ids: pytest.fail(f"asked for {ids}")
 
@@ -142,7 +142,7 @@ def test_a_task_that_has_not_started_has_no_attempts(any_service: Service):
     }
 
 
-def test_attempts_are_listed_oldest_first_wherever_they_are_kept(any_service: Service):
+def test_attempts_are_listed_oldest_first_wherever_they_are_stored(any_service: Service):
     task = replace(
         a_running_task(),
         attempt=4,
@@ -167,7 +167,7 @@ def test_attempts_are_listed_oldest_first_wherever_they_are_kept(any_service: Se
     }
 
 
-def test_an_attempt_that_is_kept_twice_is_listed_once(service: Service):
+def test_attempt_that_is_stored_twice_is_listed_once(service: Service):
     task = replace(a_running_task(), attempt=2, current=an_attempt(2), previous=an_attempt(1))
     service.store.put([task])
     service.store.keep_attempt(task.id, an_attempt(1))

@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-from lambdas.api import redrive as module
-from lambdas.api.http import Response
-from lambdas.api.revival import APART
-from lambdas.core.change import Answer, Refused, Unknown, Unreadable
-from lambdas.core.delivery import delivery_of
-from lambdas.core.errors import Corrupt, Unavailable
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.ports import DeadListing, Page
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.record import Failure, fail
-from lambdas.core.task import TaskError
-from lambdas.core.times import HOUR, SECOND, rfc3339
+from duetime.api import redrive as module
+from duetime.api.http import Response
+from duetime.api.redrive import SPACING
+from duetime.core.change import Answer, Refused, Unknown, Unreadable
+from duetime.core.delivery import delivery_of
+from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import DeadListing, Page
+from duetime.core.steps.lease import lease
+from duetime.core.steps.record import Failure, fail
+from duetime.core.task import TaskError
+from duetime.core.times import HOUR, SECOND, rfc3339
 from tests.api.dead import a_dead_task, bury, statuses
 from tests.api.service import Service, refusal
 from tests.api.test_refused_fields import A_TIME, A_WORD, NO_OFFSET
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_task, an_id
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_task, an_id
 
 PATH = "/v1/dead-letters/redrive"
 
@@ -53,7 +53,7 @@ def test_ids_are_redriven_and_sent(any_service: Service):
     assert sent(any_service) == ids[:2]
 
 
-def test_what_cannot_be_redriven_is_told_and_does_not_spoil_the_rest(any_service: Service):
+def test_task_that_cannot_be_redriven_is_reported_and_the_others_are_redriven(any_service: Service):
     done = a_task(status=Status.SUCCEEDED, wake=None)
     runs = a_running_task()
     dead = [a_dead_task(), a_dead_task()]
@@ -75,17 +75,17 @@ def test_what_cannot_be_redriven_is_told_and_does_not_spoil_the_rest(any_service
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
-def test_an_id_that_comes_twice_counts_once(
+def test_repeated_id_counts_once(
     any_service: Service, at_once: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "AT_ONCE", at_once)
+    monkeypatch.setattr(module, "BATCH", at_once)
     [task_id] = bury(any_service, a_dead_task())
 
     assert redriven(any_service, ids=[task_id, "x", task_id, "x"]) == answer(1, ("x", "not found"))
     assert sent(any_service) == [task_id]
 
 
-def test_what_is_no_id_is_not_looked_up(service: Service):
+def test_malformed_id_is_not_looked_up(service: Service):
     """DynamoDB would refuse a key as long as this."""
     [task_id] = bury(service, a_dead_task())
     real = service.store.get
@@ -96,7 +96,7 @@ def test_what_is_no_id_is_not_looked_up(service: Service):
     assert asked == [task_id]
 
 
-def test_a_redrive_twice_gives_one_life(any_service: Service):
+def test_second_redrive_does_not_revive_again(any_service: Service):
     [task_id] = bury(any_service, a_dead_task())
     redriven(any_service, ids=[task_id])
 
@@ -112,7 +112,7 @@ def test_a_thousand_ids_are_redriven(service: Service):
     assert set(statuses(service, ids)) == {"RETRYING"}
 
 
-def test_a_filter_picks_out(any_service: Service):
+def test_redrive_by_filter(any_service: Service):
     tasks = [
         a_dead_task(NOW - 1, namespace="mine"),
         a_dead_task(NOW - 2, namespace="mine", error_type="HTTPError"),
@@ -139,7 +139,7 @@ def test_all_are_redriven_newest_first(any_service: Service):
     assert sent(any_service) == [ids[0], ids[2], ids[1]]
 
 
-def test_all_of_nothing_is_nothing(any_service: Service):
+def test_redrive_of_all_without_dead_letters_is_empty(any_service: Service):
     assert redriven(any_service, all=True) == answer(0)
 
 
@@ -154,31 +154,31 @@ def test_a_dry_run_counts_and_writes_nothing(any_service: Service, body: dict[st
     assert any_service.lanes.sent == []
 
 
-def test_a_dry_run_of_ids_tells_who_would_be_left(any_service: Service):
+def test_dry_run_of_ids_reports_those_that_would_not_be_redriven(any_service: Service):
     [task_id] = bury(any_service, a_dead_task())
 
-    told = redriven(any_service, ids=[task_id, "x"], dry_run=True)
+    result = redriven(any_service, ids=[task_id, "x"], dry_run=True)
 
-    assert told == answer(1, ("x", "not found"), dry_run=True)
+    assert result == answer(1, ("x", "not found"), dry_run=True)
     assert any_service.store.writes == []
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
 @pytest.mark.parametrize("limit", [1, 3, 7])
-def test_calls_go_on_where_the_last_stopped(any_service: Service, limit: int, dry_run: bool):
+def test_next_call_continues_at_the_cursor(any_service: Service, limit: int, dry_run: bool):
     ids = bury(any_service, *(a_dead_task(NOW - n) for n in range(7)))
     counts, cursor = [], None
     while not counts or cursor:
-        told = redriven(any_service, all=True, limit=limit, cursor=cursor, dry_run=dry_run)
-        counts.append(told["redriven"])
-        cursor = told["next_cursor"]
+        result = redriven(any_service, all=True, limit=limit, cursor=cursor, dry_run=dry_run)
+        counts.append(result["redriven"])
+        cursor = result["next_cursor"]
 
     assert sum(counts) == 7
     assert max(counts) <= limit
     assert sent(any_service) == ([] if dry_run else ids)
 
 
-def test_a_call_takes_a_thousand(service: Service):
+def test_call_redrives_at_most_a_thousand(service: Service):
     bury(service, *(a_dead_task() for _ in range(1_001)))
 
     first = redriven(service, all=True)
@@ -193,18 +193,18 @@ def die(service: Service, task_id: str) -> None:
     task = service.store.get([task_id])[task_id]
     error = TaskError(type="ValueError", message="again")
     failure = Failure(outcome=Outcome.FAILED, error=error, permanent=True)
-    service.store.apply([fail(RULES, task, failure, now=now, draw=a_draw())])
+    service.store.apply([fail(WAKE_POLICY, task, failure, now=now, draw=a_draw())])
 
 
-def test_who_dies_again_meanwhile_is_not_met_twice(
+def test_task_that_dies_again_meanwhile_is_not_redriven_twice(
     any_service: Service, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "AT_ONCE", 1)
+    monkeypatch.setattr(module, "BATCH", 1)
     ids = bury(any_service, *(a_dead_task(NOW - n) for n in range(3)))
     read = any_service.store.dead
 
     def dead(listing: DeadListing) -> Page:
-        """Whoever was revived has died again before the next page is read."""
+        """Every revived task dies again before the next page is read."""
         any_service.clock.advance(SECOND)
         for task_id in sent(any_service)[-1:]:
             die(any_service, task_id)
@@ -217,20 +217,20 @@ def test_who_dies_again_meanwhile_is_not_met_twice(
     assert statuses(any_service, ids) == ["DEAD", "DEAD", "DEAD"]
 
 
-def test_many_are_due_one_by_one(service: Service, monkeypatch: pytest.MonkeyPatch):
+def test_due_times_of_redriven_tasks_are_spaced(service: Service, monkeypatch: pytest.MonkeyPatch):
     """A target that has just recovered does not get all of it at once."""
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(module, "BATCH", 2)
     ids = bury(service, *(a_dead_task(NOW - n) for n in range(5)))
     redriven(service, all=True)
 
     due = [service.store.get([task_id])[task_id].due_at for task_id in ids]
-    assert due == [service.clock.now() + n * APART for n in range(5)]
+    assert due == [service.clock.now() + n * SPACING for n in range(5)]
 
 
-def test_a_filter_that_lets_few_through_ends_its_call_in_time(
+def test_call_with_a_filter_that_matches_few_tasks_reads_a_bounded_number_of_pages(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MOST_PAGES", 3)
+    monkeypatch.setattr(module, "MAX_PAGES", 3)
     [task_id] = bury(service, a_dead_task())
     real = service.store.dead
     asked: list[DeadListing] = []
@@ -251,39 +251,39 @@ def test_a_filter_that_lets_few_through_ends_its_call_in_time(
     assert sent(service) == [task_id]
 
 
-def test_a_store_that_does_not_answer_for_one(any_service: Service):
+def test_task_with_an_unanswered_write_is_reported(any_service: Service):
     ids = bury(any_service, *(a_dead_task(NOW - n) for n in range(3)))
     silent = {ids[1]: Unknown("throttled"), ids[2]: Unreadable("rot")}
     any_service.store.apply_answer = lambda change: silent.get(change.task_id)
 
     left = [
         (ids[1], "the store did not answer; redrive it again by its id"),
-        (ids[2], "what is stored cannot be read"),
+        (ids[2], "the stored task cannot be read"),
     ]
     assert redriven(any_service, all=True) == answer(1, *left)
     assert sent(any_service) == ids[:1]
 
 
-def test_who_was_faster_is_told(service: Service):
+def test_task_that_another_request_redrove_is_reported(service: Service):
     tasks = [a_dead_task(NOW - n) for n in range(3)]
     ids = bury(service, *tasks)
-    standing: dict[str, Answer] = {
+    answers: dict[str, Answer] = {
         ids[0]: Refused(a_running_task(id=ids[0])),
         ids[1]: Refused(a_dead_task(id=ids[1])),
         ids[2]: Refused(None),
     }
-    service.store.apply_answer = lambda change: standing.get(change.task_id)
+    service.store.apply_answer = lambda change: answers.get(change.task_id)
 
     assert redriven(service, ids=ids) == answer(
         0,
         (ids[0], "it is RUNNING"),
-        (ids[1], "somebody else redrove it, and it died again"),
+        (ids[1], "another request redrove it, and it died again"),
         (ids[2], "not found"),
     )
     assert sent(service) == []
 
 
-def test_a_store_that_cannot_be_read_for_ids_is_told_for_each(service: Service):
+def test_store_that_cannot_be_read_is_reported_for_each_id(service: Service):
     ids = bury(service, *(a_dead_task() for _ in range(150)))
     real = service.store.get
     asked: list[int] = []
@@ -296,16 +296,16 @@ def test_a_store_that_cannot_be_read_for_ids_is_told_for_each(service: Service):
 
     service.store.get = get
 
-    told = redriven(service, ids=ids)
+    result = redriven(service, ids=ids)
 
-    assert told["redriven"] == 100
-    assert [left["id"] for left in told["not_redriven"]] == ids[100:]
-    assert {left["reason"] for left in told["not_redriven"]} == {
+    assert result["redriven"] == 100
+    assert [left["id"] for left in result["not_redriven"]] == ids[100:]
+    assert {left["reason"] for left in result["not_redriven"]} == {
         "the store did not answer; redrive it again by its id"
     }
 
 
-def test_one_that_cannot_be_read_does_not_spoil_the_rest(service: Service):
+def test_unreadable_task_does_not_fail_the_others(service: Service):
     ids = bury(service, *(a_dead_task() for _ in range(3)))
     real = service.store.get
 
@@ -316,15 +316,15 @@ def test_one_that_cannot_be_read_does_not_spoil_the_rest(service: Service):
 
     service.store.get = get
 
-    told = redriven(service, ids=ids)
+    result = redriven(service, ids=ids)
 
-    assert told == answer(2, (ids[1], "what is stored cannot be read"))
+    assert result == answer(2, (ids[1], "the stored task cannot be read"))
 
 
-def test_what_was_done_before_the_store_fell_silent_is_told(
+def test_result_before_the_store_stopped_answering_is_returned(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(module, "BATCH", 2)
     ids = bury(service, *(a_dead_task(NOW - n) for n in range(5)))
     real = service.store.dead
     pages = iter([real, real])
@@ -424,11 +424,11 @@ def test_a_bad_body_is_refused(service: Service, body: Any, errors: dict[str, st
     assert statuses(service, [task_id]) == ["DEAD"]
 
 
-def test_a_refusal_of_many_ids_stays_short(service: Service):
+def test_problem_does_not_repeat_many_ids(service: Service):
     assert len(redrive(service, ids=[1] * 1_000).encoded()) < 4_000
 
 
-def test_the_answer_for_long_ids_stays_short(service: Service):
+def test_answer_cuts_long_ids(service: Service):
     response = redrive(service, ids=[f"{n}" + "x" * 2_000 for n in range(1_000)])
 
     assert response.status == 200

@@ -1,4 +1,4 @@
-"""What is wrong is refused with its field and the reason, and nothing is written."""
+"""A bad field is refused with its name and the reason, and nothing is written."""
 
 import json
 from typing import Any
@@ -245,7 +245,7 @@ URLS = [
 
 
 @pytest.mark.parametrize(("url", "reason"), URLS, ids=[f"{url!r:.40}" for url, _ in URLS])
-def test_what_is_no_http_url_is_refused(service: Service, url: Any, reason: str):
+def test_bad_http_url_is_refused(service: Service, url: Any, reason: str):
     assert refusal(service.post({"target": http(url=url)})) == {"target.url": reason}
     assert service.store.writes == []
 
@@ -266,7 +266,7 @@ def test_what_is_no_http_url_is_refused(service: Service, url: Any, reason: str)
         "http://" + "x/".ljust(2_041, "a"),
     ],
 )
-def test_an_http_url_is_taken_as_it_is(service: Service, url: str):
+def test_http_url_is_stored_unchanged(service: Service, url: str):
     assert service.post({"target": http(url=url)}).body["target"]["url"] == url
 
 
@@ -290,7 +290,7 @@ HEADERS: list[tuple[dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("headers", "reason"), HEADERS, ids=[f"{h}" for h, _ in HEADERS])
-def test_a_header_that_cannot_go_out_is_refused(
+def test_header_that_cannot_be_sent_is_refused(
     service: Service, headers: dict[str, str], reason: str
 ):
     response = service.post({"target": http(headers=headers)})
@@ -320,7 +320,7 @@ def test_a_past_run_at_does_not_let_a_task_expire_in_the_past(service: Service):
     assert refusal(response) == {"expires_at": "must be after the task is due"}
 
 
-def test_everything_that_is_wrong_is_said_at_once(service: Service):
+def test_every_bad_field_is_reported(service: Service):
     response = service.submit(timeout=0, name=5, unheard_of=1)
 
     assert refusal(response) == {
@@ -348,7 +348,7 @@ def test_a_payload_over_256_kib_as_it_is_stored_is_too_large(service: Service, p
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "[[1e999]]"])
-def test_a_number_that_no_double_holds_is_no_payload(service: Service, number: str):
+def test_number_beyond_a_double_is_refused_in_a_payload(service: Service, number: str):
     body = json.dumps({"target": PYTHON, "payload": "NUMBER"}).replace('"NUMBER"', number)
 
     assert refusal(service.post(body.encode())) == {"payload": "must hold no number beyond 1.8e308"}
@@ -356,7 +356,7 @@ def test_a_number_that_no_double_holds_is_no_payload(service: Service, number: s
 
 
 @pytest.mark.parametrize("body", [None, True, 5, "x", [], [{}]], ids=repr)
-def test_a_task_is_an_object(service: Service, body: Any):
+def test_task_that_is_not_an_object_is_refused(service: Service, body: Any):
     assert refusal(service.post(body)) == {"body": "must be an object"}
 
 
@@ -371,7 +371,7 @@ LONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("fields", [f for _, f in LONG], ids=[name for name, _ in LONG])
-def test_a_refusal_stays_short(service: Service, fields: dict[str, Any]):
+def test_problem_does_not_repeat_a_long_value(service: Service, fields: dict[str, Any]):
     response = service.submit(**fields)
 
     assert response.status == 422

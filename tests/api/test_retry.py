@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Answer, Change, Refused, Unknown
-from lambdas.core.errors import Unavailable
-from lambdas.core.lifecycle import Status
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, rfc3339
+from duetime.core.change import Answer, Change, Refused, Unknown
+from duetime.core.errors import Unavailable
+from duetime.core.lifecycle import Status
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, rfc3339
 from tests.api.dead import TRACEBACK, a_dead_task, bury
 from tests.api.service import Service, refusal
-from tests.factories import NOW, RULES, a_draw, a_task
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_task
 
 
 def retry(service: Service, task_id: str, body: Any = b"", **options: Any) -> Any:
     return service.call("POST", f"/v1/tasks/{task_id}/retry", body, **options)
 
 
-def test_a_dead_task_gets_another_life_at_once(any_service: Service):
+def test_dead_task_is_retried_at_once(any_service: Service):
     task = a_dead_task(attempt=5)
     bury(any_service, task)
     any_service.clock.advance(MINUTE)
@@ -37,7 +37,7 @@ def test_a_dead_task_gets_another_life_at_once(any_service: Service):
     assert revived.token != task.token
 
 
-def test_it_still_tells_why_it_died(any_service: Service):
+def test_retried_task_keeps_its_last_error(any_service: Service):
     [task_id] = bury(any_service, a_dead_task(attempt=2))
 
     assert retry(any_service, task_id).body["error"] == {
@@ -49,13 +49,13 @@ def test_it_still_tells_why_it_died(any_service: Service):
 
 
 @pytest.mark.parametrize("body", [b"", b" \n", b"{}", b" { } "], ids=repr)
-def test_there_need_not_be_a_body(service: Service, body: bytes):
+def test_retry_needs_no_body(service: Service, body: bytes):
     [task_id] = bury(service, a_dead_task())
 
     assert retry(service, task_id, body).status == 200
 
 
-def test_no_body_needs_no_media_type(service: Service):
+def test_retry_without_a_body_needs_no_media_type(service: Service):
     [task_id] = bury(service, a_dead_task())
 
     assert retry(service, task_id, headers={"content-type": ""}).status == 200
@@ -109,7 +109,7 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
-def test_only_the_dead_are_retried(any_service: Service, status: Status):
+def test_task_that_is_not_dead_cannot_be_retried(any_service: Service, status: Status):
     task = a_task(status=status)
     bury(any_service, task)
 
@@ -126,7 +126,7 @@ def test_only_the_dead_are_retried(any_service: Service, status: Status):
     assert any_service.lanes.sent == []
 
 
-def test_asking_twice_gives_one_life(any_service: Service):
+def test_second_retry_is_refused(any_service: Service):
     [task_id] = bury(any_service, a_dead_task())
 
     answers = [retry(any_service, task_id) for _ in range(2)]
@@ -137,7 +137,7 @@ def test_asking_twice_gives_one_life(any_service: Service):
 
 
 def overtaken(service: Service, change: Change) -> None:
-    """Somebody else makes this change between our look and our write."""
+    """Makes this change between the read and the write of the API."""
 
     def answer(ours: Change) -> Answer | None:
         if ours is not change:
@@ -148,10 +148,10 @@ def overtaken(service: Service, change: Change) -> None:
 
 
 def another_revival(task: Task) -> Change:
-    return revive(RULES, task, now=NOW, draw=a_draw())
+    return revive(WAKE_POLICY, task, now=NOW, draw=a_draw())
 
 
-def test_of_two_at_the_same_time_one_revives(any_service: Service):
+def test_of_two_concurrent_retries_one_succeeds(any_service: Service):
     task = a_dead_task()
     bury(any_service, task)
     theirs = another_revival(task)
@@ -165,7 +165,7 @@ def test_of_two_at_the_same_time_one_revives(any_service: Service):
     assert any_service.lanes.sent == []
 
 
-def test_who_comes_second_does_not_revive_what_died_again(service: Service):
+def test_second_retry_does_not_revive_a_task_that_died_again(service: Service):
     task = a_dead_task()
     bury(service, task)
     again = a_dead_task(id=task.id, attempt=6)
@@ -174,18 +174,18 @@ def test_who_comes_second_does_not_revive_what_died_again(service: Service):
     response = retry(service, task.id)
 
     assert response.status == 409
-    assert "Somebody else has just retried it, and it died again" in response.body["detail"]
+    assert "Another request has just retried it, and it died again" in response.body["detail"]
     assert service.store.writes == ["apply"]
 
 
-def test_a_task_that_is_gone_meanwhile_is_a_404(service: Service):
+def test_retry_of_a_task_deleted_meanwhile_is_a_404(service: Service):
     [task_id] = bury(service, a_dead_task())
     service.store.apply_answer = lambda change: Refused(None)
 
     assert retry(service, task_id).status == 404
 
 
-def test_a_write_without_an_answer_is_a_503(service: Service):
+def test_unanswered_retry_is_a_503(service: Service):
     [task_id] = bury(service, a_dead_task())
     service.store.apply_answer = lambda change: Unknown("throttled")
 
@@ -195,7 +195,7 @@ def test_a_write_without_an_answer_is_a_503(service: Service):
     assert service.lanes.sent == []
 
 
-def test_a_lane_that_refuses_leaves_it_to_the_scanner(any_service: Service):
+def test_delivery_that_the_lane_refuses_is_left_to_the_scanner(any_service: Service):
     [task_id] = bury(any_service, a_dead_task())
     any_service.lanes.refuses = True
 
@@ -206,7 +206,7 @@ def test_a_lane_that_refuses_leaves_it_to_the_scanner(any_service: Service):
 
 
 @pytest.mark.parametrize("error", [Unavailable("gone"), RuntimeError("no such queue")], ids=str)
-def test_a_lane_that_fails_leaves_it_to_the_watch(service: Service, error: Exception):
+def test_delivery_that_fails_is_left_to_the_watch(service: Service, error: Exception):
     """It is revived: a problem would say that it is not."""
     [task_id] = bury(service, a_dead_task())
     service.lanes.fails = error

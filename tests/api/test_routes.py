@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 
-from lambdas.api.http import Request, Response, Router
+from duetime.api.http import Request, Response, Router
 
 PATH = "/v1/schedules"
 
 
-def test_who_asks_while_routes_are_being_added_waits_for_them():
+def test_request_waits_while_lazy_routes_are_added():
     router, entered, go_on = Router(), Event(), Event()
 
     def add(to: Router) -> None:
@@ -16,20 +16,20 @@ def test_who_asks_while_routes_are_being_added_waits_for_them():
         go_on.wait(60)
         to.add("GET", PATH, lambda request, parameters: Response(status=200))
 
-    router.add_later(PATH, add)
+    router.add_lazily(PATH, add)
     with ThreadPoolExecutor() as threads:
         first = threads.submit(router.call, Request(method="GET", path=PATH))
         assert entered.wait(60)
         second = threads.submit(router.call, Request(method="GET", path=PATH))
-        wait([second], timeout=0.05)  # it would be told at once that there is no such path
+        wait([second], timeout=0.05)  # without the lock it would get a 404 at once
         go_on.set()
 
         assert (first.result().status, second.result().status) == (200, 200)
 
 
-def test_routes_are_added_once():
+def test_lazy_routes_are_added_once():
     router, added = Router(), []
-    router.add_later(
+    router.add_lazily(
         PATH, lambda to: added.append(to.add("GET", PATH, lambda *_: Response(status=200)))
     )
 

@@ -1,19 +1,19 @@
-"""Schedules come into being, are read and listed."""
+"""Schedules: create, read and list."""
 
 from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.errors import Unavailable
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, rfc3339
+from duetime.core.change import Unknown
+from duetime.core.errors import Unavailable
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, rfc3339
 from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, as_sent, refusal
 from tests.factories import NOW, an_id
 
 TIME = rfc3339(NOW)
 
 
-def test_a_schedule_comes_back_with_every_default(any_service: Service):
+def test_schedule_is_returned_with_every_default(any_service: Service):
     response = any_service.schedule()
 
     assert response.status == 201
@@ -112,7 +112,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def test_every_field_comes_back_as_it_was_given(any_service: Service):
+def test_every_field_is_returned_as_submitted(any_service: Service):
     response = any_service.call("POST", "/v1/schedules", FULL)
 
     assert response.status == 201
@@ -120,10 +120,10 @@ def test_every_field_comes_back_as_it_was_given(any_service: Service):
     assert any_service.get(f"/v1/schedules/{response.body['id']}").body == response.body
 
 
-def test_what_was_returned_can_be_submitted_again(service: Service):
-    told = as_sent(service.call("POST", "/v1/schedules", FULL))
+def test_returned_schedule_can_be_submitted_again(service: Service):
+    returned = as_sent(service.call("POST", "/v1/schedules", FULL))
 
-    again = service.call("POST", "/v1/schedules", {name: told[name] for name in FULL})
+    again = service.call("POST", "/v1/schedules", {name: returned[name] for name in FULL})
 
     assert again.status == 201
     assert as_sent(again).items() >= FULL.items()
@@ -183,7 +183,7 @@ INSIDE: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("fields", INSIDE, ids=[f"{fields!r:.60}" for fields in INSIDE])
-def test_a_value_at_its_limit_is_taken(service: Service, fields: dict[str, Any]):
+def test_value_at_its_limit_is_accepted(service: Service, fields: dict[str, Any]):
     response = service.schedule(**fields)
 
     assert response.status == 201, response.body
@@ -191,7 +191,7 @@ def test_a_value_at_its_limit_is_taken(service: Service, fields: dict[str, Any])
     assert service.get(f"/v1/schedules/{schedule_id}").body == response.body
 
 
-def test_what_is_near_is_a_task_at_once(any_service: Service):
+def test_run_that_is_due_soon_is_put_at_once(any_service: Service):
     body = any_service.schedule(rule=EVERY_MINUTE).body
 
     tasks = any_service.get("/v1/tasks", schedule_id=body["id"]).body["items"]
@@ -203,27 +203,26 @@ def test_what_is_near_is_a_task_at_once(any_service: Service):
     assert len(any_service.lanes.sent) == 4
 
 
-def test_what_is_not_near_is_left_to_the_scanner(service: Service):
+def test_run_that_is_due_later_is_left_to_the_scanner(service: Service):
     schedule_id = service.schedule().body["id"]
 
     [stands] = service.schedules.get([schedule_id]).values()
-    assert stands.wake.at == NOW + 3 * HOUR - service.ports.rules.horizon
+    assert stands.wake.at == NOW + 3 * HOUR - service.ports.wake_policy.horizon
     assert service.stored() == []
 
 
 @pytest.mark.parametrize("error", [Unavailable("gone"), RuntimeError("no such queue")], ids=str)
-def test_what_cannot_be_put_at_once_does_not_fail_what_is_stored(
-    service: Service, error: Exception
-):
-    service.schedules.fails["note"] = error
+def test_run_that_cannot_be_put_does_not_fail_the_create(service: Service, error: Exception):
+    service.schedules.fail("write_ledger", error)
 
     response = service.schedule(rule=EVERY_MINUTE)
 
     assert response.status == 201
+    assert service.lanes.sent == []
     assert service.get(f"/v1/schedules/{response.body['id']}").body["status"] == "active"
 
 
-def test_a_write_without_an_answer_is_a_503(service: Service):
+def test_unanswered_create_is_a_503(service: Service):
     service.schedules.put_answer = lambda schedule: Unknown("throttled")
 
     response = service.schedule()
@@ -242,7 +241,7 @@ def test_tasks_of_other_schedules_are_not_listed(service: Service):
 # Keys
 
 
-def test_a_replay_is_told_of_the_same_schedule(any_service: Service):
+def test_replay_returns_the_same_schedule(any_service: Service):
     first = any_service.schedule("order-1", rule={"type": "rate", "every": 600})
     any_service.clock.advance(SECOND)
 
@@ -270,7 +269,7 @@ def test_a_key_of_a_task_is_no_key_of_a_schedule(service: Service):
     assert service.schedule("order-1").status == 201
 
 
-def test_after_a_day_the_key_is_free(service: Service):
+def test_key_expires_after_a_day(service: Service):
     first = service.schedule("order-1")
     service.clock.advance(DAY)
 
@@ -278,15 +277,15 @@ def test_after_a_day_the_key_is_free(service: Service):
 
 
 @pytest.mark.parametrize("key", ["", "a b", "é", "x" * 129])
-def test_a_key_has_its_letters(service: Service, key: str):
+def test_bad_key_is_refused(service: Service, key: str):
     message = "must be 1 to 128 letters, digits and ._:- only"
 
     assert refusal(service.schedule(key)) == {"Idempotency-Key": message}
     assert service.store.writes == []
 
 
-def test_a_key_whose_schedule_was_never_stored_stores_it(service: Service):
-    """The one who reserved it was cut off."""
+def test_replay_stores_the_schedule_that_its_reservation_lacks(service: Service):
+    """The first request died after its reservation."""
     service.schedules.put_answer = lambda schedule: Unknown("throttled")
     service.schedule("order-1")
     service.schedules.put_answer = lambda schedule: None
@@ -312,7 +311,7 @@ def test_a_key_whose_schedule_was_never_stored_stores_it(service: Service):
         ("GET", "/ledger"),
     ],
 )
-def test_what_is_not_there_is_a_404(service: Service, method: str, path: str, schedule_id: str):
+def test_unknown_schedule_is_a_404(service: Service, method: str, path: str, schedule_id: str):
     bodies = {
         "": {"rule": NOON, "task": {"target": PYTHON}},
         "/backfill": {"from": "2026-11-01T00:00:00Z", "to": "2026-11-02T00:00:00Z"},
@@ -333,7 +332,9 @@ def test_what_is_not_there_is_a_404(service: Service, method: str, path: str, sc
         ("GET", "/v1/schedules/x/pause", "POST"),
     ],
 )
-def test_other_methods_are_told_what_there_is(service: Service, method: str, path: str, allow: str):
+def test_other_method_is_a_405_that_names_the_allowed_ones(
+    service: Service, method: str, path: str, allow: str
+):
     response = service.call(method, path)
 
     assert (response.status, response.headers["allow"]) == (405, allow)
@@ -401,20 +402,20 @@ def test_a_bad_query_is_refused(service: Service, query: dict[str, str], field: 
     assert refusal(service.get("/v1/schedules", **query)).keys() == {field}
 
 
-def test_a_rule_that_cannot_be_evaluated_any_more_hides_nothing(
+def test_schedule_whose_rule_cannot_be_evaluated_is_still_returned(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ):
     schedule_id = service.schedule().body["id"]
-    monkeypatch.setattr("lambdas.api.schedules.render.describe", lambda recurrence: 1 / 0)
-    monkeypatch.setattr("lambdas.api.schedules.render.upcoming", lambda schedule, now: 1 / 0)
+    monkeypatch.setattr("duetime.api.schedules.views.describe", lambda recurrence: 1 / 0)
+    monkeypatch.setattr("duetime.api.schedules.views.upcoming", lambda schedule, now: 1 / 0)
 
     [item] = service.get("/v1/schedules").body["items"]
 
     assert (item["id"], item["description"], item["next_fire_at"]) == (schedule_id, None, None)
 
 
-def test_a_key_that_brings_back_a_deleted_schedule_has_it_fire(any_service: Service):
-    """What the deleted one had put was cancelled, and must not stand in the way."""
+def test_deleted_schedule_that_is_created_again_by_its_key_fires(any_service: Service):
+    """The runs of the deleted schedule were cancelled, and must not block the new ones."""
     first = any_service.schedule("key-1", rule=EVERY_MINUTE).body
     any_service.clock.advance(2 * SECOND)
     any_service.call("DELETE", f"/v1/schedules/{first['id']}", b"")

@@ -1,4 +1,4 @@
-"""Change, delete, pause, resume: one write each, over whatever else is written meanwhile."""
+"""Change, delete, pause and resume: one write each, also with concurrent writes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.errors import Unavailable
-from lambdas.core.recurrence.rules import BadRule
-from lambdas.core.schedules.ports import Differs, ScheduleAnswer
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.times import MINUTE, rfc3339
+from duetime.core.change import Refused, Unknown
+from duetime.core.errors import Unavailable
+from duetime.core.recurrence.rules import BadRule
+from duetime.core.schedules.ports import ScheduleAnswer
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.times import MINUTE, rfc3339
 from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, refusal
 from tests.factories import NOW
 
@@ -34,13 +34,13 @@ def write(service: Service, schedule_id: str, **sets: Any) -> None:
 
 
 def runs(service: Service, schedule_id: str) -> dict[str, tuple[str, str | None]]:
-    """Of each fire time: how its task stands, and why."""
+    """Returns the status and the reason of each task, by fire time."""
     tasks = service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
     return {task["scheduled_for"]: (task["status"], task["reason"]) for task in tasks}
 
 
 def overtaken(service: Service, times: int, **sets: Any) -> None:
-    """Somebody else writes between our look and our write, so many times."""
+    """Writes between the read and the write of the API, so many times."""
     left = [times]
 
     def answer(ours: Schedule) -> ScheduleAnswer | None:
@@ -78,7 +78,7 @@ def test_a_change_replaces_the_whole_plan(any_service: Service):
     assert any_service.get(f"/v1/schedules/{created['id']}").body == expected
 
 
-def test_a_change_cancels_what_has_not_started_and_puts_what_is_near(any_service: Service):
+def test_change_cancels_unstarted_runs_and_puts_those_due_soon(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     rule = {"type": "cron", "expression": "3 * * * *"}
 
@@ -96,7 +96,7 @@ def test_a_change_cancels_what_has_not_started_and_puts_what_is_near(any_service
     assert response.body["next_fire_at"] == at[3]
 
 
-def test_a_rate_without_an_anchor_keeps_its_beat(service: Service):
+def test_rate_without_an_anchor_keeps_its_fire_times_after_a_change(service: Service):
     schedule_id = service.schedule(rule={"type": "rate", "every": 600}).body["id"]
     service.clock.advance(MINUTE)
 
@@ -108,7 +108,7 @@ def test_a_rate_without_an_anchor_keeps_its_beat(service: Service):
     )
 
 
-def test_a_change_of_a_paused_one_leaves_it_paused(service: Service):
+def test_changed_schedule_that_was_paused_stays_paused(service: Service):
     schedule_id = service.schedule().body["id"]
     service.on(schedule_id, "pause", {"note": "why"})
 
@@ -117,7 +117,7 @@ def test_a_change_of_a_paused_one_leaves_it_paused(service: Service):
     assert (body["status"], body["note"], body["name"]) == ("paused", "why", "b")
 
 
-def test_a_change_of_a_finished_one_begins_anew(service: Service):
+def test_changed_schedule_that_was_finished_starts_again(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
     assert service.get(f"/v1/schedules/{schedule_id}").body["status"] == "active"
     service.clock.advance(MINUTE)
@@ -128,7 +128,7 @@ def test_a_change_of_a_finished_one_begins_anew(service: Service):
     assert (body["status"], body["runs"]) == ("active", 1)
 
 
-def test_a_bad_change_changes_nothing(any_service: Service):
+def test_refused_change_changes_nothing(any_service: Service):
     created = any_service.schedule(rule=EVERY_MINUTE).body
     any_service.store.writes.clear()
     bad = {"type": "cron", "expression": "61 * * * *"}
@@ -138,25 +138,27 @@ def test_a_bad_change_changes_nothing(any_service: Service):
     assert any_service.get(f"/v1/schedules/{created['id']}").body == created
 
 
-def test_the_runs_that_it_has_had_count(service: Service):
+def test_max_runs_counts_the_runs_so_far(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
     service.clock.advance(4 * MINUTE)
 
     assert refusal(put(service, schedule_id, max_runs=4)) == {
-        "max_runs": "must be more than the 4 runs that it has had"
+        "max_runs": "must be more than the 4 runs so far"
     }
     assert put(service, schedule_id, max_runs=5).status == 200
 
 
-def test_the_namespace_stays(service: Service):
+def test_namespace_cannot_be_changed(service: Service):
     schedule_id = service.schedule().body["id"]
 
     said = refusal(put(service, schedule_id, task={"target": PYTHON, "namespace": "b"}))
 
-    assert said == {"task.namespace": "must stay 'default'; make another schedule for another one"}
+    assert said == {
+        "task.namespace": "must stay 'default'; create a new schedule for another namespace"
+    }
 
 
-def test_a_change_over_somebody_elses_write_is_made(any_service: Service):
+def test_change_is_repeated_over_a_concurrent_write(any_service: Service):
     schedule_id = any_service.schedule().body["id"]
     overtaken(any_service, 2, active="01M7HSBBM00000000000000ZZZ")
 
@@ -167,7 +169,7 @@ def test_a_change_over_somebody_elses_write_is_made(any_service: Service):
     assert stands(any_service, schedule_id).plan.name == "b"
 
 
-def test_who_loses_again_and_again_is_told_to_try_later(service: Service):
+def test_change_that_loses_every_race_is_a_503(service: Service):
     schedule_id = service.schedule().body["id"]
     overtaken(service, 5, active="x")
 
@@ -177,10 +179,10 @@ def test_who_loses_again_and_again_is_told_to_try_later(service: Service):
 
 @pytest.mark.parametrize(
     ("answer", "status"),
-    [(Differs(None), 404), (Unknown("throttled"), 503)],
+    [(Refused(None), 404), (Unknown("throttled"), 503)],
 )
 @pytest.mark.parametrize("call", [put, lambda s, i: s.on(i, "pause")], ids=["change", "pause"])
-def test_what_the_store_answers(
+def test_change_maps_the_answers_of_the_store(
     service: Service, answer: Any, status: int, call: Callable[..., Any]
 ):
     schedule_id = service.schedule().body["id"]
@@ -189,10 +191,10 @@ def test_what_the_store_answers(
     assert call(service, schedule_id).status == status
 
 
-def test_a_change_that_stands_is_told_whatever_follows(service: Service):
+def test_stored_change_succeeds_even_if_its_runs_cannot_be_updated(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
     service.clock.advance(10 * MINUTE)
-    service.schedules.fails["ledger"] = Unavailable("gone")
+    service.schedules.fail("ledger", Unavailable("gone"))
 
     assert put(service, schedule_id, name="b").status == 200
     assert stands(service, schedule_id).plan.name == "b"
@@ -201,7 +203,7 @@ def test_a_change_that_stands_is_told_whatever_follows(service: Service):
 # Delete
 
 
-def test_a_deleted_schedule_is_gone_with_what_has_not_started(any_service: Service):
+def test_delete_cancels_unstarted_runs(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
 
     response = any_service.call("DELETE", f"/v1/schedules/{schedule_id}", b"")
@@ -215,7 +217,7 @@ def test_a_deleted_schedule_is_gone_with_what_has_not_started(any_service: Servi
 
 def test_a_schedule_is_deleted_even_if_its_runs_cannot_be_found(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
-    service.schedules.fails["ledger"] = Unavailable("gone")
+    service.schedules.fail("ledger", Unavailable("gone"))
 
     assert service.call("DELETE", f"/v1/schedules/{schedule_id}", b"").status == 204
     assert service.get(f"/v1/schedules/{schedule_id}").status == 404
@@ -224,7 +226,7 @@ def test_a_schedule_is_deleted_even_if_its_runs_cannot_be_found(service: Service
 # Pause, resume
 
 
-def test_a_pause_cancels_what_has_not_started(any_service: Service):
+def test_pause_cancels_unstarted_runs(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
 
     response = any_service.on(schedule_id, "pause", {"note": "a long weekend"})
@@ -236,7 +238,7 @@ def test_a_pause_cancels_what_has_not_started(any_service: Service):
     assert any_service.get(f"/v1/schedules/{schedule_id}").body == body
 
 
-def test_a_paused_one_only_gets_another_note(any_service: Service):
+def test_pause_of_a_paused_schedule_changes_only_the_note(any_service: Service):
     schedule_id = any_service.schedule().body["id"]
     first = any_service.on(schedule_id, "pause", {"note": "a"}).body
     any_service.store.writes.clear()
@@ -247,7 +249,7 @@ def test_a_paused_one_only_gets_another_note(any_service: Service):
     assert any_service.on(schedule_id, "pause", {"note": "b"}).body == first | {"note": "b"}
 
 
-def test_a_resumed_one_goes_on_from_now(any_service: Service):
+def test_resumed_schedule_fires_from_now_on(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     any_service.on(schedule_id, "pause", {"note": "a"})
     any_service.clock.advance(10 * MINUTE)
@@ -260,7 +262,7 @@ def test_a_resumed_one_goes_on_from_now(any_service: Service):
     assert runs(any_service, schedule_id)[body["next_fire_at"]] == ("ENQUEUED", None)
 
 
-def test_an_active_one_is_not_resumed(any_service: Service):
+def test_resume_of_an_active_schedule_changes_nothing(any_service: Service):
     created = any_service.schedule().body
     any_service.store.writes.clear()
 
@@ -271,7 +273,9 @@ def test_an_active_one_is_not_resumed(any_service: Service):
 
 
 @pytest.mark.parametrize(("call", "word"), [("pause", "paused"), ("resume", "resumed")])
-def test_a_finished_one_is_a_409(any_service: Service, call: str, word: str):
+def test_pause_or_resume_of_a_finished_schedule_is_a_409(
+    any_service: Service, call: str, word: str
+):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
     any_service.clock.advance(MINUTE)
 
@@ -281,7 +285,7 @@ def test_a_finished_one_is_a_409(any_service: Service, call: str, word: str):
     assert f"{schedule_id} is finished and cannot be {word}" in response.body["detail"]
 
 
-def test_what_still_cannot_be_evaluated_is_not_resumed(
+def test_schedule_whose_rule_cannot_be_evaluated_is_not_resumed(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ):
     schedule_id = service.schedule().body["id"]
@@ -290,14 +294,14 @@ def test_what_still_cannot_be_evaluated_is_not_resumed(
     def first(plan: Any, at: Any) -> None:
         raise BadRule("timezone", "'Mars' is not a time zone")
 
-    monkeypatch.setattr("lambdas.core.schedules.changes.first", first)
+    monkeypatch.setattr("duetime.core.schedules.changes.first", first)
     response = service.on(schedule_id, "resume")
 
     assert response.status == 409
     assert "cannot be evaluated; change it first. timezone: 'Mars'" in response.body["detail"]
 
 
-def test_a_broken_one_is_resumed_once_it_can_be_evaluated(service: Service):
+def test_broken_schedule_is_resumed_once_its_rule_can_be_evaluated(service: Service):
     schedule_id = service.schedule().body["id"]
     write(service, schedule_id, status=ScheduleStatus.BROKEN, last_error="no such zone")
 
@@ -326,15 +330,15 @@ def test_any_other_body_is_refused(service: Service, call: str, body: Any, error
 
 
 @pytest.mark.parametrize("body", [b"", b" \n", b"{}", b'{"note": null}'], ids=repr)
-def test_there_need_not_be_a_note(service: Service, body: bytes):
+def test_pause_needs_no_note(service: Service, body: bytes):
     schedule_id = service.schedule().body["id"]
 
     assert service.on(schedule_id, "pause", body).body["note"] is None
     assert service.on(schedule_id, "resume", body).body["status"] == "active"
 
 
-def test_the_last_run_can_be_paused_until_its_time_has_come(any_service: Service):
-    """It is a task already, and no fire time is left: but nobody has seen it run."""
+def test_last_run_can_be_paused_until_its_fire_time(any_service: Service):
+    """The last run is a task already and no fire time is left, but it has not run yet."""
     schedule_id = any_service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
     assert any_service.on(schedule_id, "resume").body["status"] == "active"
 

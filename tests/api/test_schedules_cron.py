@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.recurrence.codec import decode_recurrence
-from lambdas.core.schedules.changes import create
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.times import MINUTE, rfc3339
+from duetime.core.recurrence.codec import decode_recurrence
+from duetime.core.schedules.changes import create
+from duetime.core.schedules.plan import Plan
+from duetime.core.times import MINUTE, rfc3339
 from tests.api.service import NOON, PYTHON, Service, refusal
-from tests.factories import NOW, RULES, a_spec, an_id
+from tests.factories import NOW, WAKE_POLICY, a_spec, an_id
 
 SIX = {"type": "cron", "expression": "0 0 9 * * *"}
 FRIDAY_13 = {"type": "cron", "expression": "0 0 13 * fri"}
@@ -73,7 +73,7 @@ def test_a_preview_of_six_fields_shows_both_readings(service: Service):
         ),
     ],
 )
-def test_refused(service: Service, rule: dict[str, Any], errors: dict[str, str]):
+def test_bad_expression_is_refused(service: Service, rule: dict[str, Any], errors: dict[str, str]):
     found = refusal(service.schedule(rule=rule))
 
     assert found.keys() == errors.keys()
@@ -118,7 +118,7 @@ def test_refused(service: Service, rule: dict[str, Any], errors: dict[str, str])
         ),
     ],
 )
-def test_a_rule_comes_back_so_that_it_can_be_sent_again(
+def test_returned_rule_can_be_submitted_again(
     any_service: Service, rule: dict[str, Any], returned: dict[str, Any], description: str
 ):
     exclude = [{"type": "cron", "expression": "0 0 12 * * *", "seconds": "first"}]
@@ -138,7 +138,7 @@ def test_a_rule_comes_back_so_that_it_can_be_sent_again(
 def test_six_fields_stored_before_seconds_could_be_said_keep_them_last(any_service: Service):
     before = [[["cron", "*/5 * * * * 30"]], [["cron", "* 12 * * * 0-29"]]]
     plan = Plan(recurrence=decode_recurrence(before), task=a_spec(run_at=0))
-    stored = create(RULES, an_id(), plan, NOW)
+    stored = create(WAKE_POLICY, an_id(), plan, NOW)
     any_service.schedules.put([stored])
     path = f"/v1/schedules/{stored.id}"
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.recurrence.rules import BadRule
-from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
-from lambdas.core.task import Attempt, Task
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis, rfc3339
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.recurrence.rules import BadRule
+from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.task import Attempt, Task
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis, rfc3339
 from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, refusal
 from tests.factories import NOW, a_recurrence, a_task, an_id
 
@@ -23,7 +23,7 @@ def preview(service: Service, **fields: Any) -> Any:
 # Upcoming
 
 
-def test_upcoming_tells_what_is_a_task_and_what_is_not_yet(any_service: Service):
+def test_upcoming_has_fire_times_with_and_without_a_task(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
 
     response = any_service.get(f"/v1/schedules/{schedule_id}/upcoming")
@@ -33,7 +33,7 @@ def test_upcoming_tells_what_is_a_task_and_what_is_not_yet(any_service: Service)
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_upcoming_tells_as_many_as_are_asked_for(service: Service, count: int):
+def test_upcoming_returns_as_many_as_count(service: Service, count: int):
     schedule_id = service.schedule().body["id"]
 
     body = service.get(f"/v1/schedules/{schedule_id}/upcoming", count=str(count)).body
@@ -49,7 +49,7 @@ def test_a_bad_count_is_refused(service: Service, count: str):
     assert refusal(service.get(path, count=count)).keys() == {"count"}
 
 
-def test_upcoming_tells_what_daylight_saving_does(service: Service):
+def test_upcoming_has_notes_on_daylight_saving(service: Service):
     schedule_id = service.schedule(rule=BERLIN, starts_at="2027-03-27T00:00:00Z").body["id"]
 
     body = service.get(f"/v1/schedules/{schedule_id}/upcoming", count="2").body
@@ -66,7 +66,7 @@ def test_upcoming_tells_what_daylight_saving_does(service: Service):
     }
 
 
-def test_a_paused_one_has_nothing_upcoming(service: Service):
+def test_paused_schedule_has_no_upcoming_fire_times(service: Service):
     schedule_id = service.schedule().body["id"]
     service.on(schedule_id, "pause")
 
@@ -75,7 +75,7 @@ def test_a_paused_one_has_nothing_upcoming(service: Service):
     assert body == {"fire_times": [], "daylight_saving": []}
 
 
-def test_what_cannot_be_evaluated_any_more_is_a_409(
+def test_upcoming_of_a_rule_that_cannot_be_evaluated_is_a_409(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ):
     schedule_id = service.schedule().body["id"]
@@ -83,7 +83,7 @@ def test_what_cannot_be_evaluated_any_more_is_a_409(
     def gone(*_: Any) -> None:
         raise BadRule("timezone", "'Mars' is not a time zone")
 
-    monkeypatch.setattr("lambdas.core.schedules.times.fire_times", gone)
+    monkeypatch.setattr("duetime.core.schedules.fire_times.fire_times", gone)
     response = service.get(f"/v1/schedules/{schedule_id}/upcoming")
 
     assert response.status == 409
@@ -124,21 +124,21 @@ def test_a_preview_of_several_rules_less_exclusions(service: Service):
     ]
 
 
-def test_a_preview_tells_what_daylight_saving_does(service: Service):
+def test_preview_has_notes_on_daylight_saving(service: Service):
     body = preview(service, rule=BERLIN, after="2026-10-24T12:00:00Z", count=1).body
 
     assert body["fire_times"] == ["2026-10-25T00:30:00.000Z"]
     assert [touch["kind"] for touch in body["daylight_saving"]] == ["first_of_two"]
 
 
-def test_a_preview_of_a_delay_knows_the_first_alone(service: Service):
+def test_preview_of_a_delay_has_only_the_first_fire_time(service: Service):
     body = preview(service, rule={"type": "delay", "delay": 60}).body
 
     assert body["fire_times"] == [rfc3339(NOW + MINUTE)]
     assert body["description"] == "1 minute after the previous run ended"
 
 
-def test_ten_are_told_unless_another_number_is_asked_for(service: Service):
+def test_preview_has_ten_fire_times_by_default(service: Service):
     assert len(preview(service, rule=NOON).body["fire_times"]) == 10
     assert len(preview(service, rule=NOON, count=100).body["fire_times"]) == 100
 
@@ -177,18 +177,18 @@ def ledger(service: Service, schedule_id: str, **query: str) -> list[dict[str, A
 
 
 def note(service: Service, schedule_id: str, task: Task | None = None, **fields: Any) -> None:
-    values = {"fire_time": NOW, "version": 1, "outcome": Expected.FIRED, **fields}
+    values = {"fire_time": NOW, "version": 1, "outcome": LedgerOutcome.FIRED, **fields}
     if task is not None:
         service.store.put([task])
         values["task_id"] = task.id
-    service.schedules.note([LedgerRow(schedule_id=schedule_id, **values)], NOW)
+    service.schedules.write_ledger([LedgerRow(schedule_id=schedule_id, **values)], NOW)
 
 
 def attempt(number: int, started_at: Millis) -> Attempt:
     return Attempt(number=number, started_at=started_at, drift_ms=0, outcome=Outcome.FAILED)
 
 
-def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
+def test_ledger_has_every_fire_time_newest_first(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     tasks = any_service.get("/v1/tasks", schedule_id=schedule_id).body["items"]
     assert ledger(any_service, schedule_id) == []  # they are still to come
@@ -218,7 +218,7 @@ def test_the_ledger_tells_of_every_fire_time_newest_first(any_service: Service):
         (Status.DEAD, None, "fired"),
     ],
 )
-def test_the_outcome_is_told_from_the_task_too(
+def test_ledger_outcome_follows_from_the_task(
     any_service: Service, status: Status, reason: str | None, outcome: str
 ):
     schedule_id = any_service.schedule().body["id"]
@@ -231,7 +231,7 @@ def test_the_outcome_is_told_from_the_task_too(
     assert item.get("reason") == reason
 
 
-def test_a_run_that_was_cancelled_for_the_next_one_had_fired(service: Service):
+def test_run_that_the_next_one_cancelled_counts_as_fired(service: Service):
     schedule_id = service.schedule().body["id"]
     ran = a_task(status=Status.CANCELLED, reason="overlap", wake=None, attempt=1)
     note(service, schedule_id, ran)
@@ -251,9 +251,11 @@ def test_late_is_the_start_of_the_first_attempt_less_the_fire_time(any_service: 
     assert [item["late_ms"] for item in ledger(any_service, schedule_id)] == [40, 51, 62]
 
 
-def test_what_became_no_task_is_told_too(any_service: Service):
+def test_ledger_has_fire_times_that_became_no_task(any_service: Service):
     schedule_id = any_service.schedule().body["id"]
-    note(any_service, schedule_id, outcome=Expected.BROKEN, error="KeyError: 'x'", backfill="B1")
+    note(
+        any_service, schedule_id, outcome=LedgerOutcome.BROKEN, error="KeyError: 'x'", backfill="B1"
+    )
 
     assert ledger(any_service, schedule_id) == [
         {
@@ -268,7 +270,7 @@ def test_what_became_no_task_is_told_too(any_service: Service):
     ]
 
 
-def test_a_task_that_is_gone_leaves_its_row(service: Service):
+def test_ledger_row_outlives_its_task(service: Service):
     schedule_id = service.schedule().body["id"]
     task_id = an_id()
     note(service, schedule_id, task_id=task_id)
@@ -278,16 +280,16 @@ def test_a_task_that_is_gone_leaves_its_row(service: Service):
     assert (item["outcome"], item["task_id"], item["task_status"]) == ("fired", task_id, None)
 
 
-def test_a_span_is_told_fire_time_by_fire_time(any_service: Service):
+def test_ledger_span_is_listed_fire_time_by_fire_time(any_service: Service):
     schedule_id = any_service.schedule().body["id"]
     span = LedgerSpan(
         schedule_id=schedule_id,
         start=NOW - 20 * MINUTE,
         until=NOW,
-        outcome=Expected.PAUSED,
+        outcome=LedgerOutcome.PAUSED,
         recurrence=a_recurrence(),
     )
-    any_service.schedules.note([span], NOW)
+    any_service.schedules.write_ledger([span], NOW)
     note(any_service, schedule_id, fire_time=NOW)
 
     times = [(item["fire_time"], item["outcome"]) for item in ledger(any_service, schedule_id)]
@@ -304,10 +306,10 @@ def test_pages_of_the_ledger_neither_skip_nor_repeat(any_service: Service, limit
         schedule_id=schedule_id,
         start=NOW - 20 * MINUTE,
         until=NOW,
-        outcome=Expected.SKIPPED_MISFIRE,
+        outcome=LedgerOutcome.SKIPPED_MISFIRE,
         recurrence=a_recurrence(),
     )
-    any_service.schedules.note([span], NOW)
+    any_service.schedules.write_ledger([span], NOW)
     for at in (NOW, NOW - 7 * MINUTE, NOW - 30 * MINUTE):
         note(any_service, schedule_id, fire_time=at)
 
@@ -324,14 +326,14 @@ def test_pages_of_the_ledger_neither_skip_nor_repeat(any_service: Service, limit
 
 
 @pytest.mark.parametrize("cursor", ["x", "1#1", "9" * 5_000 + "#1", "1794819600000#2", "#~", "é"])
-def test_a_cursor_that_is_none_of_ours_is_refused(service: Service, cursor: str):
+def test_bad_ledger_cursor_is_refused(service: Service, cursor: str):
     schedule_id = service.schedule().body["id"]
     path = f"/v1/schedules/{schedule_id}/ledger"
 
     assert refusal(service.get(path, cursor=cursor)) == {"cursor": "not a cursor of this list"}
 
 
-def test_a_pause_that_is_over_is_told(any_service: Service):
+def test_ledger_has_the_fire_times_of_a_past_pause(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     any_service.on(schedule_id, "pause")
     any_service.clock.advance(7 * MINUTE + SECOND)
@@ -339,12 +341,14 @@ def test_a_pause_that_is_over_is_told(any_service: Service):
     assert {i["outcome"] for i in ledger(any_service, schedule_id)} == {"paused"}
     any_service.clock.advance(4 * MINUTE)
 
-    told = {i["fire_time"]: i["outcome"] for i in ledger(any_service, schedule_id)}
+    outcomes = {i["fire_time"]: i["outcome"] for i in ledger(any_service, schedule_id)}
 
-    assert [told[rfc3339(NOW + n * MINUTE)] for n in range(1, 12)] == ["paused"] * 7 + ["fired"] * 4
+    assert [outcomes[rfc3339(NOW + n * MINUTE)] for n in range(1, 12)] == ["paused"] * 7 + [
+        "fired"
+    ] * 4
 
 
-def test_what_a_change_has_dropped_is_expected_no_more(any_service: Service):
+def test_ledger_leaves_out_fire_times_that_a_change_dropped(any_service: Service):
     schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
     any_service.clock.advance(MINUTE)
     hourly = {"type": "cron", "expression": "0 * * * *"}

@@ -1,4 +1,4 @@
-"""What is wrong with a schedule is said under the name of its field, and nothing is stored."""
+"""A bad schedule is refused with its field and the reason, and nothing is stored."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"rule": {}}, {"rule.type": "required; one of 'cron', 'rate', 'delay'"}),
     ({"rule": {"type": "x"}}, {"rule.type": "must be one of 'cron', 'rate', 'delay'"}),
     ({"rules": [NOON, {}]}, {"rules.1.type": "required; one of 'cron', 'rate', 'delay'"}),
-    ({"rules": [NOON, DELAY]}, {"rules": "a rule of type delay stands alone"}),
+    ({"rules": [NOON, DELAY]}, {"rules": "a rule of type delay must be the only rule"}),
     (
         {"rule": DELAY, "exclude": [NOON]},
         {"exclude": "does not go with a rule of type delay"},
@@ -84,7 +84,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
         {"exclude": [{"type": "dates", "dates": ["2026-12-25"], "timezone": "Mars"}]},
         {"exclude.0.timezone": "'Mars' is not a time zone"},
     ),
-    ({"exclude": [{**NOON, "dst": {"gap": "skip"}}]}, {"exclude.0.dst": "an exclusion goes by"}),
+    ({"exclude": [{**NOON, "dst": {"gap": "skip"}}]}, {"exclude.0.dst": "an exclusion follows"}),
     ({"exclude": [EVERY_MINUTE]}, {"exclude": "leaves out every fire time"}),
     # the rest
     ({"starts_at": "2036-11-14T00:00:00Z"}, {"starts_at": "must be at most 10 years ahead"}),
@@ -148,7 +148,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("fields", "errors"), REFUSED, ids=[f"{f!r:.70}" for f, _ in REFUSED])
-def test_refused(service: Service, fields: dict[str, Any], errors: dict[str, str]):
+def test_bad_schedule_is_refused(service: Service, fields: dict[str, Any], errors: dict[str, str]):
     said = refusal(service.schedule(**fields))
 
     assert said.keys() == errors.keys()
@@ -170,7 +170,7 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize(("place", "expression", "position", "message"), EXPRESSIONS)
-def test_a_bad_expression_is_told_with_its_position(
+def test_error_in_an_expression_has_its_position(
     service: Service, place: str, expression: str, position: int, message: str
 ):
     bad = {"type": "cron", "expression": expression}
@@ -207,11 +207,11 @@ def test_a_schedule_that_starts_after_its_last_fire_time_never_fires(service: Se
 
 
 @pytest.mark.parametrize("body", [None, [], "x", 1])
-def test_a_body_is_an_object(service: Service, body: Any):
+def test_body_that_is_not_an_object_is_refused(service: Service, body: Any):
     assert refusal(service.call("POST", "/v1/schedules", body)) == {"body": "must be an object"}
 
 
-def test_a_body_that_is_no_json_is_a_400(service: Service):
+def test_body_that_is_not_json_is_a_400(service: Service):
     assert service.call("POST", "/v1/schedules", b"{").status == 400
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, rfc3339
+from duetime.core.change import Unknown
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, rfc3339
 from tests.api.service import EVERY_MINUTE, PYTHON, Service, refusal
 from tests.factories import NOW
 
@@ -48,7 +48,7 @@ def test_every_trigger_is_another_run(service: Service):
     assert len({run.body["id"] for run in runs}) == 2
 
 
-def test_a_key_makes_it_one_run(any_service: Service):
+def test_trigger_with_a_repeated_key_makes_one_run(any_service: Service):
     schedule_id = any_service.schedule().body["id"]
     key = {"idempotency-key": "k"}
 
@@ -77,7 +77,7 @@ def test_a_trigger_without_an_answer_is_a_503(service: Service):
     assert service.on(schedule_id, "trigger").status == 503
 
 
-def test_jitter_is_for_the_rule_alone(service: Service):
+def test_trigger_has_no_jitter(service: Service):
     service.dice.luck = 0.9
     schedule_id = service.schedule(jitter=600).body["id"]
 
@@ -87,7 +87,7 @@ def test_jitter_is_for_the_rule_alone(service: Service):
 # Backfill
 
 
-def test_a_backfill_runs_what_the_rule_would_have(any_service: Service):
+def test_backfill_runs_the_fire_times_of_the_rule(any_service: Service):
     schedule_id = any_service.schedule(rule={"type": "cron", "expression": "0 * * * *"}).body["id"]
 
     response = fill(any_service, schedule_id, NOW - 3 * HOUR, NOW, per_minute=30, overlap="allow")
@@ -103,7 +103,7 @@ def test_a_backfill_runs_what_the_rule_would_have(any_service: Service):
 
 
 @pytest.mark.parametrize(("given", "overlap"), [({}, "queue"), ({"overlap": "allow"}, "allow")])
-def test_a_backfill_overlaps_as_it_says_or_as_the_schedule_does(
+def test_backfill_has_its_own_overlap_policy_or_that_of_the_schedule(
     service: Service, given: dict[str, str], overlap: str
 ):
     schedule_id = service.schedule(overlap="queue").body["id"]
@@ -115,7 +115,7 @@ def test_a_backfill_overlaps_as_it_says_or_as_the_schedule_does(
     assert task.spec.occurrence.overlap == overlap
 
 
-def test_where_nothing_fires_there_is_nothing_to_do(service: Service):
+def test_backfill_of_a_span_without_fire_times_changes_nothing(service: Service):
     schedule_id = service.schedule().body["id"]
     service.store.writes.clear()
 
@@ -131,7 +131,7 @@ def test_a_backfill_stays_within_the_bounds_of_its_schedule(service: Service):
 
 
 @pytest.mark.parametrize("status", ["paused", "finished"])
-def test_a_schedule_that_does_not_run_can_be_filled(service: Service, status: str):
+def test_paused_or_finished_schedule_can_be_backfilled(service: Service, status: str):
     schedule_id = service.schedule(rule=EVERY_MINUTE, max_runs=1).body["id"]
     if status == "paused":
         schedule_id = service.schedule().body["id"]
@@ -142,17 +142,17 @@ def test_a_schedule_that_does_not_run_can_be_filled(service: Service, status: st
     assert service.get(f"/v1/schedules/{schedule_id}").body["status"] == status
 
 
-def test_ten_thousand_fire_times_are_enough(service: Service):
+def test_backfill_of_more_than_ten_thousand_fire_times_is_refused(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
     until = NOW - 5 * MINUTE
 
     assert fill(service, schedule_id, until - 10_000 * MINUTE, until).body["fire_times"] == 10_000
-    for minutes, told in ((10_001, "10,001"), (20_000, "20,000"), (20_001, "more than 20,000")):
+    for minutes, number in ((10_001, "10,001"), (20_000, "20,000"), (20_001, "more than 20,000")):
         said = refusal(fill(service, schedule_id, until - minutes * MINUTE, until))
-        assert said == {"to": f"that is {told} fire times; a backfill takes 10,000"}
+        assert said == {"to": f"the span has {number} fire times; a backfill takes at most 10,000"}
 
 
-def test_ten_backfills_are_under_way_at_most(service: Service):
+def test_eleventh_backfill_in_progress_is_refused(service: Service):
     schedule_id = service.schedule(rule=EVERY_MINUTE).body["id"]
     for _ in range(10):
         assert fill(service, schedule_id, NOW - HOUR, NOW, per_minute=1).status == 202
@@ -173,7 +173,7 @@ def test_ten_backfills_are_under_way_at_most(service: Service):
         ),
         (
             {"from": "2026-11-16T08:00:00Z", "to": "2026-11-16T09:00:00.001Z"},
-            {"to": "must not be in the future: the schedule sees to that"},
+            {"to": "must not be in the future: the schedule itself runs those fire times"},
         ),
         (
             {"from": "x", "to": "2026-11-16T09:00:00Z"},
@@ -182,7 +182,7 @@ def test_ten_backfills_are_under_way_at_most(service: Service):
     ],
     ids=str,
 )
-def test_a_bad_span_is_refused(service: Service, body: Any, errors: dict[str, str]):
+def test_bad_span_of_a_backfill_is_refused(service: Service, body: Any, errors: dict[str, str]):
     schedule_id = service.schedule().body["id"]
     service.store.writes.clear()
 
@@ -200,7 +200,7 @@ def test_a_bad_span_is_refused(service: Service, body: Any, errors: dict[str, st
     ],
     ids=str,
 )
-def test_its_other_fields_are_checked(
+def test_bad_field_of_a_backfill_is_refused(
     service: Service, fields: dict[str, Any], errors: dict[str, str]
 ):
     schedule_id = service.schedule().body["id"]
@@ -208,7 +208,7 @@ def test_its_other_fields_are_checked(
     assert refusal(fill(service, schedule_id, NOW - DAY, NOW, **fields)) == errors
 
 
-def test_a_delay_cannot_be_filled(service: Service):
+def test_delay_cannot_be_backfilled(service: Service):
     schedule_id = service.schedule(rule={"type": "delay", "delay": 600}).body["id"]
 
     said = refusal(fill(service, schedule_id, NOW - DAY, NOW))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.times import MINUTE, rfc3339
+from duetime.core.times import MINUTE, rfc3339
 from tests.api.service import EVERY_MINUTE, PYTHON, Service, refusal
 from tests.factories import NOW
 
@@ -46,7 +46,7 @@ def test_names_of_the_previous_run_wait_for_the_start(service: Service):
     assert run["name"] == "{{"
 
 
-def test_a_schedule_without_a_name_puts_in_none(service: Service):
+def test_name_of_an_unnamed_schedule_is_empty_in_a_template(service: Service):
     task = {
         "target": {**HTTP, "headers": {"A": "{{schedule.name}}"}},
         "tags": {"a": "{{schedule.name}}"},
@@ -94,7 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("task", "field", "reason"), REFUSED, ids=[f for _, f, _ in REFUSED])
-def test_refused(service: Service, task: dict[str, Any], field: str, reason: str):
+def test_bad_template_is_refused(service: Service, task: dict[str, Any], field: str, reason: str):
     said = refusal(service.schedule(task={"target": PYTHON, **task}))
 
     assert said.keys() == {field}
@@ -117,14 +117,14 @@ def test_a_url_may_have_names_in_it(service: Service, url: str):
     assert response.body["task"]["target"]["url"] == url
 
 
-def test_a_name_is_as_long_as_what_it_becomes(service: Service):
+def test_length_of_a_template_is_that_of_its_result(service: Service):
     long_name = "{{" + " " * 300 + "scheduled_for}}"
 
     assert a_run(service, name=long_name)["name"] == rfc3339(NOW + MINUTE)
 
 
 @pytest.mark.parametrize(("depth", "status"), [(190, 201), (250, 400), (100_000, 400)])
-def test_depth_is_taken_or_refused(service: Service, depth: int, status: int):
+def test_depth_of_a_template_is_limited(service: Service, depth: int, status: int):
     payload = b"[" * depth + b'"{{scheduled_for}}"' + b"]" * depth
     rule = b'{"type":"cron","expression":"* * * * *"}'
     target = b'{"type":"python","handler":"reports.daily"}'

@@ -2,19 +2,19 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unknown
-from lambdas.core.errors import Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import HOUR, MINUTE, SECOND, rfc3339
-from lambdas.core.wakes import WakeKind
+from duetime.core.change import Unknown
+from duetime.core.errors import Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.times import HOUR, MINUTE, SECOND, rfc3339
+from duetime.core.wakes import WakeKind
 from tests.api.service import PYTHON, Service, as_sent
-from tests.factories import NOW, RULES
+from tests.factories import NOW, WAKE_POLICY
 
 TIME = rfc3339(NOW)
 
 
-def test_a_task_comes_back_with_every_default(any_service: Service):
+def test_task_is_returned_with_every_default(any_service: Service):
     response = any_service.submit()
 
     assert response.status == 201
@@ -92,7 +92,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def test_every_field_comes_back_as_it_was_given(any_service: Service):
+def test_every_field_is_returned_as_submitted(any_service: Service):
     response = any_service.post(FULL)
 
     assert response.status == 201
@@ -154,7 +154,7 @@ INSIDE: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(
     ("field", "value"), INSIDE, ids=[f"{field}={value!r:.40}" for field, value in INSIDE]
 )
-def test_a_value_at_its_limit_is_taken(service: Service, field: str, value: Any):
+def test_value_at_its_limit_is_accepted(service: Service, field: str, value: Any):
     assert service.submit(**{field: value}).status == 201
 
 
@@ -196,8 +196,8 @@ def test_jitter_moves_the_due_time_by_a_drawn_part_of_it(service: Service, luck:
 
 
 @pytest.mark.parametrize("priority", list(Lane))
-def test_what_is_due_within_the_horizon_is_sent_to_its_lane(service: Service, priority: Lane):
-    body = service.submit(priority=priority.value, delay=RULES.horizon / SECOND).body
+def test_task_due_within_the_horizon_is_enqueued(service: Service, priority: Lane):
+    body = service.submit(priority=priority.value, delay=WAKE_POLICY.horizon / SECOND).body
 
     [delivery] = service.lanes.sent
     [task] = service.stored()
@@ -207,8 +207,8 @@ def test_what_is_due_within_the_horizon_is_sent_to_its_lane(service: Service, pr
     assert task.wake.kind is WakeKind.WATCH
 
 
-def test_what_is_due_later_waits_for_the_scanner(service: Service):
-    body = service.submit(delay=RULES.horizon / SECOND + 0.001).body
+def test_task_due_later_waits_for_the_scanner(service: Service):
+    body = service.submit(delay=WAKE_POLICY.horizon / SECOND + 0.001).body
 
     [task] = service.stored()
     assert (body["status"], service.lanes.sent) == ("PENDING", [])
@@ -229,8 +229,8 @@ def test_a_refused_delivery_is_left_to_the_scanner(any_service: Service):
 
 
 @pytest.mark.parametrize("error", [Unavailable("gone"), RuntimeError("no such queue")], ids=str)
-def test_a_lane_that_fails_does_not_fail_what_is_stored(service: Service, error: Exception):
-    """Who is told that it failed would send it again, and without a key it would run twice."""
+def test_lane_that_fails_does_not_fail_the_submission(service: Service, error: Exception):
+    """A client that got an error would submit again, and without a key it would run twice."""
     service.lanes.fails = error
 
     assert service.submit().status == 201
@@ -238,7 +238,7 @@ def test_a_lane_that_fails_does_not_fail_what_is_stored(service: Service, error:
     assert [t.wake.kind for t in service.stored() if t.wake] == [WakeKind.WATCH] * 2
 
 
-def test_a_write_without_an_answer_is_a_503_that_says_when_to_try_again(service: Service):
+def test_unanswered_submission_is_a_503_with_retry_after(service: Service):
     service.store.put_answer = lambda task: Unknown("throttled")
 
     response = service.submit()

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from duetime.embedded.store import EmbeddedStore
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.api.service import PYTHON, Service
 from tests.factories import SteppedClock, a_schedule, a_task
 
@@ -46,7 +46,7 @@ class BrokenConnection:
 
 
 @contextmanager
-def a_broken_disk(store: EmbeddedStore) -> Iterator[None]:
+def a_broken_disk(store: SqliteTaskStore) -> Iterator[None]:
     database = store._database
     kept = database._writer
     database._writer = BrokenConnection()  # type: ignore[assignment]
@@ -60,7 +60,7 @@ def a_broken_disk(store: EmbeddedStore) -> Iterator[None]:
 def test_store_that_does_not_answer_is_a_503_with_the_reason(
     method: str, path: str, body: object, caplog: pytest.LogCaptureFixture
 ):
-    with closing(EmbeddedStore(None)) as store:
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         store.put([TASK])
         service.schedules.put([SCHEDULE])
@@ -75,8 +75,8 @@ def test_store_that_does_not_answer_is_a_503_with_the_reason(
     assert [record for record in caplog.records if record.exc_info] == []
 
 
-def test_reader_is_told_nothing_of_a_write():
-    with closing(EmbeddedStore(None)) as store:
+def test_problem_of_a_read_does_not_mention_a_write():
+    with closing(SqliteTaskStore(None)) as store:
         service = Service(store, SteppedClock())
         with a_broken_disk(store):
             read, written = service.get("/v1/tasks"), service.submit()

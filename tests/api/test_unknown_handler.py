@@ -2,7 +2,7 @@
 
 import pytest
 
-from lambdas.api.app import Api
+from duetime.api.app import Api
 from tests.api.service import Service, refusal
 
 
@@ -23,20 +23,20 @@ def refused(service: Service, handler: str, *known: str) -> str:
     ],
 )
 def test_the_nearest_name_is_suggested(service: Service, handler: str, near: str):
-    told = refused(service, handler, "shop.restock", "mail.send")
+    message = refused(service, handler, "shop.restock", "mail.send")
     known = "known: mail.send, shop.restock"
-    assert told == f"no handler {handler!r} is registered; {near}{known}"
+    assert message == f"no handler {handler!r} is registered; {near}{known}"
 
 
 def test_a_long_list_of_known_handlers_is_cut(service: Service):
-    told = refused(service, "shop.h00", *(f"shop.h{n:03d}" for n in range(500)))
-    assert "; did you mean 'shop.h" in told
-    assert told.endswith("shop.h004, shop.h005 and 494 more")
+    message = refused(service, "shop.h00", *(f"shop.h{n:03d}" for n in range(500)))
+    assert "; did you mean 'shop.h" in message
+    assert message.endswith("shop.h004, shop.h005 and 494 more")
 
 
 def test_a_long_name_is_shown_all_the_same(service: Service):
-    told = refused(service, "nobody", "x" * 80, "y")
-    assert told == f"no handler 'nobody' is registered; known: {'x' * 80} and 1 more"
+    message = refused(service, "nobody", "x" * 80, "y")
+    assert message == f"no handler 'nobody' is registered; known: {'x' * 80} and 1 more"
 
 
 def test_where_no_handler_is_registered_none_is_suggested(service: Service):

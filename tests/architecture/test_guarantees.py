@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
 from tests.simulation.faults import Faults
 from tests.simulation.mutants import MUTANTS
 
@@ -29,14 +29,14 @@ NO_FAULTS = {"lasts", "over_at"}  # they tell when the faults end
 
 UNITS = {"s": SECOND, "min": MINUTE, "h": HOUR, "d": DAY}
 NOT_IN_MILLISECONDS = {
-    "lambdas.core.lanes.KEPT_FOR": SECOND,
-    "lambdas.aws.resources.VISIBILITY": SECOND,
-    "lambdas.executor.crew.GUARD_EVERY": SECOND,
-    "lambdas.scanner.window.LOOK_BACK": MINUTE,
-    "duetime.local.runner.DRAIN": SECOND,
-    "duetime.local.protocol.REQUEST_TIME": SECOND,
-    "lambdas.core.task.LONGEST_TIMEOUT": SECOND,
-    "lambdas.settings.Settings.longest_timeout": SECOND,
+    "duetime.core.lanes.MESSAGE_RETENTION": SECOND,
+    "duetime.aws.provision.VISIBILITY": SECOND,
+    "duetime.executor.worker_pool.LEASE_GUARD_INTERVAL": SECOND,
+    "duetime.scanner.windows.LOOK_BACK": MINUTE,
+    "duetime.local.runner.DRAIN_TIMEOUT": SECOND,
+    "duetime.local.http_protocol.REQUEST_TIME": SECOND,
+    "duetime.core.task.LONGEST_TIMEOUT": SECOND,
+    "duetime.aws.settings.Settings.longest_timeout": SECOND,
 }
 
 
@@ -141,7 +141,7 @@ def test_a_test_that_is_not_there_is_found_out(text: str):
     assert missing_tests(text)
 
 
-@pytest.mark.parametrize("text", ["`lambdas/core/gone.py`", "`bench/gone.py`", "[x](gone.md#y)"])
+@pytest.mark.parametrize("text", ["`duetime/core/gone.py`", "`bench/gone.py`", "[x](gone.md#y)"])
 def test_a_file_that_is_not_there_is_found_out(text: str):
     assert missing_files(text)
 
@@ -149,10 +149,10 @@ def test_a_file_that_is_not_there_is_found_out(text: str):
 @pytest.mark.parametrize(
     "row",
     [
-        "| a lease lasts | 46 s | `lambdas.core.lease.LENGTH` |",
-        "| a lease lasts | 45 min | `lambdas.core.lease.LENGTH` |",
-        "| the horizon | 5 min | `lambdas.core.rules.Rules.horizon` |",
-        "| minutes | 5 | `lambdas.scanner.window.LOOK_BACK` |",
+        "| a lease lasts | 46 s | `duetime.core.steps.lease.LENGTH` |",
+        "| a lease lasts | 45 min | `duetime.core.steps.lease.LENGTH` |",
+        "| the horizon | 5 min | `duetime.core.wake_policy.WakePolicy.horizon` |",
+        "| minutes | 5 | `duetime.scanner.windows.LOOK_BACK` |",
     ],
 )
 def test_a_wrong_number_is_found_out(row: str):

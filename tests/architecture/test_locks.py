@@ -1,4 +1,4 @@
-"""Installs are reproducible: every pin has a hash, and whoever installs has it checked."""
+"""Installs are reproducible: every pin has a hash, and every install checks it."""
 
 import re
 import subprocess

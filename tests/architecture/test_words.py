@@ -1,4 +1,7 @@
-"""One word, one meaning: some words are not used, because they say nothing of ours."""
+"""One word, one meaning: identifiers and files avoid words that mean nothing, and private coinages.
+
+A name is the term that a practitioner would search for: worker pool, follow-up, retry policy.
+"""
 
 import ast
 import re
@@ -8,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NOT_USED = frozenset({"job", "worker", "manager", "helper", "util", "common"})
+EMPTY = frozenset({"job", "manager", "helper", "util", "common"})
+COINED = frozenset(
+    {
+        *("crew", "book", "bookkeeper", "bell"),  # worker pool, attempt loop, event
+        *("debt", "owe", "owed", "owing", "pay", "paid"),  # follow-up
+        *("told", "tell", "telling"),  # describe, report, log
+        *("touch", "touched", "passing"),  # DST note, superseded fire time
+        *("settle", "settling"),  # acknowledge, decide
+        *("stand", "standing", "stood"),  # stored, valid
+        *("whoever", "nobody", "somebody"),  # the role that acts
+    }
+)
+NOT_USED = EMPTY | COINED
 FORCED_BY_A_LIBRARY: frozenset[str] = frozenset()  # whole identifiers, each with its reason
 
 
@@ -63,8 +78,7 @@ def test_no_file_or_folder_uses_a_word_that_is_not_ours(path):
         "def run_job(): ...",
         "async def run_jobs(): ...",
         "class LeaseManager: ...",
-        "worker = 1",
-        "self.max_workers = 1",
+        "self.max_jobs = 1",
         "def f(*, helper): ...",
         "import aws.items as common",
         "for util in utils: ...",
@@ -75,6 +89,13 @@ def test_a_word_that_is_not_ours_is_found_wherever_a_name_is_given(source):
     assert strange(names_given(ast.parse(source)))
 
 
+@pytest.mark.parametrize("word", sorted(NOT_USED))
+def test_each_word_that_is_not_ours_is_found_in_every_spelling(word):
+    spellings = [word, f"{word}s", f"_{word}", f"run_{word}", f"{word.upper()}_LIMIT", word.title()]
+
+    assert strange(spellings) == set(spellings)
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -82,7 +103,10 @@ def test_a_word_that_is_not_ours_is_found_wherever_a_name_is_given(source):
         "ThreadPoolExecutor(max_workers=4)",
         "utilisation = 1",
         "def commonly(): ...",
-        "lane = 'worker'",
+        "lane = 'crew'",
+        "worker_pool = WorkerPool()",
+        "path.touch()",
+        "standard = understood",
     ],
 )
 def test_other_words_and_the_words_of_others_are_left_alone(source):

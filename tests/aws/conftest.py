@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from duetime.aws import clients
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
 from tests.backends import a_table
 
 

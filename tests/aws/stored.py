@@ -1,19 +1,19 @@
-"""What really stands in a table, and what it was asked."""
+"""The stored items of a table, and the calls made to it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.ports import Shards
-from lambdas.core.retention import RETENTION
-from lambdas.core.times import Millis
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.ports import Shards
+from duetime.core.retention import RETENTION
+from duetime.core.times import Millis
 from tests.backends import SINCE
-from tests.factories import RULES, SteppedClock
+from tests.factories import WAKE_POLICY, SteppedClock
 
 
 def a_store(
-    client: Any, table: str, *, shards: int = RULES.shards, retention: Millis = RETENTION
+    client: Any, table: str, *, shards: int = WAKE_POLICY.shards, retention: Millis = RETENTION
 ) -> DynamoTaskStore:
     known = Shards(count=shards, since=SINCE)
     return DynamoTaskStore(
@@ -22,14 +22,14 @@ def a_store(
 
 
 def items_in(client: Any, table: str) -> dict[str, Mapping[str, Any]]:
-    """Every item, by its sort key."""
+    """Returns every item by its sort key."""
     items = client.scan(TableName=table, ConsistentRead=True)["Items"]
     return {item["sk"]["S"]: item for item in items}
 
 
 @contextmanager
 def asked_of(client: Any) -> Iterator[list[str]]:
-    """The calls made, by name; a read that is billed twice, for its consistency, says so."""
+    """Yields the names of the calls made; a strongly consistent read, billed twice, is marked."""
     calls: list[str] = []
 
     def note(model: Any, params: Any, **_: Any) -> None:

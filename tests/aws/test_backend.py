@@ -1,4 +1,4 @@
-"""Schedules are wired for every role, and loaded by none that meets none."""
+"""The wiring of the AWS backend: the schedule store is loaded on first use."""
 
 import os
 import subprocess
@@ -7,39 +7,39 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.schedules.ports import Stands
-from lambdas.core.times import DAY
-from lambdas.wiring import aws_adapters
+from duetime.aws.backend import aws_adapters
+from duetime.core.change import Applied
+from duetime.core.times import DAY
 from tests.factories import a_schedule
 
 CODE = """
 import sys
-import lambdas.wiring
-of_schedules = ("lambdas.core.schedules", "lambdas.core.recurrence", "lambdas.aws.schedule")
+import duetime.aws.backend
+of_schedules = ("duetime.core.schedules", "duetime.core.recurrence", "duetime.aws.schedule")
 sys.exit(" ".join(name for name in sys.modules if name.startswith(of_schedules)))
 """
 
 
-def test_what_reads_schedules_is_not_loaded_at_a_cold_start():
+def test_the_schedule_store_is_not_loaded_at_a_cold_start():
     done = subprocess.run([sys.executable, "-c", CODE], check=False, capture_output=True, text=True)
     assert done.stderr.strip() == ""
 
 
-def test_they_are_there_when_they_are_needed(dynamodb: Any, table: str):
+def test_the_schedule_store_is_loaded_when_it_is_needed(dynamodb: Any, table: str):
     adapters = aws_adapters(table=table, queues={}, shards=1, retention=DAY, endpoint_url=None)
     schedule = a_schedule()
 
-    assert adapters.ports.schedules.put([schedule]) == [Stands(schedule)]
+    assert adapters.ports.schedules.put([schedule]) == [Applied(schedule)]
     assert adapters.ports.schedules.get([schedule.id]) == {schedule.id: schedule}
     adapters.close()
 
 
 CLIENTS = """
 import socket, sys
-def no_network(*_, **__): raise AssertionError("a function that starts calls nobody")
+def no_network(*_, **__): raise AssertionError("a function that starts makes no call")
 socket.getaddrinfo = socket.create_connection = no_network
-from lambdas import wiring
-import lambdas.{role}.handler
+from duetime.aws import backend as wiring
+import lambdas.{role}
 print(*(name for name in ("dynamodb", "sqs") if getattr(wiring, name).cache_info().currsize))
 """
 ENVIRONMENT = {

@@ -1,4 +1,4 @@
-"""With the endpoints of our services alone, a request goes where botocore would send it."""
+"""The reduced endpoint data: a request goes where botocore would send it."""
 
 import json
 import re
@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.loaders import Loader
 from botocore.session import get_session
 
-from lambdas.aws import clients, endpoints
+from duetime.aws import botocore_endpoints as endpoints
+from duetime.aws import clients
 
 CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "list_queues"}
 CALLS |= {"lambda": "list_functions"}
@@ -20,6 +22,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "sqs": clients.sqs,
     "lambda": clients.functions,
 }
+LOADER = Loader()  # it caches the data, which takes most of the time to make a client
 REGIONS = ("eu-central-1", "us-east-1", "cn-north-1", "us-gov-west-1", "eu-nowhere-7")
 
 
@@ -42,7 +45,7 @@ class Empty:
 
 
 def goes_to(client: Any, call: str) -> tuple[str, str]:
-    """The address, and for which region and service the request is signed."""
+    """Returns the URL, and the region and service for which the request is signed."""
     seen = []
 
     def answer(request: Any, **_: Any) -> AWSResponse:
@@ -59,17 +62,19 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
 @pytest.mark.parametrize("variant", ["", "AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"])
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.parametrize("service", endpoints.SERVICES)
-def test_requests_go_where_they_would(
+def test_requests_go_to_the_endpoints_of_botocore(
     service: str, region: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
     if variant:
         monkeypatch.setenv(variant, "true")
-    plain = get_session().create_client(service)
+    session = get_session()
+    session.register_component("data_loader", LOADER)
+    plain = session.create_client(service)
     assert goes_to(MAKERS[service](), CALLS[service]) == goes_to(plain, CALLS[service])
 
 
-def test_a_client_reads_our_file(in_a_bundle: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_client_reads_the_bundled_endpoints(in_a_bundle: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     in_a_bundle.write_text("no JSON")
     with pytest.raises(ValueError, match="Expecting value"):

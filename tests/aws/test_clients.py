@@ -1,4 +1,4 @@
-"""What AWS's errors mean to us, learnt from a server that really gives them."""
+"""The translation of AWS's errors, with a server that really returns them."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,17 +11,17 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from lambdas.aws import clients
-from lambdas.aws.clients import reached
-from lambdas.aws.lane_queue import SqsLanes
-from lambdas.aws.table import Table
-from lambdas.core.change import Unknown
-from lambdas.core.delivery import Message, delivery_of
-from lambdas.core.errors import NotConfigured, Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import DeadListing
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.times import MINUTE
+from duetime.aws import clients
+from duetime.aws.clients import translate_errors
+from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.table import Table
+from duetime.core.change import Unknown
+from duetime.core.delivery import Message, delivery_of
+from duetime.core.errors import NotConfigured, Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.ports import DeadListing
+from duetime.core.steps.cancel import cancel
+from duetime.core.times import MINUTE
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_sent_task
 
@@ -32,7 +32,7 @@ Serve = Callable[[int, str], str]
 
 @pytest.fixture(autouse=True)
 def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Credentials for a server that asks for none, and no pauses between attempts."""
+    """Sets credentials for a server that checks none, and no pauses between attempts."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
@@ -86,7 +86,7 @@ def test_a_backend_that_cannot_now_is_unavailable(serve: Serve, status: int, cod
 
 
 @pytest.mark.parametrize("code", ["ResourceNotFoundException", "ValidationException"])
-def test_every_other_error_rises_as_it_is(serve: Serve, code: str):
+def test_every_other_error_is_raised_unchanged(serve: Serve, code: str):
     table = Table(clients.dynamodb(serve(400, code)), "tasks")
 
     with pytest.raises(ClientError, match=code):
@@ -100,12 +100,12 @@ def test_a_server_that_is_not_there_is_unavailable():
         Table(clients.dynamodb(NOWHERE), "tasks").get("pk", "sk")
 
 
-def test_our_own_mistakes_rise():
-    with pytest.raises(ZeroDivisionError), reached():
+def test_our_own_mistakes_are_raised():
+    with pytest.raises(ZeroDivisionError), translate_errors():
         1 / 0  # noqa: B018
 
 
-def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
+def test_a_write_without_an_answer_is_unknown_and_a_read_raises(serve: Serve):
     store = a_store(clients.dynamodb(serve(400, "ThrottlingException")), "tasks")
     change = cancel(a_sent_task(), now=NOW)
 
@@ -121,8 +121,8 @@ def test_a_write_without_an_answer_is_unknown_and_a_read_rises(serve: Serve):
     store.close()
 
 
-def test_deliveries_that_cannot_be_sent_are_told_apart_not_raised():
-    lanes = SqsLanes(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+def test_deliveries_that_cannot_be_sent_are_reported_not_raised():
+    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
     deliveries = [delivery_of(a_sent_task(), NOW) for _ in range(12)]
 
     assert lanes.send(deliveries, NOW) == [False] * 12
@@ -131,8 +131,8 @@ def test_deliveries_that_cannot_be_sent_are_told_apart_not_raised():
     lanes.close()
 
 
-def test_messages_that_cannot_be_held_are_told_of():
-    lanes = SqsLanes(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+def test_messages_that_cannot_be_held_are_logged():
+    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
     delivery = delivery_of(a_sent_task(), NOW)
     message = Message(delivery=delivery, receipt="r", message_id="m", sent_at=NOW)
 
@@ -142,7 +142,7 @@ def test_messages_that_cannot_be_held_are_told_of():
 
 
 @pytest.mark.parametrize("make", [clients.dynamodb, clients.streams, clients.sqs])
-def test_limits_are_stated(make: Callable[[], Any]):
+def test_clients_have_explicit_timeouts_and_retries(make: Callable[[], Any]):
     config: Config = make().meta.config
 
     assert config.connect_timeout == clients.CONNECT_TIMEOUT
@@ -150,7 +150,7 @@ def test_limits_are_stated(make: Callable[[], Any]):
     assert config.max_pool_connections == clients.POOL_SIZE
 
 
-def test_a_missing_region_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_missing_region_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -163,7 +163,7 @@ def test_a_request_says_who_makes_it():
     client, seen = clients.dynamodb(NOWHERE), []
     client.meta.events.register("before-send", lambda request, **_: seen.append(request.headers))
 
-    with pytest.raises(Unavailable), reached():
+    with pytest.raises(Unavailable), translate_errors():
         client.list_tables()
 
     assert seen[0]["User-Agent"].decode().startswith("duetime Botocore/")

@@ -1,8 +1,8 @@
 from typing import Any
 
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.core.ports import Shards
-from lambdas.core.times import DAY
+from duetime.aws.cursor_store import DynamoCursorStore
+from duetime.core.ports import Shards
+from duetime.core.times import DAY
 from tests.factories import NOW
 
 
@@ -24,7 +24,7 @@ def test_two_who_write_the_first_count_agree(dynamodb: Any, table: str):
     assert early.shards(NOW + 2) == late.shards(NOW + 2) == Shards(count=2, since=NOW)
 
 
-def test_a_larger_count_written_meanwhile_stays(dynamodb: Any, table: str):
+def test_a_larger_shard_count_written_meanwhile_stays(dynamodb: Any, table: str):
     small, large = (DynamoCursorStore(dynamodb, table, shards=n) for n in (8, 16))
     DynamoCursorStore(dynamodb, table, shards=4).shards(NOW)
     large.shards(NOW)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from moto.dynamodb.responses import DynamoHandler
 
+from duetime.aws import clients
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
 
 
 def test_moto_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch):

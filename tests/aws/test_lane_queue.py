@@ -7,16 +7,16 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError
 
-from lambdas.aws import lane_queue
-from lambdas.aws.events import message_of_record
-from lambdas.aws.lane_queue import SqsLanes, delay_seconds
-from lambdas.aws.messages import body_of
-from lambdas.aws.resources import ensure_lanes
-from lambdas.core.delivery import Delivery, Message, delivery_of, new_token
-from lambdas.core.errors import Corrupt
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth
-from lambdas.core.times import HOUR, MINUTE, SECOND
+from duetime.aws import lane_queue
+from duetime.aws.event_records import message_of_record
+from duetime.aws.lane_queue import SqsLaneQueue, delay_seconds
+from duetime.aws.message_codec import body_of
+from duetime.aws.provision import ensure_lanes
+from duetime.core.delivery import Delivery, Message, delivery_of, new_token
+from duetime.core.errors import Corrupt
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth
+from duetime.core.times import HOUR, MINUTE, SECOND
 from tests.aws.stored import asked_of
 from tests.factories import NOW, SteppedClock, a_sent_task, an_id
 from tests.world import stepped_sqs
@@ -28,8 +28,8 @@ def urls(sqs: Any) -> dict[Lane, str]:
 
 
 @pytest.fixture
-def lanes(sqs: Any, urls: dict[Lane, str]) -> SqsLanes:
-    return SqsLanes(sqs, urls)
+def lanes(sqs: Any, urls: dict[Lane, str]) -> SqsLaneQueue:
+    return SqsLaneQueue(sqs, urls)
 
 
 def a_delivery(due_at: int = NOW) -> Delivery:
@@ -59,10 +59,10 @@ def test_a_message_comes_at_least_a_second_ahead(due_in: int, seconds: int):
     assert delay_seconds(NOW + due_in, NOW) == seconds
 
 
-def test_an_entry_that_sqs_refuses_is_told_from_the_rest(
-    lanes: SqsLanes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_an_entry_that_sqs_refuses_is_not_sent(
+    lanes: SqsLaneQueue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(lane_queue, "LONGEST_DELAY", 100_000)  # SQS takes no more than 900
+    monkeypatch.setattr(lane_queue, "MAX_DELAY", 100_000)  # SQS takes no more than 900
     deliveries = [a_delivery(NOW + (HOUR if n in (1, 11) else MINUTE)) for n in range(13)]
 
     sent = lanes.send(deliveries, NOW)
@@ -73,7 +73,7 @@ def test_an_entry_that_sqs_refuses_is_told_from_the_rest(
 
 
 def test_a_lane_without_a_queue_is_our_own_mistake(sqs: Any):
-    lost = SqsLanes(sqs, {Lane.MEDIUM: "https://queue.amazonaws.com/123456789012/nowhere"})
+    lost = SqsLaneQueue(sqs, {Lane.MEDIUM: "https://queue.amazonaws.com/123456789012/nowhere"})
 
     with pytest.raises(ClientError, match=r"NonExistentQueue|QueueDoesNotExist"):
         lost.send([a_delivery()], NOW)
@@ -95,8 +95,12 @@ GOOD = body_of(a_delivery())
         GOOD.replace(new_token(NOW, "nonce"), "no-time"),
     ],
 )
-def test_an_unreadable_message_is_left_to_the_redrive_policy(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes, body: str, caplog: pytest.LogCaptureFixture
+def test_an_unreadable_message_is_skipped_and_left_to_the_redrive_policy(
+    sqs: Any,
+    urls: dict[Lane, str],
+    lanes: SqsLaneQueue,
+    body: str,
+    caplog: pytest.LogCaptureFixture,
 ):
     sqs.send_message(QueueUrl=urls[Lane.MEDIUM], MessageBody=body)
     delivery = a_delivery()
@@ -106,12 +110,13 @@ def test_an_unreadable_message_is_left_to_the_redrive_policy(
         messages = lanes.receive(Lane.MEDIUM, 10, 0)
 
     assert [message.delivery for message in messages] == [delivery]
-    assert [record.message_id for record in caplog.records if record.msg == "unreadable"]
+    [record] = caplog.records
+    assert (record.message, bool(record.message_id)) == ("message skipped: unreadable", True)
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=2)
 
 
-def buried(lanes: SqsLanes, clock: SteppedClock) -> dict[int, list[Message]]:
-    """What a lane hands out in two minutes, by the second, if all of it is buried."""
+def buried(lanes: SqsLaneQueue, clock: SteppedClock) -> dict[int, list[Message]]:
+    """Returns what a lane hands out in two minutes, by the second, if every message is buried."""
     received: dict[int, list[Message]] = {}
     for second in range(120):
         while messages := lanes.receive(Lane.MEDIUM, 10, 0):
@@ -122,7 +127,7 @@ def buried(lanes: SqsLanes, clock: SteppedClock) -> dict[int, list[Message]]:
 
 
 def test_a_buried_message_lands_in_the_dead_letter_queue(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue
 ):
     delivery, clock = a_delivery(), SteppedClock()
     with stepped_sqs(clock):
@@ -134,7 +139,7 @@ def test_a_buried_message_lands_in_the_dead_letter_queue(
     assert [letter["Body"] for letter in letters] == [body_of(delivery)]
 
 
-def test_buried_messages_leave_their_lane_to_the_others_for_most_of_the_time(lanes: SqsLanes):
+def test_buried_messages_leave_their_lane_to_the_others_for_most_of_the_time(lanes: SqsLaneQueue):
     letters, clock = 50, SteppedClock()
     with stepped_sqs(clock):
         lanes.send([a_delivery() for _ in range(letters)], NOW)
@@ -149,9 +154,9 @@ def test_buried_messages_leave_their_lane_to_the_others_for_most_of_the_time(lan
 
 
 def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue
 ):
-    """But whoever moves a letter by hand sends it anew: so a redrive can be told."""
+    """A redrive sends the message anew, with a new time, so it can be recognised."""
     lane, dead_letters = urls[Lane.MEDIUM], f"{urls[Lane.MEDIUM]}-dlq"
     clock = SteppedClock()
     with stepped_sqs(clock):
@@ -169,7 +174,7 @@ def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
     assert moved.sent_at > first.sent_at
 
 
-def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
+def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLaneQueue):
     lanes.send([a_delivery()], NOW)
     messages = lanes.receive(Lane.MEDIUM, 1, 0)
     lanes.delete(messages)
@@ -180,7 +185,7 @@ def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLanes):
     assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
 
 
-def test_holding_what_is_gone_is_no_alarm(lanes: SqsLanes, caplog: pytest.LogCaptureFixture):
+def test_holding_what_is_gone_is_no_alarm(lanes: SqsLaneQueue, caplog: pytest.LogCaptureFixture):
     lanes.send([a_delivery() for _ in range(3)], NOW)
     messages = lanes.receive(Lane.MEDIUM, 3, 0)
     lanes.delete(messages[1:2])
@@ -192,10 +197,10 @@ def test_holding_what_is_gone_is_no_alarm(lanes: SqsLanes, caplog: pytest.LogCap
     assert (record.levelname, record.message_id) == ("INFO", messages[1].message_id)
 
 
-def test_what_sqs_will_not_hold_is_told_of(
-    lanes: SqsLanes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_message_that_sqs_does_not_hold_is_logged(
+    lanes: SqsLaneQueue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(lane_queue, "LONGEST_VISIBILITY", 100_000)  # SQS takes no more than 43200
+    monkeypatch.setattr(lane_queue, "MAX_VISIBILITY", 100_000)  # SQS takes no more than 43200
     lanes.send([a_delivery()], NOW)
     messages = lanes.receive(Lane.MEDIUM, 1, 0)
 
@@ -204,7 +209,7 @@ def test_what_sqs_will_not_hold_is_told_of(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-def test_ten_messages_are_held_with_one_call(sqs: Any, lanes: SqsLanes):
+def test_ten_messages_are_held_with_one_call(sqs: Any, lanes: SqsLaneQueue):
     lanes.send([a_delivery() for _ in range(12)], NOW)
     messages = [m for _ in range(2) for m in lanes.receive(Lane.MEDIUM, 10, 0)]
 
@@ -215,7 +220,7 @@ def test_ten_messages_are_held_with_one_call(sqs: Any, lanes: SqsLanes):
 
 
 def test_a_message_is_handed_back_for_as_long_as_sqs_allows(
-    lanes: SqsLanes, caplog: pytest.LogCaptureFixture
+    lanes: SqsLaneQueue, caplog: pytest.LogCaptureFixture
 ):
     lanes.send([a_delivery()], NOW)
     [message] = lanes.receive(Lane.MEDIUM, 1, 0)
@@ -229,7 +234,7 @@ def test_a_message_is_handed_back_for_as_long_as_sqs_allows(
 
 @pytest.mark.parametrize("settle", ["delete", "hand_back", "hold", "bury"])
 def test_a_message_in_another_lanes_queue_is_settled_there(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLanes, settle: str
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue, settle: str
 ):
     delivery = replace(a_delivery(), lane=Lane.LOW)
     settled: dict[str, Callable[[], None]] = {

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws import listing
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, TaskStore
-from lambdas.core.task import Task
-from lambdas.core.times import DAY, HOUR
+from duetime.aws import listing
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Listing, TaskStore
+from duetime.core.task import Task
+from duetime.core.times import DAY, HOUR
 from tests.aws.stored import a_store
 from tests.factories import NOW, a_spec, a_task
 
@@ -29,10 +29,10 @@ def pages(store: TaskStore, **wanted: Any) -> list[list[Task]]:
 
 
 @pytest.mark.parametrize("limit", [2, 50])
-def test_a_page_looks_at_so_many_days_and_no_more(
+def test_a_page_reads_a_limited_number_of_days(
     dynamodb: Any, table: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listing, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(listing, "MAX_QUERY_ROUNDS", 1)
     store = a_store(dynamodb, table)
     tasks = put_tasks(store, 10, apart=12 * HOUR)
 
@@ -42,10 +42,10 @@ def test_a_page_looks_at_so_many_days_and_no_more(
     assert max(len(page) for page in read) == 2
 
 
-def test_a_page_looks_at_so_many_tasks_and_no_more(
+def test_a_page_reads_a_limited_number_of_tasks(
     dynamodb: Any, table: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listing, "MOST_TASKS", 3)
+    monkeypatch.setattr(listing, "MAX_TASKS_READ", 3)
     store = a_store(dynamodb, table, shards=2)
     tasks = put_tasks(store, 20, apart=1)
     dead = a_task(now=NOW - 100, status=Status.DEAD, wake=None)

@@ -1,4 +1,4 @@
-"""The texts that a reader keeps, when many threads bring them at once."""
+"""The text cache of a reader, filled by many threads."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws.reader import TEXTS_KEPT, TaskReader
+from duetime.aws.item_reader import TEXT_CACHE_SIZE, TaskReader
 
 THREADS = 8
 EACH = 2_000
@@ -40,4 +40,4 @@ def test_texts_are_remembered_from_many_threads_at_once():
         thread.join()
 
     assert failed == []
-    assert len(reader._texts) == TEXTS_KEPT
+    assert len(reader._texts) == TEXT_CACHE_SIZE

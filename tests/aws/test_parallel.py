@@ -2,29 +2,29 @@ from threading import Barrier, Event, Timer, get_ident
 
 import pytest
 
-from lambdas.aws import clients
-from lambdas.aws.fan_out import FanOut
+from duetime.aws import clients
+from duetime.aws.parallel import ParallelCalls
 
 
 @pytest.fixture
-def fan_out():
-    fan_out = FanOut(4)
-    yield fan_out
-    fan_out.close()
+def parallel():
+    parallel = ParallelCalls(4)
+    yield parallel
+    parallel.close()
 
 
-def test_answers_come_in_order(fan_out: FanOut):
-    assert fan_out.each(lambda n: n * n, range(10)) == [n * n for n in range(10)]
-    assert fan_out.each(lambda n: n, []) == []
+def test_answers_come_in_order(parallel: ParallelCalls):
+    assert parallel.each(lambda n: n * n, range(10)) == [n * n for n in range(10)]
+    assert parallel.each(lambda n: n, []) == []
 
 
-def test_calls_run_side_by_side(fan_out: FanOut):
+def test_calls_run_side_by_side(parallel: ParallelCalls):
     together = Barrier(4, timeout=60)
 
-    fan_out.each(lambda _: together.wait(), range(4))
+    parallel.each(lambda _: together.wait(), range(4))
 
 
-def test_a_slow_call_holds_nobody_up_and_every_value_is_taken_once(fan_out: FanOut):
+def test_a_slow_call_delays_no_other_and_every_value_is_taken_once(parallel: ParallelCalls):
     others_done, taken = Event(), []
 
     def call(number: int) -> None:
@@ -34,15 +34,15 @@ def test_a_slow_call_holds_nobody_up_and_every_value_is_taken_once(fan_out: FanO
         if len(taken) == 99:
             others_done.set()
 
-    fan_out.each(call, range(100))
+    parallel.each(call, range(100))
     assert sorted(taken) == list(range(100))
 
 
-def test_one_alone_runs_in_the_callers_thread(fan_out: FanOut):
-    assert fan_out.each(lambda _: get_ident(), ["one"]) == [get_ident()]
+def test_a_single_call_runs_in_the_callers_thread(parallel: ParallelCalls):
+    assert parallel.each(lambda _: get_ident(), ["one"]) == [get_ident()]
 
 
-def test_every_value_is_tried_before_a_failure_rises(fan_out: FanOut):
+def test_every_value_is_tried_before_a_failure_rises(parallel: ParallelCalls):
     tried = []
     go_on = Event()
     Timer(0.05, go_on.set).start()
@@ -56,17 +56,17 @@ def test_every_value_is_tried_before_a_failure_rises(fan_out: FanOut):
             raise LookupError("a later one")
 
     with pytest.raises(LookupError, match="the first"):
-        fan_out.each(call, range(6))
+        parallel.each(call, range(6))
     assert sorted(tried) == [1, 2, 3, 4, 5]
 
 
-def test_what_stops_a_program_rises_too(fan_out: FanOut):
+def test_an_interrupt_is_raised_too(parallel: ParallelCalls):
     def call(number: int) -> None:
         if number == 1:
             raise SystemExit
 
     with pytest.raises(SystemExit):
-        fan_out.each(call, range(3))
+        parallel.each(call, range(3))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_width_goes_by_the_cpu_of_the_function(
     memory: str, width: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", memory)
-    assert FanOut().width == width
+    assert ParallelCalls().width == width
 
 
 def test_off_lambda_as_many_calls_run_as_there_may_be_connections(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", raising=False)
-    assert FanOut().width == clients.POOL_SIZE
+    assert ParallelCalls().width == clients.POOL_SIZE

@@ -2,9 +2,9 @@ import json
 from typing import Any
 from uuid import uuid4
 
-from lambdas.aws import schema
-from lambdas.aws.resources import ensure_lanes, ensure_resources, ensure_table
-from lambdas.core.lanes import KEPT_FOR, Lane
+from duetime.aws import schema
+from duetime.aws.provision import ensure_lanes, ensure_resources, ensure_table
+from duetime.core.lanes import MESSAGE_RETENTION, Lane
 
 
 def attributes_of(sqs: Any, url: str) -> dict[str, str]:
@@ -21,7 +21,7 @@ def test_the_table_has_its_indexes_stream_and_expiry(dynamodb: Any, table: str):
     assert expiry["AttributeName"] == schema.REMOVE_AFTER
 
 
-def test_what_is_there_is_left_as_it_is(dynamodb: Any, sqs: Any, table: str):
+def test_existing_resources_are_left_unchanged(dynamodb: Any, sqs: Any, table: str):
     prefix = f"duetime-{uuid4().hex[:8]}"
     urls = ensure_lanes(sqs, prefix=prefix, visibility=60)
     dynamodb.put_item(TableName=table, Item={"pk": {"S": "a"}, "sk": {"S": "b"}})
@@ -43,5 +43,5 @@ def test_every_lane_has_its_dead_letter_queue(sqs: Any):
         letters = attributes_of(sqs, f"{url}-dlq")
         assert url.endswith(f"-{lane}")
         assert redrive == {"deadLetterTargetArn": letters["QueueArn"], "maxReceiveCount": 10}
-        assert attributes["MessageRetentionPeriod"] == str(KEPT_FOR)
-        assert letters["MessageRetentionPeriod"] == str(KEPT_FOR)
+        assert attributes["MessageRetentionPeriod"] == str(MESSAGE_RETENTION)
+        assert letters["MessageRetentionPeriod"] == str(MESSAGE_RETENTION)

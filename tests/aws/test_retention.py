@@ -1,25 +1,25 @@
-"""When DynamoDB may remove a task, and what goes after it."""
+"""The TTL of tasks, and the deletion of their dependent rows."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from lambdas.aws import schema, unprocessed
-from lambdas.aws.expressions import update
-from lambdas.aws.retention import RowsBeside
-from lambdas.core.errors import Unavailable
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.retention import RETENTION
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Attempt, Task, TaskError
-from lambdas.core.times import DAY, SECOND
+from duetime.aws import schema, table
+from duetime.aws.task_rows import DependentRows
+from duetime.aws.update_expressions import update
+from duetime.core.errors import Unavailable
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.occurrence import Occurrence
+from duetime.core.retention import RETENTION
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.steps.revive import revive
+from duetime.core.task import Attempt, Task, TaskError
+from duetime.core.times import DAY, SECOND
 from tests.aws.stored import a_store, asked_of, items_in
 from tests.contract.test_steps import STEPS, Made
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_spec, a_task, an_id
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_spec, a_task, an_id
 
 LONG = "p" * 1_000
 IN_TIME = {"N": str((NOW + RETENTION) // SECOND + 1)}
@@ -43,7 +43,7 @@ def remove(client: Any, table: str, task: Task) -> None:
 
 
 class Throttled:
-    """Does only the first few of each batch."""
+    """Processes only the first items of each batch."""
 
     def __init__(self, client: Any, few: int) -> None:
         self._client = client
@@ -65,15 +65,15 @@ class Throttled:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     pauses: list[float] = []
-    monkeypatch.setattr(unprocessed.time, "sleep", pauses.append)
+    monkeypatch.setattr(table.time, "sleep", pauses.append)
     return pauses
 
 
 @pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
-def test_a_step_that_ends_a_task_for_good_says_when_it_may_go(made: Callable[[], Made]):
+def test_a_final_step_sets_the_ttl(made: Callable[[], Made]):
     task, change = made()
     after = change.applied_to(task)
-    written = update(change, RULES.shards, 2 * DAY).parameters
+    written = update(change, WAKE_POLICY.shards, 2 * DAY).parameters
     values = written["ExpressionAttributeValues"]
 
     ended = after.status is not task.status
@@ -86,7 +86,7 @@ def test_a_step_that_ends_a_task_for_good_says_when_it_may_go(made: Callable[[],
         assert schema.REMOVE_AFTER not in written["UpdateExpression"]
 
 
-def test_it_is_written_with_the_outcome(dynamodb: Any, table: str):
+def test_the_ttl_is_written_with_the_outcome(dynamodb: Any, table: str):
     task, store = a_running_task(), a_store(dynamodb, table)
     store.put([task])
     assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
@@ -96,7 +96,7 @@ def test_it_is_written_with_the_outcome(dynamodb: Any, table: str):
 
     assert asked == ["UpdateItem"]
     assert items_in(dynamodb, table)[schema.TASK][schema.REMOVE_AFTER] == IN_TIME
-    assert store.get([task.id]) == {task.id: done.task}
+    assert store.get([task.id]) == {task.id: done.stored}
 
 
 def an_occurrence(**fields: Any) -> Task:
@@ -132,11 +132,11 @@ def test_the_retention_at_its_end_counts(
 
     item = items_in(dynamodb, table)[schema.TASK]
     assert item[schema.REMOVE_AFTER] == {"N": str((NOW + days * DAY) // SECOND + 1)}
-    assert done.task == ended.applied_to(task)
+    assert done.stored == ended.applied_to(task)
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_task_that_is_stored_finished_may_go_too(dynamodb: Any, table: str, status: Status):
+def test_a_task_that_is_stored_finished_has_a_ttl(dynamodb: Any, table: str, status: Status):
     a_store(dynamodb, table).put([a_task(status=status, updated_at=NOW)])
 
     item = items_in(dynamodb, table)[schema.TASK]
@@ -149,11 +149,11 @@ def test_the_dead_and_the_revived_are_kept(dynamodb: Any, table: str):
     error = TaskError(type="Bad", message="no")
     failure = Failure(outcome=Outcome.FAILED, error=error, permanent=True)
 
-    [dead] = store.apply([fail(RULES, task, failure, now=NOW, draw=a_draw())])
-    assert dead.task.status is Status.DEAD
+    [dead] = store.apply([fail(WAKE_POLICY, task, failure, now=NOW, draw=a_draw())])
+    assert dead.stored.status is Status.DEAD
     assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
 
-    store.apply([revive(RULES, dead.task, now=NOW, draw=a_draw())])
+    store.apply([revive(WAKE_POLICY, dead.stored, now=NOW, draw=a_draw())])
     assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
 
 
@@ -162,7 +162,7 @@ def test_the_rows_beside_a_removed_task_are_deleted(dynamodb: Any, table: str):
     remove(dynamodb, table, gone)
 
     with asked_of(dynamodb) as asked:
-        RowsBeside(dynamodb, table).forget(gone.id)
+        DependentRows(dynamodb, table).delete(gone.id)
 
     assert asked == ["Query consistent", "BatchWriteItem"]
     left = dynamodb.scan(TableName=table)["Items"]
@@ -170,41 +170,41 @@ def test_the_rows_beside_a_removed_task_are_deleted(dynamodb: Any, table: str):
     assert a_store(dynamodb, table).get([other.id]) == {other.id: other}
 
 
-def test_more_rows_than_one_call_takes(dynamodb: Any, table: str):
+def test_more_rows_than_one_call_takes_are_deleted(dynamodb: Any, table: str):
     task = with_rows(dynamodb, table, attempts=59)
     remove(dynamodb, table, task)
 
     with asked_of(dynamodb) as asked:
-        RowsBeside(dynamodb, table).forget(task.id)
+        DependentRows(dynamodb, table).delete(task.id)
 
     assert asked == ["Query consistent", *["BatchWriteItem"] * 3]
     assert items_in(dynamodb, table) == {}
 
 
-def test_to_forget_again_changes_nothing(dynamodb: Any, table: str):
+def test_deleting_dependent_rows_again_changes_nothing(dynamodb: Any, table: str):
     with asked_of(dynamodb) as asked:
-        RowsBeside(dynamodb, table).forget(a_task().id)
+        DependentRows(dynamodb, table).delete(a_task().id)
 
     assert asked == ["Query consistent"]
 
 
-def test_a_task_that_stands_there_keeps_its_rows(dynamodb: Any, table: str):
+def test_a_task_that_exists_keeps_its_dependent_rows(dynamodb: Any, table: str):
     task = with_rows(dynamodb, table, attempts=1)
     before = items_in(dynamodb, table)
 
-    RowsBeside(dynamodb, table).forget(task.id)
+    DependentRows(dynamodb, table).delete(task.id)
 
     assert items_in(dynamodb, table) == before
 
 
-def test_what_a_batch_leaves_undone_is_asked_for_again(
+def test_unprocessed_items_of_a_batch_are_requested_again(
     dynamodb: Any, table: str, pauses: list[float]
 ):
     task = with_rows(dynamodb, table, attempts=29)
     remove(dynamodb, table, task)
     throttled = Throttled(dynamodb, few=10)
 
-    RowsBeside(throttled, table).forget(task.id)
+    DependentRows(throttled, table).delete(task.id)
 
     assert throttled.asked == [25, 15, 5, 5]
     assert (pauses, items_in(dynamodb, table)) == ([], {})
@@ -218,7 +218,7 @@ def test_a_table_that_does_nothing_for_long_is_unavailable(
     throttled = Throttled(dynamodb, few=0)
 
     with pytest.raises(Unavailable, match="BatchWriteItem: every key stays unprocessed"):
-        RowsBeside(throttled, table).forget(task.id)
+        DependentRows(throttled, table).delete(task.id)
 
     assert throttled.asked == [2] * 5
     assert pauses == [0.1, 0.2, 0.4, 0.8]

@@ -1,18 +1,19 @@
-"""Which certificate authorities a client trusts, and that AWS's own are among them."""
+"""The certificate authorities that a client trusts, AWS's own among them."""
 
-import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from botocore.exceptions import SSLError
 
-from lambdas.aws import clients, roots
-from lambdas.core.errors import Unavailable
+from duetime.aws import clients
+from duetime.aws import root_certificates as roots
+from duetime.core.errors import Unavailable
 from tests.certificates import Certificates, make_certificates
+from tests.raw_http_server import RawHttpServer
 
 THEIR_OWN = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS")
 
@@ -38,8 +39,8 @@ def trusts(client: Any) -> Any:
 def test_all_roots_of_amazon_are_found_and_no_others():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(cadata=roots.amazon_roots())
-    told: Any = context.get_ca_certs()
-    names = {dict(pair for part in ca["subject"] for pair in part)["commonName"] for ca in told}
+    parsed: Any = context.get_ca_certs()
+    names = {dict(pair for part in ca["subject"] for pair in part)["commonName"] for ca in parsed}
     assert names == {
         "Amazon Root CA 1",
         "Amazon Root CA 2",
@@ -70,7 +71,7 @@ def test_client_of_another_endpoint_trusts_what_botocore_trusts():
 
 
 @pytest.mark.parametrize("name", THEIR_OWN)
-def test_what_the_environment_says_comes_first(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_the_environment_overrides_the_bundled_roots(name: str, monkeypatch: pytest.MonkeyPatch):
     given = "/their.pem" if name.endswith("BUNDLE") else "https://127.0.0.1:1"
     monkeypatch.setenv(name, given)
     assert trusts(clients.sqs()) == (given if name.endswith("BUNDLE") else True)
@@ -86,29 +87,12 @@ def test_in_another_partition_a_client_trusts_what_botocore_trusts(
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Iterator[tuple[str, Certificates]]:
-    """A server whose certificate somebody else has signed."""
+    """A server whose certificate another authority has signed."""
     made = make_certificates(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(made.server)
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        try:
-            while True:
-                connection, _ = listener.accept()
-                try:
-                    with context.wrap_socket(connection, server_side=True) as secure:
-                        secure.recv(65_536)
-                        secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-                except OSError:
-                    continue
-        except OSError:
-            return
-
-    Thread(target=serve, daemon=True).start()
-    yield f"https://127.0.0.1:{listener.getsockname()[1]}", made
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
+    with closing(RawHttpServer(context)) as server:
+        yield server.url, made
 
 
 def test_server_that_none_of_the_roots_has_signed_is_not_asked(
@@ -116,12 +100,12 @@ def test_server_that_none_of_the_roots_has_signed_is_not_asked(
 ):
     url, made = stranger
     monkeypatch.setattr(clients, "ATTEMPTS", 1)
-    monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 60.0)  # a busy machine is no stranger
+    monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 60.0)  # for a busy machine
     monkeypatch.setattr(clients, "TABLE_READ_TIMEOUT", 60.0)
     monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)
     client = clients.dynamodb()
     client.meta.events.register("before-send", lambda request, **_: _redirect(request, url))
-    with pytest.raises(Unavailable) as refused, clients.reached():
+    with pytest.raises(Unavailable) as refused, clients.translate_errors():
         client.list_tables()
     assert isinstance(refused.value.__cause__, SSLError)
 

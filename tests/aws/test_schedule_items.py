@@ -1,4 +1,4 @@
-"""How a schedule lies in the table: small, and apart from a long plan."""
+"""The items of schedules: small, with a long plan in a row of its own."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from bench.billing.units import size_of
-from lambdas.aws import schedule_store as module
-from lambdas.aws import schema, unprocessed
-from lambdas.aws.change_feed import StreamFeed, stream_of
-from lambdas.aws.clients import streams
-from lambdas.aws.events import change_of_record, left_behind_by_record
-from lambdas.aws.schedule_store import DynamoScheduleStore
-from lambdas.core.change import Unknown
-from lambdas.core.errors import Unavailable
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import CronRule, Recurrence
-from lambdas.core.schedules.ledger import KEPT_FOR, Expected, LedgerRow, LedgerSpan
-from lambdas.core.schedules.ports import Differs, ScheduleListing, Stands
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.times import SECOND
+from duetime.aws import schedule_store as module
+from duetime.aws import schema
+from duetime.aws.clients import streams
+from duetime.aws.event_records import change_of_record, expired_task_of_record
+from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.stream_reader import StreamReader, stream_arn
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.errors import Unavailable
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import CronRule, Recurrence
+from duetime.core.schedules.ledger import LEDGER_RETENTION, LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.schedules.ports import ScheduleListing
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.times import SECOND
 from tests.aws.stored import asked_of, items_in
 from tests.contract.test_schedules import advanced, replanned
 from tests.factories import NOW, SteppedClock, a_schedule, a_spec, an_id
@@ -60,7 +60,7 @@ def plans_in(dynamodb: Any, table: str) -> list[str]:
 
 
 def put(schedules: DynamoScheduleStore, schedule: Schedule) -> Schedule:
-    assert schedules.put([schedule]) == [Stands(schedule)]
+    assert schedules.put([schedule]) == [Applied(schedule)]
     return schedule
 
 
@@ -119,12 +119,12 @@ def test_a_write_that_was_refused_deletes_no_plan(schedules: DynamoScheduleStore
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
     stepped = put(schedules, advanced(schedule))
 
-    assert schedules.put([replanned(schedule, "short")]) == [Differs(stepped)]
+    assert schedules.put([replanned(schedule, "short")]) == [Refused(stepped)]
     assert schedules.get([schedule.id]) == {schedule.id: stepped}
 
 
 class Interfering:
-    """A client that lets something else happen before one of its calls, once."""
+    """A client that runs a function once before one of its calls."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -153,10 +153,10 @@ def disturbed(interfering: Interfering, table: str) -> Iterator[DynamoScheduleSt
     store.close()
 
 
-def test_a_plan_that_is_replaced_while_it_is_read(
+def test_a_schedule_whose_plan_is_replaced_while_it_is_read_is_read_again(
     interfering: Interfering, disturbed: DynamoScheduleStore, schedules: DynamoScheduleStore
 ):
-    """After its schedule was read, and before it is itself."""
+    """The plan is replaced after its schedule was read and before the plan is read."""
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
     changed = replanned(schedule, LONG + "!")
 
@@ -168,7 +168,7 @@ def test_a_plan_that_is_replaced_while_it_is_read(
     assert disturbed.get([schedule.id]) == {schedule.id: changed}
 
 
-def test_a_schedule_that_is_deleted_while_it_is_read(
+def test_a_schedule_that_is_deleted_while_it_is_read_is_not_found(
     interfering: Interfering,
     disturbed: DynamoScheduleStore,
     schedules: DynamoScheduleStore,
@@ -186,7 +186,7 @@ def test_a_schedule_that_is_deleted_while_it_is_read(
 
 
 @pytest.mark.parametrize("change", [advanced, lambda s: replanned(s, LONG + "!")])
-def test_who_changes_a_plan_and_is_too_late_learns_so_and_deletes_none(
+def test_a_plan_change_that_is_too_late_is_refused_and_deletes_no_plan(
     interfering: Interfering,
     disturbed: DynamoScheduleStore,
     schedules: DynamoScheduleStore,
@@ -196,7 +196,7 @@ def test_who_changes_a_plan_and_is_too_late_learns_so_and_deletes_none(
     winner = change(schedule)
     interfering.before["put_item"] = lambda _: put(schedules, winner)
 
-    assert disturbed.put([replanned(schedule, LONG + "?")]) == [Differs(winner)]
+    assert disturbed.put([replanned(schedule, LONG + "?")]) == [Refused(winner)]
     fresh = DynamoScheduleStore(interfering, schedules._table.name, clock=SteppedClock())
     assert fresh.get([schedule.id]) == {schedule.id: winner}
 
@@ -205,7 +205,7 @@ def unavailable(_: Any) -> None:
     raise Unavailable("throttled")
 
 
-def test_a_write_that_is_not_answered_is_unknown_and_holds_nobody_up(
+def test_a_write_that_is_not_answered_is_unknown_and_delays_no_other(
     interfering: Interfering, disturbed: DynamoScheduleStore
 ):
     interfering.before["put_item"] = unavailable
@@ -213,22 +213,22 @@ def test_a_write_that_is_not_answered_is_unknown_and_holds_nobody_up(
 
     answers = disturbed.put(some)
 
-    assert sorted(type(answer).__name__ for answer in answers) == ["Stands", "Stands", "Unknown"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["Applied", "Applied", "Unknown"]
     [lost] = [s for s, answer in zip(some, answers, strict=True) if isinstance(answer, Unknown)]
     assert disturbed.get([s.id for s in some]) == {s.id: s for s in some if s is not lost}
 
 
-def test_an_entry_that_is_not_written_is_told(
+def test_a_ledger_entry_that_is_not_written_raises_unavailable(
     interfering: Interfering, disturbed: DynamoScheduleStore
 ):
     interfering.before["put_item"] = unavailable
 
     with pytest.raises(Unavailable):
-        disturbed.note([a_row(an_id())], NOW)
+        disturbed.write_ledger([a_row(an_id())], NOW)
 
 
 @pytest.mark.parametrize("kind", ["changed", "deleted"])
-def test_what_cannot_be_cleared_away_stays_and_does_no_harm(
+def test_rows_that_cannot_be_deleted_do_no_harm(
     interfering: Interfering,
     disturbed: DynamoScheduleStore,
     caplog: pytest.LogCaptureFixture,
@@ -243,10 +243,11 @@ def test_what_cannot_be_cleared_away_stays_and_does_no_harm(
         interfering.before["query"] = unavailable
         disturbed.delete(schedule.id)
         assert disturbed.get([schedule.id]) == {}
-    assert "stays: throttled" in caplog.text
+    [record] = caplog.records
+    assert (record.message, record.reason) == ("rows not deleted", "throttled")
 
 
-def test_a_deletion_that_is_not_answered_is_told(
+def test_a_deletion_that_is_not_answered_raises_unavailable(
     interfering: Interfering, disturbed: DynamoScheduleStore
 ):
     schedule = put(disturbed, a_schedule())
@@ -258,7 +259,11 @@ def test_a_deletion_that_is_not_answered_is_told(
 
 def a_row(schedule_id: str, at: int = NOW) -> LedgerRow:
     return LedgerRow(
-        schedule_id=schedule_id, fire_time=at, version=1, outcome=Expected.FIRED, task_id=an_id()
+        schedule_id=schedule_id,
+        fire_time=at,
+        version=1,
+        outcome=LedgerOutcome.FIRED,
+        task_id=an_id(),
     )
 
 
@@ -267,19 +272,19 @@ def test_nothing_is_left_of_a_deleted_schedule(
 ):
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
     put(schedules, advanced(schedule))
-    schedules.note([a_row(schedule.id, NOW - n) for n in range(40)], NOW)
+    schedules.write_ledger([a_row(schedule.id, NOW - n) for n in range(40)], NOW)
 
     schedules.delete(schedule.id)
 
     assert items_in(dynamodb, table) == {}
 
 
-def test_a_long_ledger_is_left_to_time(
+def test_a_long_ledger_is_removed_by_its_ttl(
     dynamodb: Any, table: str, schedules: DynamoScheduleStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MOST_DELETED", 5)
+    monkeypatch.setattr(module, "MAX_LEDGER_DELETES", 5)
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
-    schedules.note([a_row(schedule.id, NOW - n) for n in range(8)], NOW)
+    schedules.write_ledger([a_row(schedule.id, NOW - n) for n in range(8)], NOW)
 
     schedules.delete(schedule.id)
 
@@ -292,7 +297,7 @@ def test_a_long_ledger_is_left_to_time(
 @pytest.mark.parametrize(
     ("at", "now", "since"), [(NOW, NOW - 5, NOW), (NOW - 5, NOW, NOW)], ids=["ahead", "past"]
 )
-def test_an_entry_says_when_it_may_go(
+def test_a_ledger_entry_has_a_ttl(
     dynamodb: Any, table: str, schedules: DynamoScheduleStore, at: int, now: int, since: int
 ):
     entry = a_row(an_id(), at)
@@ -300,13 +305,13 @@ def test_an_entry_says_when_it_may_go(
         schedule_id=entry.schedule_id,
         start=at - 100,
         until=at,
-        outcome=Expected.PAUSED,
+        outcome=LedgerOutcome.PAUSED,
         recurrence=ORDINARY.plan.recurrence,
     )
-    schedules.note([entry, span], now)
+    schedules.write_ledger([entry, span], now)
 
     rows = items_in(dynamodb, table).values()
-    until = {"N": str((since + KEPT_FOR) // SECOND + 1)}
+    until = {"N": str((since + LEDGER_RETENTION) // SECOND + 1)}
     assert [row[schema.REMOVE_AFTER] for row in rows] == [until] * 2
 
 
@@ -323,10 +328,10 @@ def test_a_list_reads_no_long_plan_that_it_does_not_show(
     assert asked == ["Query", "BatchGetItem consistent"]
 
 
-def test_a_page_that_finds_little_ends_somewhere(
+def test_a_page_that_finds_few_schedules_has_a_cursor(
     schedules: DynamoScheduleStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MOST_ROUNDS", 2)
+    monkeypatch.setattr(module, "MAX_QUERY_ROUNDS", 2)
     some = [put(schedules, a_schedule()) for _ in range(5)][::-1]
 
     page = schedules.page(ScheduleListing(limit=1, status=ScheduleStatus.BROKEN))
@@ -334,11 +339,11 @@ def test_a_page_that_finds_little_ends_somewhere(
     assert (list(page.schedules), page.cursor) == ([], some[1].id)
 
 
-def test_a_batch_that_is_read_in_parts(
+def test_unprocessed_keys_of_a_read_are_requested_again(
     dynamodb: Any, table: str, monkeypatch: pytest.MonkeyPatch, schedules: DynamoScheduleStore
 ):
     some = [put(schedules, a_schedule()) for _ in range(3)]
-    monkeypatch.setattr(unprocessed.time, "sleep", lambda _: None)
+    monkeypatch.setattr("duetime.aws.table.time.sleep", lambda _: None)
 
     class Sparing(Interfering):
         def batch_get_item(self, RequestItems: Any) -> Any:
@@ -353,11 +358,13 @@ def test_a_batch_that_is_read_in_parts(
     assert sparing.get([s.id for s in some]) == {s.id: s for s in some}
 
 
-def test_the_relay_passes_over_all_of_it(dynamodb: Any, table: str, schedules: DynamoScheduleStore):
-    feed = StreamFeed(streams(), stream_of(dynamodb, table), from_start=True)
+def test_the_relay_ignores_the_rows_of_schedules(
+    dynamodb: Any, table: str, schedules: DynamoScheduleStore
+):
+    feed = StreamReader(streams(), stream_arn(dynamodb, table), from_start=True)
     schedule = put(schedules, a_schedule(task=a_spec(payload=LONG)))
     put(schedules, advanced(schedule))
-    schedules.note([a_row(schedule.id)], NOW)
+    schedules.write_ledger([a_row(schedule.id)], NOW)
     rows = list(items_in(dynamodb, table).values())
     schedules.delete(schedule.id)
 
@@ -365,5 +372,5 @@ def test_the_relay_passes_over_all_of_it(dynamodb: Any, table: str, schedules: D
     by_expiry = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     for row in rows:
         removed = {"eventName": "REMOVE", "userIdentity": by_expiry, "dynamodb": {"OldImage": row}}
-        assert left_behind_by_record(removed) is None
+        assert expired_task_of_record(removed) is None
         assert change_of_record({"eventName": "INSERT", "dynamodb": {"NewImage": row}}) is None

@@ -2,7 +2,7 @@ from importlib.resources import files
 
 import pytest
 
-from lambdas.aws import schema
+from duetime.aws import schema
 
 ATTRIBUTES = {
     name: value
@@ -26,7 +26,7 @@ def test_every_attribute_has_a_name_of_its_own():
 
 @pytest.mark.parametrize("index", schema.create_table("t")["GlobalSecondaryIndexes"])
 def test_an_index_holds_keys_only(index: dict):
-    """Whatever else it held would be written again with every step."""
+    """Any other attribute would be written again with every step."""
     assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 

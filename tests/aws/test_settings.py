@@ -1,9 +1,9 @@
 import pytest
 
-from lambdas.api.submission import KEY_LIFE
-from lambdas.core.lanes import Lane
-from lambdas.core.times import DAY
-from lambdas.settings import Settings
+from duetime.api.idempotency import KEY_LIFE
+from duetime.aws.settings import Settings
+from duetime.core.lanes import Lane
+from duetime.core.times import DAY
 
 REQUIRED = {
     "DUETIME_TABLE": "tasks",
@@ -13,14 +13,14 @@ REQUIRED = {
 }
 
 
-def test_what_is_not_given_has_a_default():
+def test_settings_have_defaults():
     settings = Settings.read(REQUIRED)
     assert (settings.table, settings.shards, settings.catch_up) == ("tasks", 16, 100)
     assert settings.retention == 30 * DAY
     assert settings.longest_timeout == 840
 
 
-def test_numbers_are_read():
+def test_numbers_in_the_environment_are_read():
     settings = Settings.read(REQUIRED | {"DUETIME_CATCH_UP": "7", "DUETIME_SHARDS": "4"})
     assert (settings.catch_up, settings.shards) == (7, 4)
 
@@ -63,7 +63,7 @@ def test_a_retention_is_given_in_days(days: int):
         ),
     ],
 )
-def test_what_makes_no_sense_is_named(given: dict[str, str], reason: str):
+def test_an_invalid_variable_is_named(given: dict[str, str], reason: str):
     with pytest.raises(ValueError, match=f"^{reason}$"):
         Settings.read(REQUIRED | given)
 
@@ -72,6 +72,6 @@ def test_a_task_outlives_its_idempotency_key():
     assert Settings.read(REQUIRED | {"DUETIME_RETENTION_DAYS": "1"}).retention >= KEY_LIFE
 
 
-def test_what_is_missing_is_named():
+def test_missing_variables_are_named():
     with pytest.raises(ValueError, match=r"^not set: DUETIME_QUEUE_LOW$"):
         Settings.read({k: v for k, v in REQUIRED.items() if k != "DUETIME_QUEUE_LOW"})

@@ -3,19 +3,19 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws import clients
-from lambdas.aws.change_feed import StreamFeed, stream_of
-from lambdas.core.delivery import delivery_of
-from lambdas.core.events import StatusChange, status_change
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.ports import Reservation, TaskStore
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.task import TaskError
-from lambdas.core.times import SECOND
+from duetime.aws import clients
+from duetime.aws.stream_reader import StreamReader, stream_arn
+from duetime.core.delivery import delivery_of
+from duetime.core.events import StatusChange, status_change
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import Reservation, TaskStore
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.task import TaskError
+from duetime.core.times import SECOND
 from tests.aws.stored import a_store
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, an_id
 
 
 @pytest.fixture
@@ -23,29 +23,29 @@ def store(dynamodb: Any, table: str) -> TaskStore:
     return a_store(dynamodb, table)
 
 
-def a_feed(dynamodb: Any, table: str, *, from_start: bool = False) -> StreamFeed:
-    return StreamFeed(clients.streams(), stream_of(dynamodb, table), from_start=from_start)
+def a_feed(dynamodb: Any, table: str, *, from_start: bool = False) -> StreamReader:
+    return StreamReader(clients.streams(), stream_arn(dynamodb, table), from_start=from_start)
 
 
-def test_every_change_of_status_is_told_once_and_in_order(
+def test_every_status_change_is_in_the_stream_once_and_in_order(
     dynamodb: Any, table: str, store: TaskStore
 ):
     feed = a_feed(dynamodb, table)
     task = a_sent_task(spec=a_spec(run_at=NOW, name="report", namespace="growth"))
     store.put([task])
     [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW + 7, holder="me")])
-    [renewed] = store.apply([renew(leased.task, now=NOW + SECOND)])
-    [done] = store.apply([succeed(renewed.task, result="x" * 5_000, now=NOW + 2 * SECOND)])
+    [renewed] = store.apply([renew(leased.stored, now=NOW + SECOND)])
+    [done] = store.apply([succeed(renewed.stored, result="x" * 5_000, now=NOW + 2 * SECOND)])
 
     assert feed.poll() == [
         status_change(None, task),
-        status_change(task, leased.task),
-        status_change(renewed.task, replace(done.task, result=None)),  # kept in another row
+        status_change(task, leased.stored),
+        status_change(renewed.stored, replace(done.stored, result=None)),  # kept in another row
     ]
     assert feed.poll() == []
 
 
-def test_what_comes_later_is_told_at_the_next_poll(dynamodb: Any, table: str, store: TaskStore):
+def test_a_later_change_is_read_by_the_next_poll(dynamodb: Any, table: str, store: TaskStore):
     feed = a_feed(dynamodb, table)
     for _ in range(2):
         task = a_sent_task()
@@ -79,7 +79,7 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
     feed = a_feed(dynamodb, table)
     error = TaskError(type="ValueError", message="m" * 5_000)
     failure = Failure(outcome=Outcome.FAILED, error=error, permanent=True)
-    store.apply([fail(RULES, task, failure, now=NOW + SECOND, draw=a_draw())])
+    store.apply([fail(WAKE_POLICY, task, failure, now=NOW + SECOND, draw=a_draw())])
 
     assert feed.poll() == [
         StatusChange(
@@ -95,7 +95,7 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
             drift_ms=task.current.drift_ms,
             outcome=Outcome.FAILED,
             error=TaskError(type="ValueError", message="m" * 64),
-            owes=False,
+            has_follow_up=False,
             schedule_id=None,
             took_ms=NOW + SECOND - task.current.started_at,
             max_attempts=task.budget,

@@ -1,4 +1,4 @@
-"""How a task lies in the table: small, and apart from its long texts."""
+"""The items of tasks: small, with long texts in rows of their own."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,21 +7,22 @@ from typing import Any
 import pytest
 
 from bench.billing.units import size_of
-from lambdas.aws import schema, texts
-from lambdas.aws.texts import Text
-from lambdas.core.change import Applied, Unreadable
-from lambdas.core.codec import decode_attempt, decode_spec
-from lambdas.core.delivery import delivery_of
-from lambdas.core.errors import Corrupt
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.task import Attempt, Progress, Spec, Task, TaskError
-from lambdas.core.times import DAY, MINUTE, SECOND
-from lambdas.core.wakes import minute_of, shard_of
+from duetime.aws import overflow as texts
+from duetime.aws import schema
+from duetime.aws.overflow import Text
+from duetime.core.change import Applied, Unreadable
+from duetime.core.codec import decode_attempt, decode_spec
+from duetime.core.delivery import delivery_of
+from duetime.core.errors import Corrupt
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.task import Attempt, Progress, Spec, Task, TaskError
+from duetime.core.times import DAY, MINUTE, SECOND
+from duetime.core.wakes import minute_of, shard_of
 from tests.aws.stored import a_store, asked_of, items_in
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, an_id
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, an_id
 
 KB = 1024
 LONG = "p" * 200_000
@@ -39,7 +40,7 @@ TYPICAL = a_spec(
 
 
 def filled(limit: int, make: Callable[[str], Text]) -> str:
-    """The text with which a value just fits."""
+    """Returns the longest text with which a value still fits."""
     return "x" * (limit - len(make("").value))
 
 
@@ -49,7 +50,7 @@ def an_occurrence(name: str) -> Occurrence:
         scheduled_for=NOW,
         version=12,
         overlap=OverlapPolicy.CANCEL,
-        owes=True,
+        has_follow_up=True,
         name=name,
     )
 
@@ -71,8 +72,8 @@ def an_ended_attempt(message: str) -> Attempt:
 
 
 def full(text: str | None = None) -> Task:
-    """Every field filled; without a text, each is as long as just fits."""
-    payload = text or filled(texts.OWING_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
+    """Returns a task with every field filled, each text as long as fits, or as given."""
+    payload = text or filled(texts.FOLLOW_UP_LIMIT, lambda t: texts.spec_text(a_long_spec(t)))
     message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))
     return a_running_task(
         spec=a_long_spec(payload),
@@ -100,11 +101,11 @@ def test_a_typical_task_stays_below_1_kb_all_its_way(dynamodb: Any, table: str):
     sizes = [size_of(items_in(dynamodb, table)[schema.TASK])]
     for make in (
         lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
-        lambda t: fail(RULES, t, failure, now=t.due_at + SECOND, draw=a_draw()),
+        lambda t: fail(WAKE_POLICY, t, failure, now=t.due_at + SECOND, draw=a_draw()),
         lambda t: lease(delivery_of(t, NOW), now=t.due_at, holder="0123456789abcdef"),
         lambda t: succeed(t, result='{"status":200,"body":"sent"}', now=t.due_at + SECOND),
     ):
-        [put] = store.apply([make(put.task)])
+        [put] = store.apply([make(put.stored)])
         sizes.append(size_of(items_in(dynamodb, table)[schema.TASK]))
 
     assert set(items_in(dynamodb, table)) == {schema.TASK}
@@ -133,37 +134,37 @@ def test_the_fullest_dead_item_stays_below_1_kb(dynamodb: Any, table: str, text:
     store = a_store(dynamodb, table)
     store.put([task])
 
-    [dead] = store.apply([fail(RULES, task, failure, now=NOW, draw=a_draw())])
+    [dead] = store.apply([fail(WAKE_POLICY, task, failure, now=NOW, draw=a_draw())])
 
-    assert dead.task.status is Status.DEAD
-    assert dead.task.current.error == error
+    assert dead.stored.status is Status.DEAD
+    assert dead.stored.current.error == error
     assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
 
 
-def test_a_stub_tells_an_error_without_its_traceback():
-    """The stream shows stubs alone, and an item pays for every byte of them."""
+def test_a_stub_has_the_error_without_its_traceback():
+    """The stream has only stubs, and every byte of them is billed with the item."""
     error = TaskError(type="ValueError", message="no", traceback=LONG)
     text = texts.attempt_text(replace(an_ended_attempt(""), error=error))
 
-    stub = decode_attempt(texts.whole(text.value, None))
+    stub = decode_attempt(texts.resolve(text.value, None))
 
     assert stub.error == TaskError(type="ValueError", message="no")
-    assert LONG in text.beside[1]
+    assert LONG in text.overflow[1]
 
 
 @pytest.mark.parametrize("name", [None, "nightly", "n" * 256])
-def test_a_stub_tells_whose_occurrence_it_is(name: str | None):
-    """The relay sees stubs alone, and must know what follows from an end."""
+def test_a_stub_has_the_occurrence(name: str | None):
+    """The relay sees only stubs, and must know whether a task has a follow-up."""
     of = an_occurrence(name)
     text = texts.spec_text(a_spec(payload=LONG, occurrence=of))
 
-    stub = decode_spec(texts.whole(text.value, None))
+    stub = decode_spec(texts.resolve(text.value, None))
 
     assert stub.occurrence == replace(of, name=name and name[:64])
-    assert decode_spec(text.beside[1]).occurrence == of
+    assert decode_spec(text.overflow[1]).occurrence == of
 
 
-def test_long_texts_lie_beside_the_task(dynamodb: Any, table: str):
+def test_long_texts_have_rows_of_their_own(dynamodb: Any, table: str):
     task = full(LONG)
     store = a_store(dynamodb, table)
     store.put([task])
@@ -181,8 +182,8 @@ def test_a_step_costs_the_same_calls_for_a_short_and_a_long_payload(dynamodb: An
         store.put([task])
         with asked_of(dynamodb) as asked:
             [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW, holder="me")])
-            [renewed] = store.apply([renew(leased.task, now=NOW + SECOND)])
-            store.apply([succeed(renewed.task, result="1", now=NOW + MINUTE)])
+            [renewed] = store.apply([renew(leased.stored, now=NOW + SECOND)])
+            store.apply([succeed(renewed.stored, result="1", now=NOW + MINUTE)])
         calls.append(asked)
 
     assert calls == [["UpdateItem"] * 3] * 2
@@ -195,12 +196,12 @@ def test_an_executor_reads_a_long_payload_once(dynamodb: Any, table: str):
 
     with asked_of(dynamodb) as asked:
         [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW, holder="me")])
-        store.apply([renew(leased.task, now=NOW + SECOND)])
+        store.apply([renew(leased.stored, now=NOW + SECOND)])
 
     assert asked == ["UpdateItem", "BatchGetItem", "UpdateItem"]
 
 
-def test_a_refusal_tells_what_stands_there_without_a_second_call(dynamodb: Any, table: str):
+def test_a_refusal_returns_the_stored_task_without_a_second_call(dynamodb: Any, table: str):
     task = a_running_task()
     store = a_store(dynamodb, table)
     store.put([task])
@@ -208,10 +209,10 @@ def test_a_refusal_tells_what_stands_there_without_a_second_call(dynamodb: Any, 
     with asked_of(dynamodb) as asked:
         [refused] = store.apply([renew(replace(task, holder="other"), now=NOW)])
 
-    assert (asked, refused.task) == (["UpdateItem"], task)
+    assert (asked, refused.stored) == (["UpdateItem"], task)
 
 
-def test_more_text_than_one_answer_holds(dynamodb: Any, table: str):
+def test_more_text_than_one_response_holds_is_read(dynamodb: Any, table: str):
     tasks = [a_sent_task(spec=a_spec(payload=LONG + str(n))) for n in range(85)]
     a_store(dynamodb, table).put(tasks)
 
@@ -283,20 +284,20 @@ def test_a_corrupt_task_does_not_spoil_the_answers_for_the_others(dynamodb: Any,
 
 
 @pytest.mark.parametrize("key", ["d#1", "x#1#0000000000000#id", "d#9#0000000000000#id", "?"])
-def test_an_unreadable_wake_does_not_hold_up_its_bucket(dynamodb: Any, table: str, key: str):
+def test_an_unreadable_wake_does_not_delay_its_bucket(dynamodb: Any, table: str, key: str):
     task = a_running_task()
     store = a_store(dynamodb, table)
     store.put([task])
     row = {"pk": "stray", "sk": "row", schema.WAKE_BUCKET: task.wake.bucket, schema.WAKE_KEY: key}
     dynamodb.put_item(TableName=table, Item={name: {"S": text} for name, text in row.items()})
 
-    wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, RULES.shards))
+    wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, WAKE_POLICY.shards))
 
     assert list(wakes) == [task.wake]
     assert store.few_wakes(2) == [task.wake]
 
 
-def test_a_put_that_lost_leaves_the_winner_its_text(dynamodb: Any, table: str):
+def test_a_refused_put_leaves_the_stored_text(dynamodb: Any, table: str):
     """Two submissions with one key and a relative delay differ in their specs."""
     task_id = an_id()
     first, second = (a_sent_task(id=task_id, spec=a_spec(payload=p + LONG)) for p in "ab")

@@ -1,13 +1,13 @@
-"""What DynamoDB does when it scans, and moto does not."""
+"""Scans of the wake index, where moto differs from DynamoDB."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from lambdas.aws import schema
-from lambdas.aws.items import Item
-from lambdas.aws.table import Table
-from lambdas.aws.wake_index import read_few
-from lambdas.core.wakes import Wake
+from duetime.aws import schema
+from duetime.aws.table import Table
+from duetime.aws.task_items import Item
+from duetime.aws.wake_index import read_few
+from duetime.core.wakes import Wake
 from tests.factories import a_sent_task
 
 
@@ -32,7 +32,7 @@ def test_a_scan_in_the_order_of_hashes_is_put_in_order():
     assert read_few(Scanned(wakes[::-1]), 20) == ordered
 
 
-def test_where_there_may_be_more_nobody_knows_that_they_are_few():
+def test_an_index_that_may_have_more_rows_is_not_small():
     wakes = [a_sent_task().wake for _ in range(3)]
 
     assert read_few(Scanned(wakes, more=True), 20) is None

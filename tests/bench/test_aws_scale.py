@@ -1,5 +1,6 @@
-"""The model of a deployed stage: its limits bind, its scanner is the real one, nothing is lost."""
+"""The model of a deployed stage: its limits apply, its scanner is the real one, no task is lost."""
 
+import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +26,10 @@ from bench.simulated_aws.deployment import Deployment, Due
 from bench.simulated_aws.lane import Held, Lane
 from bench.simulated_aws.limits import Assumed, Limits, Model, Partition
 from bench.simulated_aws.tally import Tally
-from lambdas.core.delivery import Delivery
-from lambdas.core.lanes import Lane as LaneName
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
-from lambdas.scanner.scanner import Scanner
+from duetime.core.delivery import Delivery
+from duetime.core.lanes import Lane as LaneName
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis
+from duetime.scanner.scanner import Scanner
 from tests.simulation.engine import Engine
 
 TINY = Size(
@@ -45,7 +46,7 @@ TINY = Size(
 
 
 def a_model(**changes: Any) -> Model:
-    """With other limits, or other assumptions."""
+    """Returns a model with other limits or assumptions."""
     names = Limits.__dataclass_fields__
     limits = {name: value for name, value in changes.items() if name in names}
     assumed = {name: value for name, value in changes.items() if name not in names}
@@ -53,10 +54,10 @@ def a_model(**changes: Any) -> Model:
 
 
 def played(
-    tasks: int, *, model: Model | None = None, within: Millis = MINUTE, **knobs: Any
+    tasks: int, *, model: Model | None = None, within: Millis = MINUTE, **overrides: Any
 ) -> Deployment:
-    """So many tasks, due ten minutes from the start."""
-    deployment = Deployment(DEFAULT.model_copy(update=knobs), model or Model())
+    """Returns tasks that are due ten minutes from the start."""
+    deployment = Deployment(DEFAULT.model_copy(update=overrides), model or Model())
     first = deployment.start + 10 * MINUTE
     deployment.hold(Due(at=first + n * within // tasks, group=TASKS) for n in range(tasks))
     deployment.run(2 * HOUR)
@@ -64,7 +65,7 @@ def played(
 
 
 def claimed_after(deployment: Deployment) -> Millis:
-    """When the last tick that claimed something was over."""
+    """Returns the end of the last tick that claimed a task."""
     return max(at for at, _, report in deployment.scanner.reports if report.claimed)
 
 
@@ -78,6 +79,13 @@ def test_scenario_ends_with_every_task_started_and_none_lost_or_early(scenario: 
         assert result.drained is not None
         assert result.p50 >= 0
     assert not failures(results)
+
+
+def test_scenario_leaves_the_garbage_collector_on() -> None:
+    """A scenario turns it off. If it stayed off, every later test would keep its garbage."""
+    play(RECIPE, "burst", replace(TINY, burst=1), Model())
+
+    assert gc.isenabled()
 
 
 def test_dying_tasks_end_among_the_dead_and_healthy_ones_succeed() -> None:
@@ -97,7 +105,7 @@ def test_partition_takes_its_rate_and_no_more() -> None:
 
     assert partition.room(0) < 1
     assert partition.room(SECOND // 2) == 5
-    assert partition.room(60 * SECOND) == 10  # nothing is saved up
+    assert partition.room(60 * SECOND) == 10  # unused units are not kept
     assert partition.delay(15, 60 * SECOND) == 500
 
 
@@ -139,7 +147,7 @@ def test_slice_of_the_default_stage_claims_what_the_docs_say() -> None:
     assert 28_000 < claims < 54_000
 
 
-def test_tasks_of_a_connection_with_a_dear_handshake_start_later() -> None:
+def test_tasks_start_later_if_a_handshake_takes_more_cpu() -> None:
     cheap, dear = (
         played(200, within=SECOND, model=a_model(tls_cpu=cpu)).tally.drifts[TASKS]
         for cpu in (2.0, 66.0)
@@ -149,7 +157,7 @@ def test_tasks_of_a_connection_with_a_dear_handshake_start_later() -> None:
 
 
 def a_lane(engine: Engine, model: Model, *, at_once: int = 1_000, room: int = 1_000) -> Lane:
-    """Its invocations never end."""
+    """A lane whose invocations never end."""
     lane = Lane(
         engine,
         model,
@@ -230,7 +238,7 @@ def test_account_with_few_executions_is_slow_and_loses_nothing() -> None:
 
 @contextmanager
 def counted_ticks() -> Iterator[list[int]]:
-    """The slices for which the real scanner is asked to tick."""
+    """Records the slices that the real scanner ticks."""
     slices: list[int] = []
     tick = Scanner.tick
 
@@ -288,8 +296,8 @@ def test_recipe_that_misses_what_the_docs_say_fails(result: Result, failed: bool
 
 
 def test_recipe_is_the_one_in_the_docs() -> None:
-    page = Path("docs/deploy.md").read_text()
+    page = Path("docs/how-to/deploy.md").read_text()
     recipe = page.partition("### The recipe for 60,000 tasks a minute")[2]
-    knobs = json.loads("{" + recipe.partition("```json")[2].partition("```")[0] + "}")["prod"]
+    overrides = json.loads("{" + recipe.partition("```json")[2].partition("```")[0] + "}")["prod"]
 
-    assert type(RECIPE).model_validate({**knobs, "name": RECIPE.name}) == RECIPE
+    assert type(RECIPE).model_validate({**overrides, "name": RECIPE.name}) == RECIPE

@@ -1,4 +1,4 @@
-"""What the ways of a task may cost, in units and requests."""
+"""What the flows of a task may cost, in units and requests."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from bench.billing.deployment import Deployment
-from bench.billing.flows import counted, idle_tick
+from bench.billing.flows import count_flow, idle_tick
 from bench.billing.meter import Counts, units_written
+from bench.billing.moto_setup import deployed
 from bench.billing.prices import read_prices
-from bench.billing.stage import deployed
-from lambdas.core.lanes import MAX_RECEIVES
-from lambdas.core.times import MINUTE
+from duetime.core.lanes import MAX_RECEIVES
+from duetime.core.times import MINUTE
 
 SMALL, LARGE = 200, 20_000
-FEW = 10
+TASKS = 10
 
 
 @pytest.fixture
@@ -33,46 +33,50 @@ def writes(counts: Counts) -> Mapping[str, float]:
 
 
 def test_a_task_due_within_the_horizon_takes_six_write_units():
-    assert units_written(counted("immediate", SMALL, FEW)) <= 6
+    assert units_written(count_flow("immediate", SMALL, TASKS)) <= 6
 
 
 def test_a_scanned_task_takes_nine_write_units():
-    assert units_written(counted("delayed", SMALL, FEW)) <= 9
+    assert units_written(count_flow("delayed", SMALL, TASKS)) <= 9
 
 
+@pytest.mark.long
 def test_a_retry_takes_eight_more_and_a_death_two():
-    """Two of the eight are the removal of its earlier attempt and its text, in the end."""
-    assert units_written(counted("one retry", SMALL, FEW)) <= 14
-    assert units_written(counted("dead", SMALL, FEW)) <= 8
+    """Two of the eight are the removal of its earlier attempt and its text at the end."""
+    assert units_written(count_flow("one retry", SMALL, TASKS)) <= 14
+    assert units_written(count_flow("dead", SMALL, TASKS)) <= 8
 
 
-def test_a_dead_letter_that_comes_to_other_sandboxes_asks_the_table_each_time():
-    one, others = (counted(name, SMALL, FEW) for name in ("dead", "dead, other sandboxes"))
+@pytest.mark.long
+def test_a_dead_letter_in_other_sandboxes_reads_the_table_each_time():
+    one, others = (count_flow(name, SMALL, TASKS) for name in ("dead", "dead, other sandboxes"))
 
     assert units_written(others) == units_written(one) + MAX_RECEIVES - 1
 
 
+@pytest.mark.long
 def test_a_lost_claim_takes_one_write_unit():
-    won, lost = (counted(name, SMALL, FEW) for name in ("delayed", "delayed, claim lost once"))
+    won, lost = (count_flow(name, SMALL, TASKS) for name in ("delayed", "delayed, claim lost once"))
 
     assert units_written(lost) == units_written(won) + 1
 
 
+@pytest.mark.long
 def test_an_occurrence_takes_eleven_write_units_and_a_fixed_delay_seventeen():
-    """One of the seventeen is the removal of its text, in the end."""
-    assert units_written(counted("recurring", SMALL, FEW)) <= 11
-    assert units_written(counted("fixed delay", SMALL, FEW)) <= 17
+    """One of the seventeen is the removal of its text at the end."""
+    assert units_written(count_flow("recurring", SMALL, TASKS)) <= 11
+    assert units_written(count_flow("fixed delay", SMALL, TASKS)) <= 17
 
 
-def test_a_removed_task_without_rows_beside_it_costs_its_relay_alone(deployment: Deployment):
-    deployment.submit(a_task(), FEW)
+def test_a_removed_task_without_other_rows_costs_only_its_relay(deployment: Deployment):
+    deployment.submit(a_task(), TASKS)
     deployment.deliver()
     deployment.relay()
-    deployment.meter.taken()
+    deployment.meter.take_counts()
 
     deployment.expire()
 
-    counts = deployment.meter.taken()
+    counts = deployment.meter.take_counts()
     assert (counts["lambda.relay"], units_written(counts), counts["read"]) == (1, 0, 0)
 
 
@@ -80,58 +84,60 @@ def test_a_removed_task_with_a_long_payload_costs_the_removal_of_its_row(deploym
     deployment.submit(a_task(LARGE), 1)
     deployment.deliver()
     deployment.relay()
-    deployment.meter.taken()
+    deployment.meter.take_counts()
 
     deployment.expire()
 
-    counts = deployment.meter.taken()
+    counts = deployment.meter.take_counts()
     assert (counts["lambda.relay"], counts["call.BatchWriteItem"]) == (1, 1)
     assert units_written(counts) == 20
 
 
 def test_only_the_submission_grows_with_the_payload(deployment: Deployment):
     def written(size: int) -> list[Mapping[str, float]]:
-        """By the submission, the tick, the executors."""
+        """Counts the units of the submission, the tick and the executors."""
         steps = []
-        deployment.submit(a_task(size, delay=290), FEW)
-        steps.append(deployment.meter.taken())
+        deployment.submit(a_task(size, delay=290), TASKS)
+        steps.append(deployment.meter.take_counts())
         deployment.clock.advance(MINUTE)
-        assert deployment.tick()["claimed"] == FEW
-        steps.append(deployment.meter.taken())
+        assert deployment.tick()["claimed"] == TASKS
+        steps.append(deployment.meter.take_counts())
         deployment.clock.advance(4 * MINUTE)
-        assert deployment.deliver() == FEW
-        steps.append(deployment.meter.taken())
+        assert deployment.deliver() == TASKS
+        steps.append(deployment.meter.take_counts())
         return [writes(step) for step in steps]
 
     small, large = written(SMALL), written(LARGE)
 
     assert small[1:] == large[1:]
-    assert large[0] == small[0] | {"write.table": small[0]["write.table"] + 20 * FEW}
+    assert large[0] == small[0] | {"write.table": small[0]["write.table"] + 20 * TASKS}
 
 
-def test_in_bulk_a_task_takes_less_than_half_a_request_of_a_queue(deployment: Deployment):
-    waves, wave = 6, 50  # moto's queues get slower with each message in them
+@pytest.mark.long
+def test_in_full_batches_a_task_takes_less_than_half_an_sqs_request(deployment: Deployment):
+    waves, wave = 6, 50  # moto's queues are slower with each message in them
     for _ in range(waves):
         deployment.submit(a_task(), wave)
         assert deployment.deliver() == wave
 
-    counts = deployment.meter.taken()
+    counts = deployment.meter.take_counts()
     assert counts["sqs"] <= 0.4 * waves * wave
     assert counts["call.SendMessageBatch"] == counts["source.ReceiveMessage"] == waves * wave / 10
 
 
 def test_functions_do_not_share_what_they_have_read(deployment: Deployment):
     deployment.submit(a_task(LARGE), 1)
-    assert deployment.meter.taken()["read"] == 0
+    assert deployment.meter.take_counts()["read"] == 0
 
     deployment.deliver()
 
-    assert deployment.meter.taken()["read"] == 2.5, "the executor reads the payload"
+    assert deployment.meter.take_counts()["read"] == 2.5, "the executor reads the payload"
 
 
-def test_who_falls_due_alone_is_waited_for_alone():
-    together = counted("delayed", SMALL, 2 * FEW)
-    alone = counted("delayed", SMALL, FEW, alone=True)
+@pytest.mark.long
+def test_an_executor_waits_for_each_task_that_is_due_alone():
+    together = count_flow("delayed", SMALL, 2 * TASKS)
+    alone = count_flow("delayed", SMALL, TASKS, alone=True)
 
     assert units_written(alone) == units_written(together)
     assert (alone["lambda.executor"], alone["waited"]) == (1, 1_500)
@@ -143,11 +149,12 @@ def test_an_executor_is_billed_while_it_waits_for_the_due_time(deployment: Deplo
 
     assert deployment.deliver() == 1, "SQS cannot delay it by less than a second"
 
-    assert deployment.meter.taken()["waited"] == 1_400
+    assert deployment.meter.take_counts()["waited"] == 1_400
 
 
+@pytest.mark.long
 def test_log_lines_of_a_failure_are_counted_once():
-    failed, well = counted("dead", SMALL, FEW), counted("immediate", SMALL, FEW)
+    failed, well = count_flow("dead", SMALL, TASKS), count_flow("immediate", SMALL, TASKS)
 
     assert 2_000 < failed["logs"] - well["logs"] < 4_000, "a line with a traceback"
 
@@ -162,7 +169,7 @@ def test_an_idle_tick_is_always_the_same(deployment: Deployment):
 
 
 def test_an_idle_month_costs_less_than_a_dollar(deployment: Deployment):
-    """With what is free to every account, without alarms and traces."""
+    """With the free tier, without alarms and traces."""
     prices = read_prices()
     usage = prices.idle_month(idle_tick(deployment), lanes=3, metrics=3)
     usage |= {"alarms": 0, "traces": 0}

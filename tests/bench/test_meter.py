@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bench.billing.meter import Meter
+from duetime.aws import clients, schema
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients, schema
 from tests.backends import a_table
 
 FREE = f"attribute_not_exists({schema.PK})"
@@ -46,9 +46,9 @@ def waking(text: str = "") -> Any:
     return key() | {name: {"S": value} for name, value in named.items()}
 
 
-def test_writes(metered: Any, table: str, meter: Meter):
+def test_writes_are_billed_by_size_and_index_entries(metered: Any, table: str, meter: Meter):
     metered.put_item(TableName=table, Item=waking("x" * 3_000))
-    assert meter.taken() == {"call.PutItem": 1, "write.table": 3, "write.wake": 1}
+    assert meter.take_counts() == {"call.PutItem": 1, "write.table": 3, "write.wake": 1}
 
     metered.update_item(
         TableName=table,
@@ -56,7 +56,7 @@ def test_writes(metered: Any, table: str, meter: Meter):
         UpdateExpression=f"REMOVE {schema.TEXT}, {schema.WAKE_KEY}",
         ReturnValues="ALL_NEW",
     )
-    assert meter.taken() == {"call.UpdateItem": 1, "write.table": 3, "write.wake": 1}
+    assert meter.take_counts() == {"call.UpdateItem": 1, "write.table": 3, "write.wake": 1}
 
     metered.update_item(
         TableName=table,
@@ -65,16 +65,16 @@ def test_writes(metered: Any, table: str, meter: Meter):
         ExpressionAttributeValues={":new": {"S": "DEAD"}},
         ReturnValues="ALL_NEW",
     )
-    assert meter.taken() == {"call.UpdateItem": 1, "write.table": 1}
+    assert meter.take_counts() == {"call.UpdateItem": 1, "write.table": 1}
 
 
-def test_a_refused_write_costs_what_stands_there(metered: Any, table: str, meter: Meter):
+def test_a_refused_write_is_billed_by_the_stored_item(metered: Any, table: str, meter: Meter):
     metered.put_item(TableName=table, Item=waking("x" * 3_000))
-    meter.taken()
+    meter.take_counts()
 
     with pytest.raises(metered.exceptions.ConditionalCheckFailedException):
         metered.put_item(TableName=table, Item=key(), ConditionExpression=FREE)
-    assert meter.taken() == {"call.PutItem": 1, "write.table": 3}
+    assert meter.take_counts() == {"call.PutItem": 1, "write.table": 3}
 
     with pytest.raises(metered.exceptions.ConditionalCheckFailedException):
         metered.update_item(
@@ -83,29 +83,29 @@ def test_a_refused_write_costs_what_stands_there(metered: Any, table: str, meter
             UpdateExpression=f"REMOVE {schema.TEXT}",
             ConditionExpression=f"attribute_exists({schema.PK})",
         )
-    assert meter.taken() == {"call.UpdateItem": 1, "write.table": 1}
+    assert meter.take_counts() == {"call.UpdateItem": 1, "write.table": 1}
 
 
-def test_a_batch_of_deletions_costs_what_is_deleted(metered: Any, table: str, meter: Meter):
+def test_a_batch_of_deletes_is_billed_by_the_deleted_items(metered: Any, table: str, meter: Meter):
     metered.put_item(TableName=table, Item=waking("x" * 3_000))
-    meter.taken()
+    meter.take_counts()
 
     asked = [{"DeleteRequest": {"Key": key(number)}} for number in (1, 2)]
     for expected in ({"write.table": 3 + 1, "write.wake": 1}, {"write.table": 1 + 1}):
         metered.batch_write_item(RequestItems={table: asked})
-        assert meter.taken() == {"call.BatchWriteItem": 1} | expected
+        assert meter.take_counts() == {"call.BatchWriteItem": 1} | expected
     assert meter.items() == []
 
 
-def test_reads(metered: Any, table: str, meter: Meter):
+def test_reads_are_billed_by_size_and_consistency(metered: Any, table: str, meter: Meter):
     metered.put_item(TableName=table, Item=waking("x" * 5_000))
-    meter.taken()
+    meter.take_counts()
 
     metered.get_item(TableName=table, Key=key(), ConsistentRead=True)
-    assert meter.taken() == {"call.GetItem": 1, "read": 2}
+    assert meter.take_counts() == {"call.GetItem": 1, "read": 2}
 
     metered.batch_get_item(RequestItems={table: {"Keys": [key(1), key(2)]}})
-    assert meter.taken() == {"call.BatchGetItem": 1, "read": 1.5}
+    assert meter.take_counts() == {"call.BatchGetItem": 1, "read": 1.5}
 
     metered.query(
         TableName=table,
@@ -113,28 +113,28 @@ def test_reads(metered: Any, table: str, meter: Meter):
         KeyConditionExpression=f"{schema.WAKE_BUCKET} = :bucket",
         ExpressionAttributeValues={":bucket": {"S": "20261116T0907#03"}},
     )
-    assert meter.taken() == {"call.Query": 1, "read": 0.5}
+    assert meter.take_counts() == {"call.Query": 1, "read": 0.5}
 
     metered.scan(TableName=table, IndexName=schema.WAKE_INDEX)
-    assert meter.taken() == {"call.Scan": 1, "read": 2}, "each partition is searched"
+    assert meter.take_counts() == {"call.Scan": 1, "read": 2}, "each partition is searched"
 
 
-def test_requests_of_a_queue(dynamodb: Any, meter: Meter):
+def test_sqs_requests_are_billed_by_the_size_of_their_bodies(dynamodb: Any, meter: Meter):
     sqs = clients.sqs()
     url = sqs.create_queue(QueueName="counted")["QueueUrl"]
     meter.attach(sqs)
 
     entries = [{"Id": str(n), "MessageBody": "x" * 40_000} for n in range(2)]
     sqs.send_message_batch(QueueUrl=url, Entries=entries)
-    assert meter.taken() == {"call.SendMessageBatch": 1, "sqs": 2}, "two chunks of 64 KB"
+    assert meter.take_counts() == {"call.SendMessageBatch": 1, "sqs": 2}, "two chunks of 64 KB"
 
     sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1)
-    assert meter.taken() == {"call.ReceiveMessage": 1, "sqs": 1}
+    assert meter.take_counts() == {"call.ReceiveMessage": 1, "sqs": 1}
 
     sqs.get_queue_attributes(QueueUrl=url)
-    assert meter.taken() == {"call.GetQueueAttributes": 1, "sqs": 1}
+    assert meter.take_counts() == {"call.GetQueueAttributes": 1, "sqs": 1}
 
 
-def test_what_has_no_rule_is_not_passed_over(metered: Any, table: str):
+def test_the_meter_raises_for_an_operation_without_a_rule(metered: Any, table: str):
     with pytest.raises(NotImplementedError, match="DeleteItem"):
         metered.delete_item(TableName=table, Key=key())

@@ -48,7 +48,7 @@ def test_every_line_of_usage_has_a_price(prices: Prices):
     assert used == set(prices.lines)
 
 
-def test_usage(prices: Prices):
+def test_usage_has_a_line_for_everything_counted(prices: Prices):
     counts = Counter(
         {
             "write.table": 4,
@@ -77,13 +77,13 @@ def test_usage(prices: Prices):
     assert prices.traces(counts, alone=True) == {"traces": 2}
 
 
-def test_what_is_kept_is_backed_up_too(prices: Prices):
+def test_stored_bytes_are_billed_for_storage_and_backups(prices: Prices):
     kept = prices.kept(Counter(stored=4_000_000_000))
 
     assert prices.total(kept) == pytest.approx(4 * (0.25 + 0.20))
 
 
-def test_what_is_free_is_taken_off_and_never_given_back(prices: Prices):
+def test_free_units_are_subtracted_down_to_zero(prices: Prices):
     line = prices.lines["sqs"]
 
     assert line.list_price(2_500_000) == pytest.approx(1.00)
@@ -91,7 +91,7 @@ def test_what_is_free_is_taken_off_and_never_given_back(prices: Prices):
     assert line.after_free(10) == 0
 
 
-def test_an_idle_month(prices: Prices):
+def test_an_idle_month_has_ticks_polls_metrics_alarms_and_dashboards(prices: Prices):
     tick = Counter({"write.table": 1, "read": 2.5, "lambda.scanner": 1})
 
     month = prices.idle_month(tick, lanes=3, metrics=4)
@@ -103,7 +103,9 @@ def test_an_idle_month(prices: Prices):
 
 
 @pytest.mark.parametrize(("attempts", "transitions", "operations"), [(1, 2, 2), (2, 3, 3)])
-def test_a_retry_elsewhere(prices: Prices, attempts: int, transitions: int, operations: int):
+def test_a_retry_elsewhere_adds_a_transition_and_an_operation(
+    prices: Prices, attempts: int, transitions: int, operations: int
+):
     used = prices.elsewhere_used(attempts)
 
     assert used["Step Functions + Lambda"]["transitions"] == transitions
@@ -112,7 +114,9 @@ def test_a_retry_elsewhere(prices: Prices, attempts: int, transitions: int, oper
 
 
 @pytest.mark.parametrize(("batch", "requests"), [(1, 3), (10, 1.2)])
-def test_a_batch_elsewhere_is_sent_alone(prices: Prices, batch: int, requests: float):
+def test_batching_elsewhere_saves_receives_but_not_sends(
+    prices: Prices, batch: int, requests: float
+):
     used = prices.elsewhere_used(batch=batch)["EventBridge Scheduler + SQS + Lambda"]
 
     assert used["sqs"] == pytest.approx(requests)

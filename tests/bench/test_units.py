@@ -1,11 +1,11 @@
-"""Sizes and units, by the examples and rules of AWS's own pages."""
+"""Sizes and units, compared with the examples and rules on AWS's pages."""
 
 from typing import Any
 
 import pytest
 
 from bench.billing.units import Item, read_units, size_of, stored_bytes, write_units
-from lambdas.aws import schema
+from duetime.aws import schema
 
 KB = 1024
 
@@ -41,11 +41,11 @@ DEAD = {schema.DEAD_BUCKET: "dead#03", schema.DEATH: "1794819600000#1"}
         ({"NULL": True}, 1),
     ],
 )
-def test_a_value_is_as_long_as_aws_says(value: Any, size: int):
+def test_the_size_of_a_value_is_as_aws_documents_it(value: Any, size: int):
     assert size_of({"é": value}) == len("é".encode()) + size
 
 
-def test_an_unknown_type_is_not_guessed():
+def test_the_size_of_an_unknown_type_raises():
     with pytest.raises(NotImplementedError):
         size_of({"a": {"L": []}})
 
@@ -96,7 +96,7 @@ def test_a_read_is_billed_by_four_kilobytes(size: int, consistent: bool, units: 
     assert read_units(size, consistent=consistent) == units
 
 
-def test_storage_counts_entries_and_what_each_adds():
+def test_storage_counts_index_entries_and_the_overhead_of_each():
     plain, listed = an_item(), an_item(**LISTED)
 
     assert stored_bytes([plain]) == size_of(plain) + 100

@@ -9,20 +9,20 @@ import uvicorn
 from typer.testing import CliRunner, Result
 
 from duetime import Context, PermanentError, task
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
 from duetime.cli import app
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from duetime.local.http import asgi_app
-from lambdas import registry
-from lambdas.api.app import Api
-from lambdas.api.http import Request, Response
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Ports
-from lambdas.core.rules import Rules
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Admitted
-from lambdas.executor.targets.python import run_handler
-from lambdas.system import SystemChance, SystemClock
+from duetime.core.lanes import Lane
+from duetime.core.ports import Ports
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.executor.executor import Executor
+from duetime.executor.runs import Admitted
+from duetime.executor.targets.python import run_handler
+from duetime.handlers import registry
+from duetime.local.asgi import asgi_app
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 
 TASK: dict[str, Any] = {
     "id": "01KA5V8Y3M0000000000000001",
@@ -72,7 +72,7 @@ def a_task() -> Any:
 
 
 class Shell:
-    """Runs `duetime …` and tells how it ended."""
+    """Runs `duetime …` and returns its result."""
 
     def __init__(self, env: dict[str, str]) -> None:
         self._runner = CliRunner(env=env)
@@ -91,7 +91,7 @@ def make_shell() -> Any:
 
 @pytest.fixture
 def duetime(make_shell: Any) -> Shell:
-    """A command line with nobody at the other end: nothing listens on port 1."""
+    """A command line without a server: nothing listens on port 1."""
     return make_shell("http://127.0.0.1:1")
 
 
@@ -101,7 +101,7 @@ class Front:
     api: Api
 
     def __init__(self) -> None:
-        # It listens before the server runs, so nobody has to wait for it.
+        # It listens before the server runs, so no test has to wait for it.
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:{1}".format(*self._socket.getsockname())
         self._server = uvicorn.Server(uvicorn.Config(asgi_app(self._call), log_level="error"))
@@ -128,26 +128,28 @@ class System:
     def __init__(self) -> None:
         clock = SystemClock()
         self.now = clock.now
-        self.store = EmbeddedStore(None)
+        self.store = SqliteTaskStore(None)
         self.schedules = self.store.schedules(clock)
-        self._lanes = MemoryLanes(clock)
+        self._lanes = MemoryLaneQueue(clock)
         ports = Ports(
             store=self.store,
             schedules=self.schedules,
             lanes=self._lanes,
-            rules=Rules(shards=1),
+            wake_policy=WakePolicy(shards=1),
             clock=clock,
-            chance=SystemChance(),
+            chance=SystemRandom(),
         )
         self.api = Api(ports, handlers=registry.names, version="9.9.9")
         self.executor = Executor(ports, {"python": run_handler})
 
     def lease(self) -> list[Any]:
         messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)
-        return self.executor.advance(due=[Admitted(message=m) for m in messages]).begun
+        return self.executor.record_and_lease(due=[Admitted(message=m) for m in messages]).started
 
     def run_due(self) -> None:
-        self.executor.advance(ended=[self.executor.execute(run) for run in self.lease()])
+        self.executor.record_and_lease(
+            ended=[self.executor.run_target(run) for run in self.lease()]
+        )
 
 
 @task("echo")
@@ -163,7 +165,7 @@ def report(payload: Any, ctx: Context) -> Any:
 
 @task("fail")
 def fail(payload: Any, ctx: Context) -> Any:
-    raise PermanentError("it was told to")
+    raise PermanentError("it must fail")
 
 
 @pytest.fixture

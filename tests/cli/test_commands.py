@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from duetime.cli.exits import ExitCode
-from duetime.cli.submitting import complain_of
+from duetime.api.health import Check, Health
+from duetime.cli.exit_codes import ExitCode
+from duetime.cli.submit import print_refusal
 from duetime.client import Client, Unreachable
-from lambdas.api.health import Check, Health
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -17,7 +17,7 @@ MADE_WITH = Client.__init__.__kwdefaults__  # a command has no other way to be g
 
 
 def data(result: Any) -> Any:
-    """What a command with --json said: JSON on stdout and nothing else anywhere."""
+    """Returns the JSON of a command with --json, which prints nothing else."""
     assert result.stderr == ""
     return json.loads(result.stdout)
 
@@ -34,11 +34,11 @@ def test_health(live: Any) -> None:
     assert result.exit_code == ExitCode.OK
 
 
-def test_bad_health_is_told_with_its_reasons_and_not_done(
+def test_bad_health_prints_its_reasons_and_exits_with_not_done(
     live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks = [Check(name="store", reason="the disk is full"), Check(name="scanner")]
-    monkeypatch.setattr(system.api, "_look", lambda: Health(checks=checks, tick_age=12_345))
+    monkeypatch.setattr(system.api, "_read_health", lambda: Health(checks=checks, tick_age=12_345))
     result = live("health")
     assert result.exit_code == ExitCode.NOT_DONE
     assert result.stdout.startswith("unhealthy  http://127.0.0.1:")
@@ -48,9 +48,9 @@ def test_bad_health_is_told_with_its_reasons_and_not_done(
 
     result = live("health", "--json")
     assert result.exit_code == ExitCode.NOT_DONE
-    told = json.loads(result.stdout)
-    assert told["status"] == "unhealthy"
-    assert told["checks"] == {"store": "the disk is full", "scanner": "ok"}
+    report = json.loads(result.stdout)
+    assert report["status"] == "unhealthy"
+    assert report["checks"] == {"store": "the disk is full", "scanner": "ok"}
 
 
 def test_every_option_of_submit_arrives(live: Any) -> None:
@@ -97,7 +97,7 @@ def test_the_payload_comes_from_a_file_or_stdin(live: Any, tmp_path: Path) -> No
     assert (from_file["payload"], from_stdin["payload"]) == ([1, 2], [3])
 
 
-def test_submit_says_how_to_go_on(live: Any) -> None:
+def test_submit_prints_the_next_command(live: Any) -> None:
     result = live(*ECHO)
     first, second = result.stdout.splitlines()
     task_id = first.split()[1]
@@ -105,7 +105,7 @@ def test_submit_says_how_to_go_on(live: Any) -> None:
     assert second == f"Follow it: duetime watch {task_id}"
 
 
-def test_a_refused_task_is_told_field_by_field(live: Any) -> None:
+def test_refused_task_is_reported_field_by_field(live: Any) -> None:
     result = live("submit", "--handler", "nope")
     assert result.exit_code == ExitCode.NOT_DONE
     assert result.stdout == ""
@@ -116,7 +116,7 @@ def test_a_refused_task_is_told_field_by_field(live: Any) -> None:
     assert fields[1:] == ["timeout", "retry.max_attempts"]
 
 
-def test_text_that_is_no_text_is_refused_without_a_stack_trace(live: Any) -> None:
+def test_invalid_unicode_is_refused_without_a_stack_trace(live: Any) -> None:
     result = live(*ECHO, "--payload", r'"\ud800"')
     assert result.exit_code == ExitCode.NOT_DONE
     assert live("show", "\udcff").exit_code == ExitCode.NOT_FOUND
@@ -129,7 +129,7 @@ def test_a_key_that_is_taken_is_refused(live: Any) -> None:
     assert (other.exit_code, other.stdout) == (ExitCode.NOT_DONE, "")
 
 
-def test_a_replay_is_said_to_be_one(live: Any) -> None:
+def test_submit_reports_a_replay(live: Any) -> None:
     words = (*ECHO, "--idempotency-key", "k")
     task_id = live(*words).stdout.split()[1]
     said = live(*words).stdout.splitlines()[0]
@@ -210,18 +210,18 @@ def test_a_batch_of_which_some_are_refused(live: Any) -> None:
     assert wrong == ["tasks[1].target.type", "tasks[2].nme"]
 
 
-def test_a_batch_tells_which_key_is_taken(live: Any) -> None:
+def test_batch_reports_which_key_is_taken(live: Any) -> None:
     keyed = {**GOOD, "idempotency_key": "k"}
     result = live("submit", "--from", "-", stdin=json.dumps([keyed, {**keyed, "payload": 1}]))
     assert result.exit_code == ExitCode.NOT_DONE
     assert result.stderr.startswith("tasks[1].idempotency_key: was used")
 
 
-def test_a_refusal_in_a_batch_that_no_field_is_to_blame_for(
+def test_refusal_in_a_batch_without_field_errors(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     problem = {"title": "Try again", "detail": "The store does not answer."}
-    complain_of(7, {"status": 503, "error": problem})
+    print_refusal(7, {"status": 503, "error": problem})
     assert capsys.readouterr().err == "tasks[7]: Try again: The store does not answer.\n"
 
 
@@ -231,13 +231,13 @@ def test_a_long_list_goes_in_several_batches(live: Any) -> None:
     assert result.exit_code == ExitCode.OK
 
 
-def test_list_is_empty_at_first_and_says_what_to_do(live: Any) -> None:
+def test_empty_list_suggests_a_command(live: Any) -> None:
     assert "duetime submit --handler" in live("list").stdout
     assert live("list", "--status", "dead").stdout == "No task matches.\n"
     assert data(live("list", "--json")) == {"items": [], "next_cursor": None}
 
 
-def test_list_goes_on_where_it_stopped(live: Any) -> None:
+def test_list_continues_at_a_cursor(live: Any) -> None:
     ids = [submitted(live, "--handler", "echo")["id"] for _ in range(3)]
     page = data(live("list", "--limit", "2", "--json"))
     rest = data(live("list", "--cursor", page["next_cursor"], "--json"))
@@ -265,7 +265,7 @@ def test_list_filters(live: Any, system: Any) -> None:
     assert [t["id"] for t in shop] == [other]
 
 
-def test_list_leaves_out_the_runs_that_are_yet_to_come(live: Any) -> None:
+def test_list_leaves_out_future_runs(live: Any) -> None:
     words = ("schedules", "create", "--every", "1m", "--handler", "echo", "--json")
     schedule_id = data(live(*words))["id"]
     mine = submitted(live, "--handler", "echo")["id"]
@@ -277,7 +277,7 @@ def test_list_leaves_out_the_runs_that_are_yet_to_come(live: Any) -> None:
     assert listed("--schedule", schedule_id) == []
     assert live("list", "--schedule", schedule_id).stdout.splitlines() == [
         "No task matches.",
-        "Runs of schedules that are yet to come are not shown: --upcoming.",
+        "Future runs of schedules are not shown: --upcoming.",
     ]
     runs = listed("--schedule", schedule_id, "--upcoming")
     assert len(runs) > 2
@@ -293,18 +293,18 @@ def test_show_has_the_attempts(live: Any, system: Any) -> None:
     assert (shown["status"], shown["attempts"][0]["outcome"]) == ("DEAD", "failed")
     result = live("show", task_id)
     assert result.exit_code == ExitCode.OK
-    assert result.stdout.count("PermanentError: it was told to") == 3, "its traceback ends so too"
+    assert result.stdout.count("PermanentError: it must fail") == 3, "its traceback ends so too"
 
 
 @pytest.mark.parametrize("command", ["show", "watch", "cancel"])
-def test_a_task_that_is_not_there(live: Any, command: str) -> None:
+def test_show_of_an_unknown_task(live: Any, command: str) -> None:
     result = live(command, "01NOPE")
     assert result.exit_code == ExitCode.NOT_FOUND
     assert result.stdout == ""
     assert result.stderr == "Not found: There is no task 01NOPE.\n"
 
 
-def test_cancel_goes_on_past_a_refusal(live: Any, system: Any) -> None:
+def test_cancel_continues_after_a_refusal(live: Any, system: Any) -> None:
     done = submitted(live, "--handler", "echo")["id"]
     system.run_due()
     first, last = (submitted(live, "--handler", "echo", "--in", "1h")["id"] for _ in range(2))
@@ -314,22 +314,22 @@ def test_cancel_goes_on_past_a_refusal(live: Any, system: Any) -> None:
     assert [done in line for line in result.stderr.splitlines()] == [True, False]
 
 
-def test_a_running_task_is_asked_to_stop(live: Any, system: Any) -> None:
+def test_cancel_of_a_running_task_is_requested(live: Any, system: Any) -> None:
     task_id = submitted(live, "--handler", "echo")["id"]
     system.lease()
     assert live("cancel", task_id).stdout == f"{task_id} is RUNNING and being stopped\n"
     assert data(live("cancel", task_id, "--json"))["items"][0]["cancel_requested"]
-    assert "a cancel was asked for" in live("show", task_id).stdout
+    assert "cancel requested" in live("show", task_id).stdout
 
 
 @pytest.mark.parametrize(
     ("handler", "code", "end"),
     [
         ("report", ExitCode.OK, ["after 1 attempt", "50% half", "result  [1]"]),
-        ("fail", ExitCode.NOT_DONE, ["DEAD", "error   PermanentError: it was told to"]),
+        ("fail", ExitCode.NOT_DONE, ["DEAD", "error   PermanentError: it must fail"]),
     ],
 )
-def test_watch_ends_as_the_task_did(
+def test_exit_code_of_watch_follows_the_task(
     live: Any, system: Any, handler: str, code: ExitCode, end: list[str]
 ) -> None:
     task_id = submitted(live, "--handler", handler, "--payload", "[1]")["id"]

@@ -1,4 +1,4 @@
-"""`duetime cron`: with nobody at the other end."""
+"""`duetime cron`, without a server."""
 
 import json
 import subprocess
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from duetime.cli.carets import WIDEST, pointed
-from duetime.cli.exits import ExitCode
+from duetime.cli.exit_codes import ExitCode
+from duetime.cli.output import EXCERPT_WIDTH, caret_lines
 
 BERLIN = ("--tz", "Europe/Berlin")
 
@@ -45,7 +45,7 @@ def test_json_is_that_of_a_preview(duetime: Any) -> None:
         ("2027-10-31", ("--overlap", "last"), "Sun 2027-10-31 02:30:00 +01:00"),
     ],
 )
-def test_daylight_saving_as_it_was_asked_for(
+def test_gap_and_overlap_options_decide_about_daylight_saving(
     duetime: Any, day: str, option: tuple[str, ...], line: str
 ) -> None:
     words = ("--after", day, "--count", "1", *option)
@@ -54,7 +54,7 @@ def test_daylight_saving_as_it_was_asked_for(
     assert sum("02:30 does not exist" in row or "02:30 comes twice" in row for row in shown) == 1
 
 
-def test_what_the_clock_passes_over_has_its_row(duetime: Any) -> None:
+def test_skipped_local_time_has_its_row(duetime: Any) -> None:
     words = ("--after", "2027-03-28", "--count", "1", "--gap", "skip")
     first = duetime("cron", "30 2 * * *", *BERLIN, *words).stdout.splitlines()[2]
     assert first.startswith("Sun 2027-03-28 03:00:00 +02:00  not run")
@@ -78,7 +78,7 @@ def test_what_the_clock_passes_over_has_its_row(duetime: Any) -> None:
         ("*/90 * * * *", "minute: */90: a step of 90 leads beyond", 0),
     ],
 )
-def test_a_wrong_place_is_pointed_at(
+def test_error_points_at_its_position(
     duetime: Any, expression: str, reason: str, caret: int
 ) -> None:
     result = duetime("cron", expression)
@@ -90,7 +90,7 @@ def test_a_wrong_place_is_pointed_at(
     assert pointing.index("^") - shown.index(expression) == caret
 
 
-def test_without_a_place_there_is_no_caret(duetime: Any) -> None:
+def test_error_without_a_position_has_no_caret(duetime: Any) -> None:
     result = duetime("cron", "0 " * 600)
     assert result.exit_code == ExitCode.USAGE
     assert "is longer than 1,000 characters" in result.stderr
@@ -121,7 +121,7 @@ def test_a_bad_option_is_named(
     assert reason in result.stderr
 
 
-def test_a_time_without_an_offset_is_on_the_clock_of_the_zone(duetime: Any) -> None:
+def test_time_without_an_offset_is_in_the_time_zone(duetime: Any) -> None:
     words = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30", "--count", "1")
     assert "Tue 2027-06-01 01:00:00 +09:00" in duetime("cron", "0 1 * * *", *words).stdout
     offset = ("--tz", "Asia/Tokyo", "--after", "2027-06-01T00:30+00:00", "--count", "1")
@@ -174,28 +174,28 @@ def test_six_fields_need_seconds_and_the_error_shows_both_readings(duetime: Any)
         ),
     ],
 )
-def test_expressions_that_are_pasted_from_elsewhere(
+def test_expressions_of_other_schedulers_are_accepted(
     duetime: Any, words: tuple[str, ...], description: str, fires: str
 ) -> None:
     result = duetime("cron", *words, "--after", "2027-06-01T12:00", "--count", "1")
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
-    told, _, first = result.stdout.splitlines()
-    assert told == description
+    first_line, _, first = result.stdout.splitlines()
+    assert first_line == description
     assert first.startswith(fires)
 
 
-def test_years_that_end_give_fewer_times_than_were_asked_for(duetime: Any) -> None:
+def test_expression_whose_years_end_has_fewer_fire_times(duetime: Any) -> None:
     words = ("cron(0 9 1 * ? 2027)", "--after", "2027-10-15", "--count", "10")
     assert len(duetime("cron", *words).stdout.splitlines()) == 2 + 2
 
 
 @pytest.mark.parametrize("year", ["1971", "9990"])
-def test_far_away_is_counted_too(duetime: Any, year: str) -> None:
+def test_fire_times_far_in_the_future(duetime: Any, year: str) -> None:
     result = duetime("cron", "0 9 29 2 *", *BERLIN, "--after", f"{year}-01-01", "--count", "1")
     assert result.exit_code == ExitCode.OK
 
 
-def test_it_loads_no_client() -> None:
+def test_cron_loads_no_client() -> None:
     code = (
         "import sys; sys.argv = ['duetime', 'cron', '0 9 * * *', '--count', '1']\n"
         "from duetime.cli import app\n"
@@ -209,22 +209,22 @@ def test_it_loads_no_client() -> None:
 
 
 def caret(text: str, position: int) -> str:
-    """What the caret stands under."""
-    shown, pointing = pointed(text, position)
+    """Returns the text from the caret on."""
+    shown, pointing = caret_lines(text, position)
     return shown[pointing.index("^") :]
 
 
-def test_a_caret_stands_under_its_place() -> None:
-    assert pointed("0 25 * * *", 3) == ["  0 25 * * *", "    ^"]
+def test_caret_is_under_its_position() -> None:
+    assert caret_lines("0 25 * * *", 3) == ["  0 25 * * *", "    ^"]
     assert caret("a\tb\nc", 5) == "c"
-    assert pointed("日 5", 3) == ["  日 5", "     ^"], "a wide character takes two columns"
-    assert pointed("ab", 9) == ["  ab", "    ^"], "the end is as far as it goes"
+    assert caret_lines("日 5", 3) == ["  日 5", "     ^"], "a wide character takes two columns"
+    assert caret_lines("ab", 9) == ["  ab", "    ^"], "the end is as far as it goes"
 
 
 @pytest.mark.parametrize("position", [1, 25, 31, 150, 290, 300])
-def test_of_a_long_text_what_is_around_is_shown(position: int) -> None:
+def test_long_text_is_cut_around_the_caret(position: int) -> None:
     text = "".join(chr(0x4100 + n) if n == position - 1 else "x" for n in range(300))
-    shown, pointing = pointed(text, position)
+    shown, pointing = caret_lines(text, position)
     assert shown.count(text[position - 1]) == 1
-    assert len(shown.strip(" …")) == WIDEST
+    assert len(shown.strip(" …")) == EXCERPT_WIDTH
     assert shown[pointing.index("^")] == text[position - 1]

@@ -1,4 +1,4 @@
-"""The command line and a deployed API: it signs, and says plainly what is missing."""
+"""The command line with a deployed API: it signs, and its errors say what is missing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from duetime.cli import app
-from duetime.cli.exits import ExitCode
+from duetime.cli.exit_codes import ExitCode
 from tests.gateway import (
     KEY_ID,
     REGION,
@@ -93,11 +93,11 @@ def test_an_unknown_profile(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None
         (403, "Missing Authentication Token", 1, "check DUETIME_URL and its stage"),
         (429, "Too Many Requests", 1, "wait a moment and try again"),
         (404, "Not Found", 3, "check DUETIME_URL and its stage"),
-        (503, "Service Unavailable", 3, "look how Duetime is doing, then try again"),
-        (504, "Endpoint request timed out", 3, "look how Duetime is doing, then try again"),
+        (503, "Service Unavailable", 3, "check the health of Duetime, then try again"),
+        (504, "Endpoint request timed out", 3, "check the health of Duetime, then try again"),
     ],
 )
-def test_what_a_gateway_refuses(
+def test_refusal_of_a_gateway(
     gateway: Gateway, shell: Any, status: int, message: str, code: int, words: str
 ) -> None:
     gateway.answer = (status, {"message": message})
@@ -116,7 +116,7 @@ def test_what_a_gateway_refuses(
         (("--token", "Bearer t"), "--token"),
     ],
 )
-def test_what_cannot_be_meant_is_a_usage_error(
+def test_bad_connection_option_is_a_usage_error(
     duetime: Any, words: tuple[str, ...], option: str
 ) -> None:
     result = duetime("health", *words)
@@ -131,8 +131,8 @@ def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, command
 
 
-def test_every_command_that_calls_duetime_can_prove_who_asks() -> None:
+def test_every_command_that_calls_the_api_can_authenticate() -> None:
     options = {path: {p.name for p in c.params} for path, c in leaves(get_command(app))}
     calling = {path for path, names in options.items() if "url" in names}
     assert options.keys() - calling == {"local", "cron"}
-    assert {p for p in calling if not {"sign", "token", "as_json"} <= options[p]} == set()
+    assert {p for p in calling if not {"sign", "token", "json"} <= options[p]} == set()

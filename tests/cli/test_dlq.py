@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from duetime.cli import redriving
-from duetime.cli.exits import ExitCode
+from duetime.cli import output
+from duetime.cli.exit_codes import ExitCode
 from duetime.client import ApiError, DeadLetters
-from lambdas.core.task import TaskError
+from duetime.core.task import TaskError
 from tests.api.dead import a_dead_task
 from tests.cli.test_commands import data, submitted
 
@@ -33,15 +33,15 @@ def status(live: Any) -> Any:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody sits at the terminal."""
-    monkeypatch.setattr(redriving, "answerable", lambda: True)
+    """A terminal is there to ask on."""
+    monkeypatch.setattr(output, "can_ask", lambda: True)
 
 
 def listed(live: Any, *words: str) -> list[str]:
     return [task["id"] for task in data(live("dlq", "list", *words, "--json"))["items"]]
 
 
-def test_retry_goes_on_past_a_refusal(live: Any, system: Any, buried: Any) -> None:
+def test_retry_continues_after_a_refusal(live: Any, system: Any, buried: Any) -> None:
     first, last = buried(2)
     waits = submitted(live, "--handler", "echo", "--in", "1h")["id"]
     result = live("retry", first, waits, "01NOPE", last)
@@ -69,16 +69,16 @@ def test_no_dead_letters(live: Any) -> None:
     assert data(live("dlq", "list", "--json")) == {"items": [], "next_cursor": None}
 
 
-def test_the_list_says_who_died_of_what(live: Any, buried: Any) -> None:
+def test_list_has_the_error_of_each_task(live: Any, buried: Any) -> None:
     [task_id] = buried(1, "--name", "the daily one", "--max-attempts", "3")
     head, row = live("dlq", "list").stdout.splitlines()
     assert head.split() == ["ID", "DIED", "ERROR", "TRIES", "TASK"]
     assert row.startswith(task_id)
-    for words in (" s ago ", "  PermanentError: it was told to  ", " 1/3 ", "the daily one"):
+    for words in (" s ago ", "  PermanentError: it must fail  ", " 1/3 ", "the daily one"):
         assert words in row
 
 
-def test_the_list_goes_on_where_it_stopped(live: Any, buried: Any) -> None:
+def test_list_continues_at_a_cursor(live: Any, buried: Any) -> None:
     ids = buried(3)
     page = data(live("dlq", "list", "--limit", "2", "--json"))
     rest = listed(live, "--cursor", page["next_cursor"])
@@ -109,7 +109,7 @@ def test_the_list_filters(live: Any, system: Any, buried: Any) -> None:
     assert listed(live, "--since", "99999999999d") == [shop, old.id]
 
 
-def test_show_tells_the_error_its_traceback_and_every_attempt(
+def test_show_prints_the_error_its_traceback_and_every_attempt(
     live: Any, system: Any, buried: Any
 ) -> None:
     [task_id] = buried(1)
@@ -117,21 +117,23 @@ def test_show_tells_the_error_its_traceback_and_every_attempt(
     system.run_due()
     result = live("dlq", "show", task_id)
     assert result.exit_code == ExitCode.OK
-    assert result.stdout.count("PermanentError: it was told to") == 4, "error, trace, 2 attempts"
-    assert 'raise PermanentError("it was told to")' in result.stdout
-    assert result.stdout.endswith(f"Give it another life: duetime retry {task_id}\n")
+    assert result.stdout.count("PermanentError: it must fail") == 4, "error, trace, 2 attempts"
+    assert 'raise PermanentError("it must fail")' in result.stdout
+    assert result.stdout.endswith(f"Run it again: duetime retry {task_id}\n")
     shown = data(live("dlq", "show", task_id, "--json"))
     assert [attempt["outcome"] for attempt in shown["attempts"]] == ["failed"] * 2
 
 
 @pytest.mark.parametrize("command", [("show",), ("dlq", "show")], ids=" ".join)
-def test_where_it_was_raised_is_shown(live: Any, system: Any, command: tuple[str, ...]) -> None:
+def test_show_prints_where_the_error_was_raised(
+    live: Any, system: Any, command: tuple[str, ...]
+) -> None:
     task = a_dead_task()
     system.store.put([task])
     assert 'File "reports.py", line 7, in daily' in live(*command, task.id).stdout
 
 
-def test_show_is_for_the_dead(live: Any) -> None:
+def test_show_refuses_a_task_that_is_not_dead(live: Any) -> None:
     task_id = submitted(live, "--handler", "echo")["id"]
     for words in ((), ("--json",)):
         result = live("dlq", "show", task_id, *words)
@@ -140,11 +142,11 @@ def test_show_is_for_the_dead(live: Any) -> None:
         assert result.stderr == f"{task_id} is ENQUEUED, not DEAD: duetime show {task_id}\n"
 
 
-def test_show_of_nobody(live: Any) -> None:
+def test_show_of_an_unknown_task(live: Any) -> None:
     assert live("dlq", "show", "01NOPE").exit_code == ExitCode.NOT_FOUND
 
 
-def test_the_wire_cannot_steer_the_terminal(live: Any, system: Any) -> None:
+def test_control_characters_do_not_reach_the_terminal(live: Any, system: Any) -> None:
     evil = "\x1b[2Jgone\x07\nand on"
     task = a_dead_task(name=evil)
     error = TaskError(type=evil, message=evil, traceback=evil)
@@ -168,7 +170,7 @@ def test_ids_are_redriven_without_a_question(live: Any, buried: Any, status: Any
     ]
 
 
-def test_what_is_not_redriven_is_told_with_the_reason(live: Any, buried: Any) -> None:
+def test_task_that_is_not_redriven_is_reported_with_the_reason(live: Any, buried: Any) -> None:
     [task_id] = buried(1)
     waits = submitted(live, "--handler", "echo", "--in", "1h")["id"]
     words = ("dlq", "redrive", waits, task_id, "01NOPE")
@@ -189,7 +191,7 @@ def test_what_is_not_redriven_is_told_with_the_reason(live: Any, buried: Any) ->
 
 
 @pytest.mark.parametrize("which", [("--all",), ("--namespace", "default", "--since", "1h")])
-def test_with_yes_nobody_is_asked(live: Any, buried: Any, status: Any, which: Any) -> None:
+def test_redrive_with_yes_does_not_ask(live: Any, buried: Any, status: Any, which: Any) -> None:
     ids = buried(2)
     result = live("dlq", "redrive", *which, "--yes")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "Redriven 2 tasks.\n", "")
@@ -203,7 +205,7 @@ def test_a_filter_redrives_only_its_own(live: Any, buried: Any, status: Any) -> 
     assert (status(shop), status(other)) == ("RETRYING", "DEAD")
 
 
-def test_where_nobody_can_be_asked_yes_must_be_said(live: Any, buried: Any, status: Any) -> None:
+def test_redrive_without_a_terminal_needs_yes(live: Any, buried: Any, status: Any) -> None:
     [task_id] = buried(1)
     result = live("dlq", "redrive", "--all", stdin="y\n")
     assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
@@ -212,7 +214,7 @@ def test_where_nobody_can_be_asked_yes_must_be_said(live: Any, buried: Any, stat
 
 
 @pytest.mark.usefixtures("asked")
-def test_who_says_yes_gets_what_was_counted(live: Any, buried: Any, status: Any) -> None:
+def test_redrive_that_is_confirmed(live: Any, buried: Any, status: Any) -> None:
     ids = buried(2)
     result = live("dlq", "redrive", "--all", stdin="y\n")
     assert result.exit_code == ExitCode.OK
@@ -223,9 +225,7 @@ def test_who_says_yes_gets_what_was_counted(live: Any, buried: Any, status: Any)
 
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize("answer", ["n\n", "\n", "", "no yes\n"], ids=repr)
-def test_who_does_not_say_yes_gets_nothing(
-    live: Any, buried: Any, status: Any, answer: str
-) -> None:
+def test_redrive_that_is_not_confirmed(live: Any, buried: Any, status: Any, answer: str) -> None:
     [task_id] = buried(1)
     result = live("dlq", "redrive", "--error-type", "PermanentError", stdin=answer)
     assert (result.exit_code, result.stdout) == (ExitCode.NOT_DONE, "")
@@ -234,7 +234,7 @@ def test_who_does_not_say_yes_gets_nothing(
 
 
 @pytest.mark.usefixtures("asked")
-def test_for_nothing_nobody_is_asked(live: Any) -> None:
+def test_redrive_of_nothing_does_not_ask(live: Any) -> None:
     result = live("dlq", "redrive", "--all", stdin="")
     assert (result.exit_code, result.stdout) == (ExitCode.OK, "No dead letters to redrive.\n")
     assert result.stderr == ""
@@ -251,7 +251,7 @@ def test_a_dry_run_only_counts(live: Any, buried: Any, status: Any, by_id: bool)
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_what_was_done_before_an_error_is_told(
+def test_redrive_prints_what_was_done_before_an_error(
     live: Any, buried: Any, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     buried(2)

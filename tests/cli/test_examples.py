@@ -1,4 +1,4 @@
-"""What a newcomer copies works."""
+"""The examples and the Python of the pages run."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from lambdas import registry
+from duetime.handlers import registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-MANUAL = Path(__file__).parents[2] / "docs" / "handlers.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "write-handlers.md"
 REQUESTS = sorted((EXAMPLES / "requests").glob("*.json"))
 
 
@@ -28,7 +28,7 @@ def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def ended(live: Any, system: Any) -> Any:
-    """Submits a task, runs it once and tells how it stands then."""
+    """Submits a task, runs it once and returns it."""
 
     def run(handler: str, payload: Any) -> Any:
         words = ("--handler", handler, "--payload", json.dumps(payload), "--base-delay", "60")
@@ -51,7 +51,7 @@ def test_hello(ended: Any) -> None:
     assert ended("demo.hello", None)["result"]["greeting"] == "Hello, world!"
 
 
-def test_reports_tell_their_progress(ended: Any) -> None:
+def test_reports_publish_their_progress(ended: Any) -> None:
     task = ended("reports.daily", {"day": 1, "pages": 0})
     assert (task["status"], task["progress"]["fraction"]) == ("SUCCEEDED", 1.0)
 
@@ -62,7 +62,7 @@ def test_reports_stop_when_asked(live: Any, system: Any) -> None:
     [run] = system.lease()
     live("cancel", task_id)
     run.context.heartbeat()
-    system.executor.advance(ended=[system.executor.execute(run)])
+    system.executor.record_and_lease(ended=[system.executor.run_target(run)])
     assert json.loads(live("show", task_id, "--json").stdout)["status"] == "CANCELLED"
 
 
@@ -72,13 +72,13 @@ def test_flaky_is_retried_and_bad_input_is_not(ended: Any) -> None:
     assert ended("demo.flaky", {"failures": "many"})["status"] == "DEAD"
 
 
-def test_what_is_too_soon_is_looked_at_again(ended: Any) -> None:
+def test_orders_snooze_until_they_are_ready(ended: Any) -> None:
     assert ended("orders.collect", {"ready_after": 0})["result"] == {"looked": 1}
     task = ended("orders.collect", {"ready_after": 1})
     assert (task["status"], task["error"]["type"]) == ("RETRYING", "Snooze")
 
 
-def test_a_service_may_ask_for_patience(ended: Any) -> None:
+def test_prices_retry_after_the_time_that_the_service_asks_for(ended: Any) -> None:
     task = ended("prices.fetch", {"wait": 600})
     assert (task["status"], task["error"]["type"]) == ("RETRYING", "RetryLater")
     due_at, updated_at = (datetime.fromisoformat(task[key]) for key in ("due_at", "updated_at"))
@@ -115,7 +115,7 @@ def test_a_charge_is_made_once(live: Any, system: Any, ended: Any) -> None:
 
 
 class Attempt:
-    """As much of a context as a charge looks at."""
+    """The part of a context that a charge needs."""
 
     def __init__(self, key: str, fence: int) -> None:
         self.idempotency_key, self.fencing_token = key, fence

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from duetime.cli.exits import ExitCode
+from duetime.cli.exit_codes import ExitCode
 from duetime.local.options import LocalOptions
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[LocalOptions]:
-    """What the runner was asked to run; it ends with code 7."""
+    """The options that the runner got; it ends with code 7."""
     seen: list[LocalOptions] = []
     runner = ModuleType("duetime.local.runner")
     runner.run = lambda options: seen.append(options) or 7  # type: ignore[attr-defined]
@@ -19,7 +19,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[LocalOptions]:
     return seen
 
 
-def test_it_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
+def test_local_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
     assert duetime("local").exit_code == 7
     assert asked == [LocalOptions()]
 
@@ -87,7 +87,7 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--log-format xml", "--log-format"),
     ],
 )
-def test_what_does_not_go_together_is_named(
+def test_options_that_conflict_are_named(
     duetime: Any, asked: list[LocalOptions], words: str, option: str
 ) -> None:
     result = duetime("local", *words.split())
@@ -97,14 +97,14 @@ def test_what_does_not_go_together_is_named(
 
 
 @pytest.mark.parametrize("option", ["--data", "--handlers", "--host"])
-def test_what_is_empty_is_refused(duetime: Any, asked: list[LocalOptions], option: str) -> None:
+def test_empty_option_is_refused(duetime: Any, asked: list[LocalOptions], option: str) -> None:
     result = duetime("local", option, "")
     assert result.exit_code == ExitCode.USAGE
     assert f"Invalid value for {option}: is empty" in result.stderr
     assert asked == []
 
 
-def test_the_words_of_a_library_are_left_out(duetime: Any) -> None:
+def test_error_has_no_prefix_of_pydantic(duetime: Any) -> None:
     said = duetime("local", "--log-level", "loud").stderr
     assert "'--log-level': 'loud' is not one of" in said
 
@@ -112,8 +112,10 @@ def test_the_words_of_a_library_are_left_out(duetime: Any) -> None:
 @pytest.mark.parametrize(
     ("end", "code"), [(KeyboardInterrupt(), ExitCode.INTERRUPTED), ("DataInUse", 1)]
 )
-def test_how_a_run_ends(duetime: Any, monkeypatch: pytest.MonkeyPatch, end: Any, code: int) -> None:
-    from lambdas.core.errors import DataInUse
+def test_exit_code_of_local(
+    duetime: Any, monkeypatch: pytest.MonkeyPatch, end: Any, code: int
+) -> None:
+    from duetime.core.errors import DataInUse
 
     def run(options: LocalOptions) -> int:
         raise DataInUse(str(options.data)) if end == "DataInUse" else end

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.testing import CliRunner
 
-from duetime.cli.groups import grouped
+from duetime.cli.option_groups import grouped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,17 +21,17 @@ class Colour:
 
 
 def run(*words: str) -> Any:
-    told: list[Any] = []
+    calls: list[Any] = []
     app = typer.Typer()
 
     @app.command()
     @grouped
     def paint(name: str, *, size: Size, loud: bool = False, colour: Colour) -> None:
         """Paint it."""
-        told.append((name, size, loud, colour))
+        calls.append((name, size, loud, colour))
 
     result = CliRunner().invoke(app, words)
-    return told[0] if told else result
+    return calls[0] if calls else result
 
 
 def test_a_group_arrives_as_one_argument() -> None:
@@ -47,5 +47,5 @@ def test_the_options_of_a_group_are_in_the_help() -> None:
         assert option in shown
 
 
-def test_what_no_group_has_is_refused() -> None:
+def test_unknown_option_is_refused() -> None:
     assert run("x", "--deep", "1").exit_code == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from duetime.cli import values
+from duetime.cli import parse
 
 
 @pytest.mark.parametrize(
@@ -24,21 +24,21 @@ from duetime.cli import values
     ],
 )
 def test_a_duration_is_read(text: str, seconds: float) -> None:
-    assert values.duration("--in", text) == seconds
+    assert parse.duration("--in", text) == seconds
 
 
 @pytest.mark.parametrize(
     "text", ["", "s", "5x", "-5", "1h 30m", "30m1h", "nan", "inf", "1e3", "٣", "9" * 400]
 )
-def test_what_is_no_duration_names_the_option(text: str) -> None:
+def test_bad_duration_names_the_option(text: str) -> None:
     with pytest.raises(typer.BadParameter) as caught:
-        values.duration("--in", text)
+        parse.duration("--in", text)
     assert caught.value.param_hint == "--in"
 
 
-def test_what_was_not_given_stays_so() -> None:
-    assert values.duration("--in", None) is None
-    assert values.moment("--at", None) is None
+def test_missing_value_is_none() -> None:
+    assert parse.duration("--in", None) is None
+    assert parse.moment("--at", None) is None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_was_not_given_stays_so() -> None:
     ],
 )
 def test_a_time_is_sent_as_rfc_3339(text: str, sent: str) -> None:
-    assert values.moment("--at", text) == sent
+    assert parse.moment("--at", text) == sent
 
 
 AT = datetime(2026, 11, 16, 9, 0, 0, tzinfo=UTC)
@@ -68,55 +68,58 @@ AT = datetime(2026, 11, 16, 9, 0, 0, tzinfo=UTC)
         (None, None),
     ],
 )
-def test_the_past_is_a_time_or_a_while_ago(text: str | None, sent: str | None) -> None:
-    assert values.past("--since", text, AT) == sent
+def test_past_moment_is_a_time_or_a_duration(text: str | None, sent: str | None) -> None:
+    assert parse.past_moment("--since", text, AT) == sent
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("yesterday", "neither a time such as 2026-11-16T09:00:00\\+01:00 nor a while ago"),
+        (
+            "yesterday",
+            "neither a time such as 2026-11-16T09:00:00\\+01:00 nor a duration such as 1h",
+        ),
         ("", "neither a time"),
         ("-1h", "neither a time"),
         ("2026-11-16", "has no offset"),
         ("2026-11-16T09:00", "has no offset"),
         ("2026-13-16T09:00Z", "is not a time"),
-        ("9" * 400, "longer than time itself"),
+        ("9" * 400, "a finite number of seconds"),
     ],
 )
-def test_what_is_no_past_says_why(text: str, words: str) -> None:
+def test_bad_past_moment_says_why(text: str, words: str) -> None:
     with pytest.raises(typer.BadParameter, match=words):
-        values.past("--since", text, AT)
+        parse.past_moment("--since", text, AT)
 
 
 @pytest.mark.parametrize(
     ("text", "words"), [("tomorrow", "not a time"), ("2026-11-16T09:00:00", "has no offset")]
 )
-def test_a_time_must_be_one_and_say_its_offset(text: str, words: str) -> None:
+def test_time_without_an_offset_is_refused(text: str, words: str) -> None:
     with pytest.raises(typer.BadParameter, match=words):
-        values.moment("--at", text)
+        parse.moment("--at", text)
 
 
 def test_pairs_are_read() -> None:
-    assert values.pairs("--tag", ["a=1", "b=x=y"], "=", "k=v") == {"a": "1", "b": "x=y"}
-    assert values.pairs("--header", ["A: b:c"], ":", "K: V") == {"A": "b:c"}
+    assert parse.pairs("--tag", ["a=1", "b=x=y"], "=", "k=v") == {"a": "1", "b": "x=y"}
+    assert parse.pairs("--header", ["A: b:c"], ":", "K: V") == {"A": "b:c"}
 
 
 @pytest.mark.parametrize("texts", [["a"], ["=1"], ["a=1", "a=2"]])
 def test_a_bad_pair_is_refused(texts: list[str]) -> None:
     with pytest.raises(typer.BadParameter):
-        values.pairs("--tag", texts, "=", "k=v")
+        parse.pairs("--tag", texts, "=", "k=v")
 
 
-def test_a_document_comes_from_text_file_or_stdin(
+def test_json_argument_is_text_file_or_stdin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "p.json").write_text('{"from": "file"}')
     monkeypatch.setattr("sys.stdin", io.StringIO("[1]"))
-    assert values.document("--payload", "null") is None
-    assert values.document("--payload", '"@"') == "@"
-    assert values.document("--payload", f"@{tmp_path / 'p.json'}") == {"from": "file"}
-    assert values.document("--payload", "-") == [1]
+    assert parse.json_argument("--payload", "null") is None
+    assert parse.json_argument("--payload", '"@"') == "@"
+    assert parse.json_argument("--payload", f"@{tmp_path / 'p.json'}") == {"from": "file"}
+    assert parse.json_argument("--payload", "-") == [1]
 
 
 @pytest.mark.parametrize(
@@ -128,15 +131,15 @@ def test_a_document_comes_from_text_file_or_stdin(
         ("@/no/such/file", "cannot read"),
     ],
 )
-def test_a_bad_document_says_why(text: str, words: str) -> None:
+def test_bad_json_argument_says_why(text: str, words: str) -> None:
     with pytest.raises(typer.BadParameter, match=words):
-        values.document("--payload", text)
+        parse.json_argument("--payload", text)
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_bytes(b"\xff\xfe")
     with pytest.raises(typer.BadParameter, match="not UTF-8"):
-        values.document("--payload", f"@{tmp_path / 'p.json'}")
+        parse.json_argument("--payload", f"@{tmp_path / 'p.json'}")
 
 
 @pytest.mark.parametrize(
@@ -147,11 +150,11 @@ def test_tasks_come_alone_in_a_list_or_as_a_batch(
     tmp_path: Path, body: object, expected: object
 ) -> None:
     (tmp_path / "t.json").write_text(json.dumps(body))
-    assert values.tasks("--from", str(tmp_path / "t.json")) == expected
+    assert parse.task_file("--from", str(tmp_path / "t.json")) == expected
 
 
 @pytest.mark.parametrize("body", [1, [], [1], {"tasks": "x"}])
 def test_a_file_without_tasks_is_refused(tmp_path: Path, body: object) -> None:
     (tmp_path / "t.json").write_text(json.dumps(body))
     with pytest.raises(typer.BadParameter, match="holds n"):
-        values.tasks("--from", str(tmp_path / "t.json"))
+        parse.task_file("--from", str(tmp_path / "t.json"))

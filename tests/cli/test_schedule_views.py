@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from duetime.cli import fire_times
-from duetime.cli.schedules import phrases, views
+from duetime.cli.schedules import views
 
 NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
 ID = "01KA5V8Y3M0000000000000001"
@@ -51,37 +51,37 @@ def printed(part: RenderableType, width: int = 100) -> str:
         ({"status": "paused", "note": "x\ny"}, "It is paused (x y): duetime"),
         ({"status": "broken", "last_error": "odd"}, "Its rule cannot be evaluated: odd"),
         ({"status": "finished"}, "It is finished: it never fires again."),
-        ({"status": "active"}, "It fires next when the run that goes on is over."),
+        ({"status": "active"}, "It fires next when its current run has ended."),
     ],
 )
-def test_why_nothing_comes(changes: dict[str, Any], words: str) -> None:
-    assert printed(views.coming(a_schedule(**changes), NOTHING, NOW)).startswith(words)
+def test_schedule_without_upcoming_fire_times_says_why(changes: dict[str, Any], words: str) -> None:
+    assert printed(views.upcoming(a_schedule(**changes), NOTHING, NOW)).startswith(words)
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({}, "the last one missed is run; missed is what is 1 min late"),
+        ({}, "the last missed fire time is run; missed means 1 min late"),
         (
             {"policy": "skip", "grace": 5},
-            "what was missed is skipped; missed is what is 5.0 s late",
+            "missed fire times are skipped; missed means 5.0 s late",
         ),
         (
             {"policy": "run_all", "per_minute": 30, "window": 7200, "grace": 60},
-            "all that were missed are run, 30 a minute, if not longer ago than 2 h; "
-            "missed is what is 1 min late",
+            "all missed fire times are run, 30 a minute, if not longer ago than 2 h; "
+            "missed means 1 min late",
         ),
-        ({"policy": "new", "window": None}, "new; missed is what is 1 min late"),
+        ({"policy": "new", "window": None}, "new; missed means 1 min late"),
     ],
 )
 def test_a_misfire_policy_in_words(fields: dict[str, Any], words: str) -> None:
-    assert phrases.misfire(fields) == words
+    assert views.misfire(fields) == words
 
 
-def test_every_overlap_policy_is_told() -> None:
+def test_every_overlap_policy_has_a_description() -> None:
     for policy in ("allow", "skip", "queue", "cancel"):
-        assert phrases.overlap(policy).startswith(f"{policy}: a run ")
-    assert phrases.overlap("new") == "new"
+        assert views.overlap(policy).startswith(f"{policy}: a run ")
+    assert views.overlap("new") == "new"
 
 
 def test_a_broken_schedule_shows_its_error() -> None:
@@ -91,7 +91,7 @@ def test_a_broken_schedule_shows_its_error() -> None:
     assert text.count("no such zone") == 2
 
 
-def test_what_is_not_set_is_left_out() -> None:
+def test_panel_leaves_out_fields_that_are_not_set() -> None:
     text = printed(views.panel(a_schedule(), NOTHING, NOW))
     for label in ("name", "starts", "ends", "jitter", "pauses", "note", "tags", "payload", "error"):
         assert f"│ {label} " not in text
@@ -116,7 +116,7 @@ def test_a_ledger_fits_a_narrow_terminal() -> None:
     }
     zone = fire_times.zone_of([CRON])
     wide = printed(views.ledger(zone)([row], NOW), width=160).splitlines()[1]
-    assert wide.rstrip().endswith("CANCELLED  overlap: the run before it was not over")
+    assert wide.rstrip().endswith("CANCELLED  overlap: the previous run had not ended")
     narrow = printed(views.ledger(zone)([row], NOW), width=80).splitlines()[1]
     assert "2026-11-16 09:00:00 +01:00" in narrow
     assert ID in narrow
@@ -134,17 +134,17 @@ def test_a_ledger_fits_a_narrow_terminal() -> None:
         ([{**CRON, "timezone": "Mars/Olympus"}], "None"),
     ],
 )
-def test_the_clock_is_that_of_the_rules_if_they_agree(rules: list[Any], name: str) -> None:
+def test_zone_is_that_of_the_rules_if_they_agree(rules: list[Any], name: str) -> None:
     assert str(fire_times.zone_of(rules)) == name
 
 
-def test_a_schedule_without_a_next_time_says_how_it_stands() -> None:
-    told = views.told("Changed", a_schedule(next_fire_at=None, status="paused"), NOW)
-    assert told.plain.endswith("reports.daily: at 09:00 every day, Europe/Berlin; paused")
+def test_sentence_of_a_schedule_without_a_next_fire_time_has_its_status() -> None:
+    sentence = views.sentence("Changed", a_schedule(next_fire_at=None, status="paused"), NOW)
+    assert sentence.plain.endswith("reports.daily: at 09:00 every day, Europe/Berlin; paused")
 
 
 def test_the_task_has_a_name_if_the_schedule_has_none() -> None:
     named = a_schedule(task={"target": {"type": "http", "url": "http://x"}, "name": "a\nb"})
-    assert phrases.short(named) == "a b"
+    assert views.short(named) == "a b"
     http = a_schedule(task={"target": {"type": "http", "url": "http://x"}})
-    assert phrases.short(http) == "POST http://x"
+    assert views.short(http) == "POST http://x"

@@ -1,4 +1,4 @@
-"""What docs/schedules.md, the README and the examples say about schedules works."""
+"""The schedules page, the README and the examples of schedules: every command and body works."""
 
 import json
 import re
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from duetime.client import Client
-from lambdas import registry
+from duetime.handlers import registry
 
 ROOT = Path(__file__).parents[2]
-MANUAL = (ROOT / "docs" / "schedules.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "schedules.md").read_text()
 README = (ROOT / "README.md").read_text()
 REQUESTS = sorted((ROOT / "examples" / "requests" / "schedules").glob("*.json"))
-MADE_WITH = Client.__init__.__kwdefaults__
+CLIENT_DEFAULTS = Client.__init__.__kwdefaults__
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     registry.load(str(ROOT / "examples" / "handlers"))
 
 
-def blocks(language: str, text: str = MANUAL) -> list[str]:
+def blocks(language: str, text: str = PAGE) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
@@ -43,19 +43,19 @@ def a_schedule(live: Any) -> str:
     return str(json.loads(live("schedules", "create", *words, "--json").stdout)["id"])
 
 
-def test_there_is_a_command_for_everything() -> None:
-    typed = {words[1] for words in commands(MANUAL) if words[0] == "schedules"}
+def test_page_shows_a_command_for_every_operation() -> None:
+    typed = {words[1] for words in commands(PAGE) if words[0] == "schedules"}
     assert {"create", "list", "ledger", "update", "show", "trigger", "backfill"} < typed
 
 
-OF_THE_README = [words for words in commands(README) if words[0] in ("cron", "schedules")]
+README_COMMANDS = [words for words in commands(README) if words[0] in ("cron", "schedules")]
 
 
-@pytest.mark.parametrize("words", commands(MANUAL) + OF_THE_README, ids=" ".join)
-def test_every_command_can_be_typed(
+@pytest.mark.parametrize("words", commands(PAGE) + README_COMMANDS, ids=" ".join)
+def test_every_command_of_the_page_works(
     live: Any, system: Any, words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(MADE_WITH, "sleep", lambda _seconds: system.run_due())
+    monkeypatch.setitem(CLIENT_DEFAULTS, "sleep", lambda _seconds: system.run_due())
     schedule_id = a_schedule(live)
     words = [schedule_id if word == "ID" else word for word in words]
     if ">" in words:
@@ -68,18 +68,18 @@ def test_every_command_can_be_typed(
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_the_readme_shows_both() -> None:
-    assert [words[0] for words in OF_THE_README] == ["cron", "schedules"]
+def test_readme_shows_cron_and_schedules() -> None:
+    assert [words[0] for words in README_COMMANDS] == ["cron", "schedules"]
 
 
 @pytest.mark.parametrize("block", blocks("json"))
-def test_every_body_of_the_manual_is_accepted(live: Any, block: str) -> None:
+def test_every_body_of_the_page_is_accepted(live: Any, block: str) -> None:
     result = live("schedules", "create", "--file", "-", stdin=block)
     assert (result.exit_code, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("block", blocks("python"))
-def test_the_python_of_the_manual_runs(
+def test_python_of_the_page_runs(
     live: Any, front: Any, block: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DUETIME_URL", front.url)
@@ -88,11 +88,11 @@ def test_the_python_of_the_manual_runs(
     assert made["name"] == "daily-report"
 
 
-POLICIES = re.findall(r"^\| `(gap|overlap): (\w+)` \| (.*?) \|", MANUAL, re.MULTILINE)
+POLICIES = re.findall(r"^\| `(gap|overlap): (\w+)` \| (.*?) \|", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("field", "choice", "runs_at"), POLICIES)
-def test_the_table_of_daylight_saving_is_true(
+def test_table_of_daylight_saving_is_true(
     duetime: Any, field: str, choice: str, runs_at: str
 ) -> None:
     expected = runs_at.split(" and ")
@@ -103,13 +103,13 @@ def test_the_table_of_daylight_saving_is_true(
     assert [f"{row[1]}T{row[2]}{row[3]}" for row in rows] == expected
 
 
-def test_the_table_has_every_policy() -> None:
+def test_table_of_daylight_saving_has_every_policy() -> None:
     assert len(POLICIES) == 5
 
 
 def column(header: str, number: int) -> list[str]:
     """What is in backticks in a column of the table with that header."""
-    rows = MANUAL.split(header, 1)[1].split("\n\n", 1)[0].splitlines()[1:]
+    rows = PAGE.split(header, 1)[1].split("\n\n", 1)[0].splitlines()[1:]
     return [text for row in rows for text in re.findall("`(.*?)`", row.split("|")[number])]
 
 
@@ -117,7 +117,7 @@ ENTRIES = column("\n| entry | means |", 1)
 
 
 @pytest.mark.parametrize("entry", [*ENTRIES, *column("\n| field | values | names |", 3)])
-def test_every_entry_of_the_manual_s_language_can_be_typed(duetime: Any, entry: str) -> None:
+def test_every_cron_entry_of_the_page_is_valid(duetime: Any, entry: str) -> None:
     places = [["0", "9", "*", "*", "*"] for _ in range(5)]
     for place, fields in enumerate(places):
         fields[place] = entry
@@ -125,7 +125,7 @@ def test_every_entry_of_the_manual_s_language_can_be_typed(duetime: Any, entry: 
     assert 0 in codes
 
 
-def test_the_manual_has_the_whole_language() -> None:
+def test_page_has_the_whole_cron_syntax() -> None:
     assert {"L", "L-3", "20-L", "15W", "LW", "mon#2", "friL", "5L", "?", "0/5"} <= set(ENTRIES)
 
 
@@ -142,9 +142,7 @@ def test_the_manual_has_the_whole_language() -> None:
         ("0 22-2 * * *", "22-23,0-2"),
     ],
 )
-def test_what_the_manual_says_to_write_instead_is_what_the_error_says(
-    duetime: Any, expression: str, instead: str
-) -> None:
+def test_error_suggests_what_the_page_suggests(duetime: Any, expression: str, instead: str) -> None:
     result = duetime("cron", expression)
     assert result.exit_code == 2
     assert instead in " ".join(line.strip("│ ") for line in result.stderr.splitlines())
@@ -152,6 +150,6 @@ def test_what_the_manual_says_to_write_instead_is_what_the_error_says(
 
 
 @pytest.mark.parametrize("request_file", REQUESTS, ids=lambda path: path.stem)
-def test_every_request_is_accepted(live: Any, request_file: Path) -> None:
+def test_every_example_request_is_accepted(live: Any, request_file: Path) -> None:
     result = live("schedules", "create", "--file", str(request_file))
     assert (result.exit_code, result.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""What `duetime local` says when it starts, or cannot."""
+"""The output of `duetime local` when it starts or cannot start."""
 
 import shutil
 import subprocess
@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from duetime.local import runner
+from duetime.local.console import command, suggestions, welcome
 from duetime.local.options import LocalOptions
-from duetime.local.welcome import command, suggestions, welcome
 
 
 class Store:
@@ -29,7 +29,7 @@ def said(*handlers: str, demo: bool, resumed: int = 0, width: int = 80, **option
     return console.file.getvalue()
 
 
-def test_paths_are_words_not_markup() -> None:
+def test_paths_are_not_markup() -> None:
     words = said(demo=False, resumed=1_000, width=40)
     assert "(store: /tmp/[red]/duetime.db)\n" in words
     assert "Resumed 1,000 tasks" in words
@@ -45,7 +45,7 @@ def test_own_handlers_are_listed_on_one_line() -> None:
 
 
 @pytest.mark.parametrize("demo", [True, False])
-def test_the_welcome_tells_where_to_see_the_demonstration(demo: bool) -> None:
+def test_the_welcome_says_where_to_see_the_demonstration(demo: bool) -> None:
     assert (" list --namespace demo\n" in said(demo=demo)) == demo
 
 
@@ -71,7 +71,7 @@ def test_the_welcome_sets_the_address_for_the_command_line_where_it_is_not_the_u
     [
         ("/usr/bin/duetime", "/usr/bin/duetime", "duetime"),
         (None, ".venv/bin/duetime", ".venv/bin/duetime"),
-        (None, "/x/duetime/cli/__main__.py", f"{sys.executable} -m duetime.cli"),
+        (None, "/x/duetime/__main__.py", f"{sys.executable} -m duetime"),
     ],
 )
 def test_the_welcome_calls_the_command_line_as_the_reader_can(
@@ -88,7 +88,7 @@ def test_the_commands_of_the_welcome_work(live: Any, front: Any, system: Any) ->
     printed = list(suggestions(front.url, "duetime", demo=True))
     script = "\n".join(line for line in printed if "--watch" not in line and "show ID" not in line)
     script = script.replace("hello \\\n", "hello\n").replace("duetime.hello", "echo")
-    calls = f'duetime() {{ "{sys.executable}" -m duetime.cli "$@"; }}\nset -e\n{script}'
+    calls = f'duetime() {{ "{sys.executable}" -m duetime "$@"; }}\nset -e\n{script}'
     done = subprocess.run(["sh", "-c", calls], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Submitted ")
@@ -96,7 +96,7 @@ def test_the_commands_of_the_welcome_work(live: Any, front: Any, system: Any) ->
 
 
 class Started:
-    """A runner that serves nothing, and what it says; was the demonstration submitted?"""
+    """A runner that serves nothing; it records its calls, the demonstration among them."""
 
     def __init__(self, resumed: int) -> None:
         self.backend = Store(resumed)
@@ -149,7 +149,7 @@ def test_the_demonstration_is_for_a_fresh_start(
         ("127.0.0.1", None, "the port is in use; try another --port"),
     ],
 )
-def test_what_keeps_it_from_listening(host: str, port: int | None, words: str) -> None:
+def test_error_says_why_the_port_cannot_be_used(host: str, port: int | None, words: str) -> None:
     with runner.socket.create_server(("127.0.0.1", 0)) as other:
         port = port or other.getsockname()[1]
         with pytest.raises(runner.DuetimeError) as caught:

@@ -1,4 +1,4 @@
-"""What the command line refuses before it asks anybody, and what it says when nobody answers."""
+"""Command lines that are refused without a request, and errors when Duetime does not answer."""
 
 import subprocess
 import sys
@@ -9,9 +9,9 @@ import pytest
 from typer.main import get_command
 
 from duetime.cli import app
-from duetime.cli.exits import MEANINGS, ExitCode, code_of
+from duetime.cli.exit_codes import MEANINGS, ExitCode, code_of
 from duetime.client import ApiError, StillGoing, Unreachable
-from lambdas.core.errors import DataInUse
+from duetime.core.errors import DataInUse
 
 HELLO = ("submit", "--handler", "demo.hello")
 EVERY = ("--every", "10s", "--handler", "demo.hello")
@@ -178,7 +178,9 @@ def test_watch_does_not_follow_a_list(duetime: Any) -> None:
     ids=" ".join,
 )
 @pytest.mark.parametrize("extra", [(), ("--url", "http://127.0.0.1:2")])
-def test_nobody_answers(duetime: Any, words: tuple[str, ...], extra: tuple[str, ...]) -> None:
+def test_unreachable_api_is_an_error_with_its_code(
+    duetime: Any, words: tuple[str, ...], extra: tuple[str, ...]
+) -> None:
     result = duetime(*words, *extra)
     url = extra[1] if extra else "http://127.0.0.1:1"
     assert result.exit_code == ExitCode.UNREACHABLE
@@ -202,7 +204,7 @@ def test_every_error_has_its_code(error: Any, code: ExitCode) -> None:
     assert code_of(error) is code
 
 
-def test_help_tells_the_exit_codes(duetime: Any) -> None:
+def test_help_has_the_exit_codes(duetime: Any) -> None:
     result = duetime("--help")
     assert result.exit_code == ExitCode.OK
     assert set(MEANINGS) == set(ExitCode)
@@ -217,7 +219,7 @@ def every_command(command: Any = None, path: str = "") -> Iterator[str]:
         yield from every_command(below, f"{path}{name} ")
 
 
-def test_the_commands_are_these() -> None:
+def test_commands_are_listed_in_the_help() -> None:
     top = [
         "local",
         "submit",
@@ -262,7 +264,9 @@ def test_help_loads_nothing_heavy() -> None:
         "boto3",
         "botocore",
         "croniter",
+        "rich",
         "duetime.client",
+        "duetime.cli.views",
         "duetime.local.runner",
     }
     code = f"import sys, duetime.cli; print(sorted({heavy!r} & set(sys.modules)))"

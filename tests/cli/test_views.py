@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from duetime.cli import following, phrases, views
-from duetime.cli.output import say
-from duetime.text import clean, length, one_line
+from duetime.cli import format as fmt
+from duetime.cli import views, watch
+from duetime.cli.output import print_text
+from duetime.terminal import clean, length, one_line
 
 NOW = datetime(2026, 11, 16, 8, 0, 0, tzinfo=UTC)
 ERROR = {"type": "ValueError", "message": "boom", "attempt": 1}
@@ -45,9 +46,9 @@ def test_a_rough_length_has_one() -> None:
     assert length(3_575, rough=True) == "59 min"
 
 
-def test_relative_looks_both_ways() -> None:
-    assert phrases.relative("2026-11-16T08:00:10.000Z", NOW) == "in 10 s"
-    assert phrases.relative("2026-11-16T08:58:00.000+01:00", NOW) == "2 min ago"
+def test_relative_time_is_past_or_future() -> None:
+    assert fmt.relative("2026-11-16T08:00:10.000Z", NOW) == "in 10 s"
+    assert fmt.relative("2026-11-16T08:58:00.000+01:00", NOW) == "2 min ago"
 
 
 def test_panel_names_the_fields_that_the_api_could_not_show(a_task: Any) -> None:
@@ -59,7 +60,7 @@ def test_panel_names_the_fields_that_the_api_could_not_show(a_task: Any) -> None
     assert "?" in printed(views.task_table([task], NOW))
 
 
-def test_the_panel_says_what_there_is_and_nothing_else(a_task: Any) -> None:
+def test_panel_has_only_the_fields_that_are_set(a_task: Any) -> None:
     text = printed(views.panel(a_task(tags={"team": "growth"}), [], NOW))
     for words in ("01KA5V8Y3M0000000000000001", "ENQUEUED", "reports.daily", "team=growth"):
         assert words in text
@@ -68,11 +69,11 @@ def test_the_panel_says_what_there_is_and_nothing_else(a_task: Any) -> None:
         assert label not in text.replace("namespace", "")
 
 
-def test_only_what_still_runs_is_being_stopped(a_task: Any) -> None:
+def test_only_a_running_task_is_shown_as_being_stopped(a_task: Any) -> None:
     running = a_task(status="RUNNING", attempt=1, cancel_requested=True)
-    assert "a cancel was asked for" in printed(views.panel(running, [], NOW))
+    assert "cancel requested" in printed(views.panel(running, [], NOW))
     ended = a_task(status="CANCELLED", cancel_requested=True)
-    assert "a cancel was asked for" not in printed(views.panel(ended, [], NOW))
+    assert "cancel requested" not in printed(views.panel(ended, [], NOW))
 
 
 def test_the_panel_of_a_failed_task_has_its_error_and_attempts(a_task: Any) -> None:
@@ -93,8 +94,8 @@ def test_the_panel_of_a_failed_task_has_its_error_and_attempts(a_task: Any) -> N
 
 def test_the_traceback_is_shown_from_its_end(a_task: Any) -> None:
     lines = "".join(f"  File f{n}.py, line {n}\n" for n in range(500))
-    told = {**ERROR, "traceback": f"first\n{lines}last\x1b\n"}
-    text = printed(views.panel(a_task(status="DEAD", attempt=1, error=told), [], NOW))
+    fields = {**ERROR, "traceback": f"first\n{lines}last\x1b\n"}
+    text = printed(views.panel(a_task(status="DEAD", attempt=1, error=fields), [], NOW))
     assert "File f499.py, line 499" in text
     assert "last\ufffd" in text
     assert "(--json shows all) …" in text
@@ -119,7 +120,7 @@ def test_dead_letters_fit_a_narrow_terminal(a_task: Any) -> None:
     assert line.count("…") == 2
 
 
-def test_an_attempt_that_goes_on_has_no_end(a_task: Any) -> None:
+def test_attempt_that_has_not_ended_is_running(a_task: Any) -> None:
     attempt = {"number": 2, "started_at": "2026-11-16T08:00:10Z", "finished_at": None}
     attempt |= {"outcome": None, "error": None, "drift_ms": 3}
     assert "running" in printed(views.attempt_table([attempt]))
@@ -146,31 +147,31 @@ def test_a_list_fits_a_narrow_terminal(a_task: Any) -> None:
     assert line.endswith("…")
 
 
-def test_what_was_submitted_is_said_with_its_time(a_task: Any) -> None:
+def test_submitted_task_is_printed_with_its_due_time(a_task: Any) -> None:
     assert "due 2026" in printed(views.submitted(a_task(), NOW))
     at_once = a_task(due_at="2026-11-16T08:00:00.000Z")
     assert printed(views.submitted(at_once, NOW)).rstrip().endswith("due at once")
 
 
-def test_the_wire_cannot_steer_the_terminal(a_task: Any) -> None:
+def test_control_characters_do_not_reach_the_terminal(a_task: Any) -> None:
     evil = "\x1b[2Jgone\x07"
     task = a_task(name=evil, status="DEAD", error={"type": "E", "message": evil}, result=evil)
     task["tags"] = {"t": evil}
     shown = printed(views.panel(task, [], NOW)) + printed(views.task_table([task], NOW))
-    shown += "".join(printed(part) for part in views.closing(task))
+    shown += "".join(printed(part) for part in views.ending(task))
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert one_line("a\tb\nc\r\n\x1b") == "a b c \ufffd"
     assert clean("a\tb\nc é") == "a\tb\nc é"
 
 
-def test_brackets_are_words_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    say("ok  http://[::1]:8080 [bold]")
+def test_brackets_are_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_text("ok  http://[::1]:8080 [bold]")
     assert capsys.readouterr().out == "ok  http://[::1]:8080 [bold]\n"
 
 
-def test_a_long_value_is_cut_and_says_so() -> None:
-    assert str(phrases.value("x" * 5_000)).endswith("… (--json shows all)")
+def test_long_value_is_cut_with_a_note() -> None:
+    assert str(fmt.value("x" * 5_000)).endswith("… (--json shows all)")
 
 
 @pytest.mark.parametrize(
@@ -194,19 +195,19 @@ def test_a_long_value_is_cut_and_says_so() -> None:
         ({"status": "EXPIRED"}, "before its first attempt"),
     ],
 )
-def test_a_situation_is_told(a_task: Any, changes: dict[str, Any], words: str) -> None:
+def test_situation_of_a_task(a_task: Any, changes: dict[str, Any], words: str) -> None:
     task = a_task(**changes)
-    assert following.situation(task, NOW) == words
-    assert following.line(task, NOW).split("  ", 1)[1] == f"{task['status']:<9}  {words}"
-    assert words in printed(following.picture(task, NOW))
+    assert watch.situation(task, NOW) == words
+    assert watch.line(task, NOW).split("  ", 1)[1] == f"{task['status']:<9}  {words}"
+    assert words in printed(watch.picture(task, NOW))
 
 
 def test_progress_has_a_bar_on_a_terminal_and_words_elsewhere(a_task: Any) -> None:
-    told = {"fraction": 0.4, "message": "page 4"}
-    task = a_task(status="RUNNING", attempt=1, progress=told)
-    assert following.line(task, NOW).endswith("attempt 1 of 5, 40% page 4")
-    assert "━" in printed(following.picture(task, NOW))
-    assert "40% page 4" in printed(following.picture(task, NOW))
+    fields = {"fraction": 0.4, "message": "page 4"}
+    task = a_task(status="RUNNING", attempt=1, progress=fields)
+    assert watch.line(task, NOW).endswith("attempt 1 of 5, 40% page 4")
+    assert "━" in printed(watch.picture(task, NOW))
+    assert "40% page 4" in printed(watch.picture(task, NOW))
 
 
 @pytest.mark.parametrize(
@@ -219,6 +220,6 @@ def test_progress_has_a_bar_on_a_terminal_and_words_elsewhere(a_task: Any) -> No
         {"progress": {"fraction": 0.1, "message": None}},
     ],
 )
-def test_what_makes_a_new_line(a_task: Any, change: dict[str, Any]) -> None:
-    assert following.landmark(a_task()) != following.landmark(a_task(**change))
-    assert following.landmark(a_task()) == following.landmark(a_task(updated_at="later"))
+def test_change_that_makes_a_new_line(a_task: Any, change: dict[str, Any]) -> None:
+    assert watch.visible_state(a_task()) != watch.visible_state(a_task(**change))
+    assert watch.visible_state(a_task()) == watch.visible_state(a_task(updated_at="later"))

@@ -1,4 +1,4 @@
-"""A transport that answers as told."""
+"""A transport with scripted answers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from duetime.client import Client
 
 
 class Script:
-    """Answers in turn, and keeps what was asked."""
+    """Gives its answers in turn and records the requests."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.asked: list[httpx.Request] = []

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4, from the side of the one who checks it.
+"""AWS Signature Version 4, as the server verifies it.
 
 Written from the specification and not from an SDK: canonical request, string to sign, derived
 key. The published examples in test_sigv4.py check the checker.
@@ -23,7 +23,7 @@ class Asked:
     """A request as it arrived. The names of its headers are in lower case."""
 
     method: str
-    target: str  # path and query, as they stood in the request line
+    target: str  # path and query, as in the request line
     headers: Mapping[str, str]
     body: bytes
 

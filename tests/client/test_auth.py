@@ -1,4 +1,4 @@
-"""A client of a deployed API: what it signs is what it sends, and only where it should."""
+"""Authentication with a deployed API: signatures and tokens, and where they are sent."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from duetime.client import ApiError, BadArgument, Client, NotSigned
-from tests.client.script import Script, ok
+from tests.client.scripted_server import Script, ok
 from tests.client.sigv4 import Asked, signed_by
 from tests.gateway import (
     KEY_ID,
@@ -52,7 +52,7 @@ CALLS: dict[str, Callable[[Client], Any]] = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("stage", ["", "/prod"])
-def test_what_is_signed_is_what_is_sent(
+def test_signature_covers_what_is_sent(
     gateway: Gateway, call: Callable[[Client], Any], stage: str
 ) -> None:
     with Client(gateway.url + stage, sign=REGION) as client:
@@ -60,7 +60,7 @@ def test_what_is_signed_is_what_is_sent(
     assert gateway.asked[0].target.startswith(f"{stage}/v1/")
 
 
-def test_what_is_asked_arrives_as_it_was_given(gateway: Gateway) -> None:
+def test_signed_query_arrives_unchanged(gateway: Gateway) -> None:
     with Client(gateway.url, sign=REGION) as client:
         client.page(namespace="a b+ü", cursor="eyJ-_a==")
         client.submit(target={"type": "x"}, payload="日本")
@@ -80,7 +80,7 @@ def test_a_session_token_is_sent_and_signed(
     assert gateway.asked[0].headers["x-amz-security-token"] == "of a role"
 
 
-def test_only_what_nobody_changes_on_the_way_is_signed(gateway: Gateway) -> None:
+def test_only_headers_that_proxies_keep_are_signed(gateway: Gateway) -> None:
     with Client(gateway.url, sign=REGION) as client:
         client.submit(target={"type": "x"})
     headers = gateway.asked[0].headers
@@ -122,7 +122,7 @@ def test_regions_of_every_kind_are_known(region: str) -> None:
     assert signer(f"https://x1.execute-api.{region}.amazonaws.com{end}", region) == KEY_ID
 
 
-def test_another_address_is_signed_for_if_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_domain_is_signed_with_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     assert signer("https://tasks.test", sign=REGION) == KEY_ID
     assert signer(DEPLOYED, "us-east-1", sign="us-east-1") == KEY_ID
     monkeypatch.setenv("DUETIME_SIGN", REGION)
@@ -139,11 +139,11 @@ def test_another_address_is_signed_for_if_asked(monkeypatch: pytest.MonkeyPatch)
         "https://evilexecute-api.eu-central-1.amazonaws.com",
     ],
 )
-def test_nothing_else_learns_who_asks(url: str) -> None:
+def test_other_addresses_get_no_credentials(url: str) -> None:
     assert authorization(url) is None
 
 
-def test_a_token_goes_instead_of_a_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_is_sent_instead_of_a_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     without_credentials(monkeypatch)
     assert authorization(DEPLOYED, token="a.b-c_d~=", sign=REGION) == "Bearer a.b-c_d~="
     monkeypatch.setenv("DUETIME_TOKEN", "x.y.z")
@@ -151,7 +151,7 @@ def test_a_token_goes_instead_of_a_signature(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("token", ["Bearer secret", "secret\n", "secrét", " "])
-def test_what_is_no_token_is_refused_and_not_repeated(token: str) -> None:
+def test_bad_token_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(BadArgument, match="give the token alone") as caught:
         Client("https://tasks.test", token=token)
     assert caught.value.name == "token"
@@ -159,7 +159,7 @@ def test_what_is_no_token_is_refused_and_not_repeated(token: str) -> None:
 
 
 @pytest.mark.parametrize("region", ["true", "eu-central", "eu-central-1/x", "EU-CENTRAL-1"])
-def test_what_is_no_region_is_refused(region: str) -> None:
+def test_bad_region_is_refused(region: str) -> None:
     with pytest.raises(BadArgument, match="is not an AWS region") as caught:
         Client("https://tasks.test", sign=region)
     assert caught.value.name == "sign"
@@ -174,19 +174,19 @@ def test_what_is_no_region_is_refused(region: str) -> None:
         (DEPLOYED.replace("https", "http"), {}),
     ],
 )
-def test_nothing_is_proved_in_the_clear(url: str, options: Any) -> None:
+def test_credentials_are_not_sent_over_plain_http(url: str, options: Any) -> None:
     with pytest.raises(BadArgument, match=r"is not sent to http://.*: use https://") as caught:
         Client(url, **options)
     assert caught.value.name == "url"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_this_machine_may_be_told_in_the_clear(host: str) -> None:
+def test_credentials_may_be_sent_to_this_machine_over_plain_http(host: str) -> None:
     assert authorization(f"http://{host}:8080", token="t") == "Bearer t"
 
 
 @pytest.mark.parametrize("options", [{"sign": REGION}, {"token": "t"}])
-def test_a_redirect_takes_nothing_elsewhere(options: Any) -> None:
+def test_redirect_is_not_followed_with_credentials(options: Any) -> None:
     script = Script(httpx.Response(307, headers={"location": "https://evil.test/"}))
     with pytest.raises(ApiError, match="Temporary Redirect"):
         script.client("https://tasks.test", **options).health()
@@ -207,7 +207,7 @@ def test_no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     assert why_not() == (f"The request cannot be signed: there are no AWS credentials; {REMEDY}")
 
 
-def test_half_of_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     assert re.search("Partial credentials .*AWS_SECRET_ACCESS_KEY; sign in", why_not())
 
@@ -243,7 +243,7 @@ def test_a_profile_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert signer(DEPLOYED) == KEY_ID
 
 
-def test_who_does_not_sign_does_not_load_botocore() -> None:
+def test_client_that_does_not_sign_does_not_load_botocore() -> None:
     code = (
         "import sys, duetime.client as c\n"
         "c.Client('http://127.0.0.1:1'), c.Client('https://x.test', token='t')\n"

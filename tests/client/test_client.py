@@ -1,4 +1,4 @@
-"""The client against a transport that answers as told: what is sent, and what errors become."""
+"""The client with scripted answers: the requests that it sends, and its errors."""
 
 import json
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from duetime.client import (
     Submitted,
     Unreachable,
 )
-from lambdas.core.errors import DuetimeError
-from tests.client.script import Script, ok
+from duetime.core.errors import DuetimeError
+from tests.client.scripted_server import Script, ok
 
 PROBLEM = {"content-type": "application/problem+json"}
 HELLO = {"type": "python", "handler": "demo.hello"}
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only during a sleep."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -104,13 +104,15 @@ def test_a_filter_may_be_a_datetime() -> None:
 @pytest.mark.parametrize(
     ("fields", "name", "why"),
     [
-        ({"run_at": datetime(2030, 1, 1)}, "run_at", "a datetime without a time zone may mean any"),
+        ({"run_at": datetime(2030, 1, 1)}, "run_at", "a datetime needs a time zone"),
         ({"payload": [{"raw": b"x"}]}, "payload.0.raw", "bytes are not JSON"),
         ({"payload": {"f": open}}, "payload.f", "is not JSON; use its id, or str() of it"),
         ({"delay": float("inf")}, "delay", "inf is not JSON"),
     ],
 )
-def test_what_cannot_be_sent_is_refused_before_it_is_sent(fields: Any, name: str, why: str) -> None:
+def test_value_that_json_lacks_is_refused_before_it_is_sent(
+    fields: Any, name: str, why: str
+) -> None:
     script = Script(ok({"id": "t1"}, 201))
     with pytest.raises(BadArgument, match=f"^{name}: .*") as caught:
         script.client().submit(target=HELLO, **fields)
@@ -151,12 +153,12 @@ def test_the_environment_names_the_address(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     "text", ["nowhere", "ftp://x", "http://", "http://x:many", "127.0.0.1:8080"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_bad_address_is_refused(text: str) -> None:
     with pytest.raises(BadAddress, match="is not an address"):
         Client(text)
 
 
-def test_only_what_was_asked_for_is_in_the_query() -> None:
+def test_query_has_only_the_given_parameters() -> None:
     script = Script(ok({"items": [], "next_cursor": None}))
     script.client().page(status="DEAD", limit=5)
     assert dict(script.asked[0].url.params) == {"status": "DEAD", "limit": "5"}
@@ -209,7 +211,7 @@ def test_a_problem_becomes_an_error_with_its_fields() -> None:
         (httpx.Response(404, json={"title": None}), "HTTP 404"),
     ],
 )
-def test_a_gateway_refuses_in_its_own_words(answer: httpx.Response, words: str) -> None:
+def test_error_of_a_gateway_keeps_its_message(answer: httpx.Response, words: str) -> None:
     with pytest.raises(ApiError) as caught:
         Script(answer).client().get("t1")
     assert str(caught.value) == words
@@ -231,17 +233,17 @@ def test_no_answer_says_what_to_do(reason: Exception, url: str, remedy: str) -> 
     assert isinstance(caught.value, DuetimeError)
 
 
-def test_a_slow_answer_is_told_from_none() -> None:
+def test_slow_answer_is_distinguished_from_none() -> None:
     with pytest.raises(Unreachable, match="No answer within 10 s at http"):
         Script(httpx.ReadTimeout("slow")).client().health()
 
 
-def test_another_server_on_the_port_is_found_out() -> None:
+def test_server_that_is_not_duetime_is_recognised() -> None:
     with pytest.raises(Unreachable, match="not Duetime"):
         Script(httpx.Response(200, text="<html>hello</html>")).client().health()
 
 
-def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "bogus://proxy.test:1")
     Client("http://127.0.0.1:1")
     with pytest.raises(ValueError, match="bogus"):
@@ -271,15 +273,15 @@ def test_wait_gives_up_at_its_time_and_not_a_poll_later() -> None:
     assert caught.value.task["status"] == "RUNNING"
 
 
-def test_wait_looks_once_more_when_its_time_is_up() -> None:
+def test_wait_reads_once_more_at_its_timeout() -> None:
     assert wait(statuses("RUNNING", "SUCCEEDED"), Clock(), poll=9.0, timeout=1) == "SUCCEEDED"
 
 
-def test_a_status_that_is_not_known_yet_is_waited_out() -> None:
+def test_wait_goes_on_at_an_unknown_status() -> None:
     assert wait(statuses("PAUSED", "SUCCEEDED"), Clock()) == "SUCCEEDED"
 
 
-def test_follow_tells_every_reading() -> None:
+def test_follow_yields_every_reading() -> None:
     clock = Clock()
     script = statuses("PENDING", "RUNNING", "DEAD")
     client = script.client(sleep=clock.sleep, clock=clock)
@@ -290,32 +292,35 @@ NOBODY = httpx.ConnectError("no")
 
 
 def patient(clock: Clock, *answers: httpx.Response | Exception) -> tuple[Client, list[str]]:
-    told: list[str] = []
+    reported: list[str] = []
     client = Script(*answers).client(
-        sleep=clock.sleep, clock=clock, patience=3, on_silence=lambda error: told.append(str(error))
+        sleep=clock.sleep,
+        clock=clock,
+        patience=3,
+        on_silence=lambda error: reported.append(str(error)),
     )
-    return client, told
+    return client, reported
 
 
-def test_a_restart_is_waited_out_and_told_once() -> None:
+def test_follow_outlives_a_restart_and_reports_it_once() -> None:
     clock = Clock()
     running, ended = (ok({"id": "t1", "status": name}) for name in ("RUNNING", "DEAD"))
-    client, told = patient(clock, running, NOBODY, NOBODY, running, NOBODY, ended)
+    client, reported = patient(clock, running, NOBODY, NOBODY, running, NOBODY, ended)
     assert client.wait("t1", poll=1)["status"] == "DEAD"
-    assert [words[:24] for words in told] == ["Duetime does not answer "] * 2
+    assert [words[:24] for words in reported] == ["Duetime does not answer "] * 2
     assert clock.now == 5
 
 
-def test_patience_ends() -> None:
+def test_follow_gives_up_after_its_patience() -> None:
     clock = Clock()
-    client, told = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
+    client, reported = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
     with pytest.raises(Unreachable):
         client.wait("t1", poll=2)
     assert clock.slept == [2, 2, 1]
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
-def test_patience_does_not_outlast_the_timeout() -> None:
+def test_follow_gives_up_at_its_timeout_before_its_patience() -> None:
     clock = Clock()
     client, _ = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
     with pytest.raises(Unreachable):
@@ -323,15 +328,15 @@ def test_patience_does_not_outlast_the_timeout() -> None:
     assert clock.now == 2
 
 
-def test_who_never_answered_is_not_waited_for() -> None:
+def test_follow_fails_at_once_if_the_first_read_fails() -> None:
     clock = Clock()
-    client, told = patient(clock, NOBODY)
+    client, reported = patient(clock, NOBODY)
     with pytest.raises(Unreachable):
         client.wait("t1")
-    assert (clock.slept, told) == ([], [])
+    assert (clock.slept, reported) == ([], [])
 
 
 @pytest.mark.parametrize(("status", "replayed"), [(201, False), (200, True)])
-def test_a_replayed_key_is_told(status: int, replayed: bool) -> None:
+def test_submit_once_reports_a_replayed_key(status: int, replayed: bool) -> None:
     submitted = Script(ok({"id": "t1"}, status)).client().submit_once(target=HELLO)
     assert submitted == Submitted({"id": "t1"}, replayed=replayed)  # type: ignore[typeddict-item]

@@ -1,4 +1,4 @@
-"""Dead letters, against a transport that answers as told."""
+"""Dead letters, with scripted answers."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 from duetime.client import ApiError
 from duetime.client import dead_letters as module
-from tests.client.script import Script, ok
+from tests.client.scripted_server import Script, ok
 
 
 def bodies(script: Script) -> list[Any]:
@@ -21,7 +21,7 @@ def answer(redriven: int, *left: str, cursor: str | None = None) -> httpx.Respon
     return ok({**body, "next_cursor": cursor})
 
 
-def test_retry() -> None:
+def test_retry_calls_the_api() -> None:
     script = Script(ok({"id": "t/1", "status": "RETRYING"}))
     assert script.client().retry("t/1")["status"] == "RETRYING"
     [request] = script.asked
@@ -29,7 +29,7 @@ def test_retry() -> None:
     assert request.content == b""
 
 
-def test_a_page_asks_only_for_what_was_said() -> None:
+def test_page_has_only_the_given_parameters() -> None:
     script = Script(ok({"items": [{"id": "a"}], "next_cursor": "c"}))
     letters = script.client().dead_letters
     page = letters.page(error_type="E", died_after="2026-11-16T09:00:00+01:00", limit=5)
@@ -68,7 +68,7 @@ def test_a_redrive_goes_on_until_it_is_done_and_sums_up() -> None:
     assert {r.url.path for r in script.asked} == {"/v1/dead-letters/redrive"}
 
 
-def test_everything_must_be_said() -> None:
+def test_redrive_of_everything_must_be_explicit() -> None:
     script = Script(answer(1))
     letters = script.client().dead_letters
     letters.redrive(everything=True)
@@ -76,14 +76,14 @@ def test_everything_must_be_said() -> None:
     assert ["all" in body for body in bodies(script)] == [True, False]
 
 
-def test_a_dry_run_says_that_it_is_one() -> None:
+def test_dry_run_is_sent_and_returned() -> None:
     script = Script(answer(3))
     assert script.client().dead_letters.redrive(everything=True, dry_run=True)["dry_run"]
     assert bodies(script)[0]["dry_run"] is True
 
 
-def test_ids_go_in_several_calls_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+def test_ids_are_redriven_in_several_calls_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REDRIVE_BATCH", 2)
     script = Script(answer(2), answer(0, "c"))
     total = script.client().dead_letters.redrive(ids=["a", "b", "a", "c"])
     assert (total["redriven"], [left["id"] for left in total["not_redriven"]]) == (2, ["c"])
@@ -91,13 +91,13 @@ def test_ids_go_in_several_calls_each_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert not any("limit" in body for body in bodies(script))
 
 
-def test_no_ids_are_nothing_to_do() -> None:
+def test_redrive_of_no_ids_makes_no_call() -> None:
     script = Script(answer(9))
     assert script.client().dead_letters.redrive(ids=[])["redriven"] == 0
     assert script.asked == []
 
 
-def test_what_came_before_an_error_is_told() -> None:
+def test_parts_before_an_error_are_yielded() -> None:
     script = Script(answer(100, cursor="1"), httpx.Response(503, json={"title": "Try again"}))
     parts = script.client().dead_letters.redrive_in_parts(everything=True)
     assert next(parts)["redriven"] == 100

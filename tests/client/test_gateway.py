@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from duetime.client import ApiError, Throttled, Unreachable
-from tests.client.script import Script, ok
+from tests.client.scripted_server import Script, ok
 from tests.gateway import REGION, keys_in_the_environment
 
 URL = "https://tasks.test"
@@ -21,8 +21,8 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def says(status: int, message: str | None = None, **headers: str) -> httpx.Response:
-    told = None if message is None else {"message": message}
-    return httpx.Response(status, json=told, headers=headers)
+    body = None if message is None else {"message": message}
+    return httpx.Response(status, json=body, headers=headers)
 
 
 def refused(answer: httpx.Response, access: Any) -> ApiError:
@@ -60,15 +60,15 @@ def test_a_403_says_what_to_do(access: Any, said: str, remedy: str) -> None:
         (TOKEN, "get a new token and set DUETIME_TOKEN, or unset it to sign"),
     ],
 )
-def test_forbidden_is_said_once(access: Any, words: str) -> None:
+def test_title_is_not_repeated_as_the_message(access: Any, words: str) -> None:
     assert str(refused(says(403, "Forbidden"), access)) == f"Forbidden: {words}"
     assert str(refused(says(403), access)) == f"Forbidden: {words}"
 
 
 @pytest.mark.parametrize("access", [NOTHING, SIGNED])
-def test_a_401_wants_a_token(access: Any) -> None:
+def test_401_asks_for_a_token(access: Any) -> None:
     words = str(refused(says(401, "Unauthorized"), access))
-    assert words == "Unauthorized: it wants a token: set DUETIME_TOKEN"
+    assert words == "Unauthorized: the API needs a token: set DUETIME_TOKEN"
 
 
 def test_a_token_that_has_expired() -> None:
@@ -79,7 +79,7 @@ def test_a_token_that_has_expired() -> None:
     )
 
 
-def test_what_duetime_itself_says_stands() -> None:
+def test_problem_of_duetime_is_not_replaced() -> None:
     problem = httpx.Response(403, json={"title": "Another site", "detail": "not allowed"})
     assert str(refused(problem, SIGNED)) == "Another site: not allowed"
 
@@ -90,7 +90,7 @@ def test_a_gateway_that_got_no_answer(status: int) -> None:
         Script(says(status, "Service Unavailable")).client(URL).health()
     assert str(caught.value) == (
         "The gateway says 'Service Unavailable' at https://tasks.test; "
-        "look how Duetime is doing, then try again"
+        "check the health of Duetime, then try again"
     )
 
 
@@ -106,11 +106,11 @@ def test_throttled() -> None:
 
 
 @pytest.mark.parametrize("answer", [says(429), says(503)])
-def test_who_waits_for_a_task_waits_that_out(answer: httpx.Response) -> None:
+def test_wait_outlives_throttling(answer: httpx.Response) -> None:
     running, ended = (ok({"id": "t1", "status": name}) for name in ("RUNNING", "DEAD"))
-    told: list[str] = []
+    reported: list[str] = []
     client = Script(running, answer, answer, ended).client(
-        sleep=lambda _: None, on_silence=lambda error: told.append(str(error))
+        sleep=lambda _: None, on_silence=lambda error: reported.append(str(error))
     )
     assert client.wait("t1")["status"] == "DEAD"
-    assert len(told) == 1
+    assert len(reported) == 1

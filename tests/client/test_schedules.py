@@ -1,4 +1,4 @@
-"""Schedules, against a transport that answers as told."""
+"""Schedules, with scripted answers."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from duetime.client import ApiError, FieldError, Schedules, Submitted, fields_of
-from tests.client.script import Script, ok
+from tests.client.scripted_server import Script, ok
 
 TEN_SECONDS: Any = {"type": "rate", "every": 10}
 HELLO: Any = {"target": {"type": "python", "handler": "demo.hello"}}
@@ -31,7 +31,7 @@ def test_create_sends_the_fields_and_returns_the_schedule() -> None:
 
 
 @pytest.mark.parametrize(("status", "replayed"), [(201, False), (200, True)])
-def test_a_key_goes_as_a_header_and_a_replay_is_told(status: int, replayed: bool) -> None:
+def test_key_is_sent_as_a_header_and_a_replay_is_reported(status: int, replayed: bool) -> None:
     script = Script(ok({"id": "s1"}, status))
     made = script.client().schedules.create_once(idempotency_key="k", rule=TEN_SECONDS, task=HELLO)
     assert made == ({"id": "s1"}, replayed)
@@ -117,7 +117,7 @@ Call = Callable[[Schedules], Any]
         (lambda s: s.get("../tasks"), "GET /v1/schedules/..%2Ftasks", None),
     ],
 )
-def test_every_call_asks_for_what_it_means(call: Call, asked: str, sent: Any) -> None:
+def test_every_method_calls_its_endpoint(call: Call, asked: str, sent: Any) -> None:
     script = Script(ok({"answer": 1}))
     assert call(script.client().schedules) == {"answer": 1}
     [request] = script.asked
@@ -160,7 +160,7 @@ def test_the_tasks_of_a_schedule() -> None:
         ("rule", None),
     ],
 )
-def test_a_problem_says_where_in_the_expression_it_is(field: str, text: str | None) -> None:
+def test_error_has_the_position_in_the_expression(field: str, text: str | None) -> None:
     cron: Any = {"type": "cron", "expression": "0 25 * * *"}
     rules = [cron, {**cron, "expression": "0 9 * * 8"}]
     error = {"field": field, "message": "hour: 25 is not from 0 to 23", "position": 3}
@@ -170,9 +170,14 @@ def test_a_problem_says_where_in_the_expression_it_is(field: str, text: str | No
     assert caught.value.errors == (FieldError(field, error["message"], 3, text),)  # type: ignore[arg-type]
 
 
-def test_what_was_submitted_can_be_submitted_again() -> None:
+def test_fields_of_a_schedule_can_be_submitted_again() -> None:
     given: Any = {"name": "n", "rule": TEN_SECONDS, "task": HELLO, "ends_at": None}
-    told = {"status": "active", "version": 3, "next_fire_at": None, "last_fired_at": None}
-    told |= {"runs": 7, "last_error": None, "note": None, "description": "every 10 seconds"}
+    returned_only = {"status": "active", "version": 3, "next_fire_at": None, "last_fired_at": None}
+    returned_only |= {
+        "runs": 7,
+        "last_error": None,
+        "note": None,
+        "description": "every 10 seconds",
+    }
     times = {"created_at": "x", "updated_at": "y"}
-    assert fields_of({"id": "s1", **given, **told, **times}) == given
+    assert fields_of({"id": "s1", **given, **returned_only, **times}) == given

@@ -85,7 +85,7 @@ def with_header(name: str, value: str) -> Asked:
         with_header("authorization", LIST_USERS.headers["authorization"].replace("AKID", "AKIE")),
     ],
 )
-def test_what_was_tampered_with_is_refused(asked: Asked) -> None:
+def test_tampered_request_is_refused(asked: Asked) -> None:
     assert signer(asked) is None
 
 

@@ -1,20 +1,21 @@
 """One suite for the ports, over every backend."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from duetime.aws import clients
+from duetime.aws.provision import VISIBILITY
+from duetime.core.ports import CursorStore, TaskStore
+from duetime.core.schedules.ports import ScheduleStore
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
-from lambdas.aws.resources import VISIBILITY
-from lambdas.core.ports import CursorStore, TaskStore
-from lambdas.core.schedules.ports import ScheduleStore
 from tests import backends
 from tests.backends import Lanes, Stores
-from tests.factories import SteppedClock
+from tests.factories import SteppedClock, an_id
 from tests.world import stepped_sqs
 
 
@@ -32,22 +33,31 @@ def moto_sqs() -> Iterator[Any]:
 
 @pytest.fixture
 def test_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A local server takes any credentials, but wants some."""
+    """A local server accepts any credentials, but requires some."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
 
 
+OpenStores = Callable[[], AbstractContextManager[Stores]]
+
+
 @pytest.fixture(params=backends.STORES)
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
-    if request.param == "embedded":
-        opened = backends.embedded_stores(tmp_path / "duetime.db")
-    elif request.param == "moto":
-        opened = backends.dynamo_stores(request.getfixturevalue("moto_dynamodb"))
+def open_stores(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStores:
+    """Opens new, empty stores on each call."""
+    if request.param == "sqlite":
+        return lambda: backends.sqlite_stores(tmp_path / f"{an_id()}.db")
+    if request.param == "moto":
+        dynamodb = request.getfixturevalue("moto_dynamodb")
     else:
         request.getfixturevalue("test_credentials")
-        opened = backends.dynamo_stores(clients.dynamodb(backends.DYNAMODB_ENDPOINT))
-    with opened as stores:
+        dynamodb = clients.dynamodb(backends.DYNAMODB_ENDPOINT)
+    return lambda: backends.dynamo_stores(dynamodb)
+
+
+@pytest.fixture
+def stores(open_stores: OpenStores) -> Iterator[Stores]:
+    with open_stores() as stores:
         yield stores
 
 
@@ -68,14 +78,14 @@ def cursors(stores: Stores) -> CursorStore:
 
 @pytest.fixture
 def visibility() -> int:
-    """For how many seconds a queue hides what was received; a test may set its own."""
+    """Seconds for which a queue hides a received message; a test may set its own."""
     return VISIBILITY
 
 
 @pytest.fixture(params=backends.LANES)
 def lanes(request: pytest.FixtureRequest, visibility: int) -> Iterator[Lanes]:
-    """Time is stepped, but at an endpoint that is not ours."""
-    if request.param == "embedded":
+    """The clock is stepped, except at a real endpoint."""
+    if request.param == "memory":
         yield backends.memory_lanes()
     elif request.param == "moto":
         clock = SteppedClock()

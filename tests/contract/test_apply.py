@@ -1,23 +1,23 @@
-"""What a condition looks at, field by field; and what becomes of a change that is refused."""
+"""Conditional changes: every field of a condition, and refused changes."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lambdas.core.change import Applied, Change, Expect, Refused
-from lambdas.core.lifecycle import Status, Step, sources
-from lambdas.core.ports import TaskStore
-from lambdas.core.rules import Rules
-from lambdas.core.steps.cancel import request_cancel
-from lambdas.core.steps.lease import renew
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND
-from tests.factories import NOW, RULES, a_running_task, a_sent_task, a_spec, a_task, an_id
+from duetime.core.change import Applied, Change, Expect, Refused
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.ports import TaskStore
+from duetime.core.steps.cancel import request_cancel
+from duetime.core.steps.lease import renew
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, SECOND
+from duetime.core.wake_policy import WakePolicy
+from tests.factories import NOW, WAKE_POLICY, a_running_task, a_sent_task, a_spec, a_task, an_id
 
 
 def a_change(task: Task, **expected: Any) -> Change:
-    """One that any status but a finished one may take."""
+    """A change that every status but a finished one allows."""
     statuses = expected.pop("statuses", sources(Step.WATCH))
     expect = Expect(statuses=statuses, **expected)
     return Change(step=Step.WATCH, task_id=task.id, expect=expect, sets={"sends": 9})
@@ -81,7 +81,7 @@ def test_a_change_that_does_not_hold_is_refused(store: TaskStore, case: str):
 
 
 @pytest.mark.parametrize("field", ["wake", "holder", "lease_until"])
-def test_what_is_absent_equals_nothing(store: TaskStore, field: str):
+def test_an_absent_attribute_equals_no_value(store: TaskStore, field: str):
     task = a_task(wake=None)
     store.put([task])
     expected = {field: getattr(a_running_task(), field)}
@@ -96,10 +96,12 @@ def test_what_is_absent_equals_nothing(store: TaskStore, field: str):
         (1, 0, True),
         (0, 0, False),
         (-1, 0, False),
-        (-1, 1, True),  # what has started does not expire any more
+        (-1, 1, True),  # a task that has started does not expire
     ],
 )
-def test_expiry(store: TaskStore, expires_in: int | None, attempt: int, holds: bool):
+def test_a_change_that_expects_an_unexpired_task(
+    store: TaskStore, expires_in: int | None, attempt: int, holds: bool
+):
     expires_at = None if expires_in is None else NOW + expires_in
     task = a_sent_task(spec=a_spec(run_at=NOW, expires_at=expires_at), attempt=attempt)
     store.put([task])
@@ -109,7 +111,7 @@ def test_expiry(store: TaskStore, expires_in: int | None, attempt: int, holds: b
     assert isinstance(answer, Applied) is holds
 
 
-def test_a_change_of_nothing_is_refused(store: TaskStore):
+def test_a_change_of_a_missing_task_is_refused(store: TaskStore):
     assert store.apply([a_change(a_task(id=an_id()))]) == [Refused(None)]
 
 
@@ -127,10 +129,12 @@ def test_changes_are_answered_each_alone_and_in_order(store: TaskStore):
     assert answers == expected
 
 
-def test_a_change_made_again_is_our_own(store: TaskStore):
+def test_a_repeated_change_is_applied(store: TaskStore):
     task = a_running_task()
     store.put([task])
-    moved = Rules(shards=2).wake(task.wake.kind, task.id, task.lane, task.wake.at + SECOND, now=NOW)
+    moved = WakePolicy(shards=2).wake(
+        task.wake.kind, task.id, task.lane, task.wake.at + SECOND, now=NOW
+    )
     change = replace(a_change(task, wake=task.wake), sets={"wake": moved})
     after = change.applied_to(task)
 
@@ -138,14 +142,17 @@ def test_a_change_made_again_is_our_own(store: TaskStore):
     assert store.apply([change]) == [Applied(after)]
 
 
-def test_a_change_made_again_is_known_after_a_request_to_cancel(store: TaskStore):
+def test_a_repeated_change_is_applied_after_a_request_to_cancel(store: TaskStore):
     task = a_running_task()
     store.put([task])
     change = Change(
         step=Step.WATCH,
         task_id=task.id,
         expect=Expect(statuses=sources(Step.WATCH), wake=task.wake),
-        sets={"wake": RULES.wake(task.wake.kind, task.id, task.lane, NOW, now=NOW), "skips": 1},
+        sets={
+            "wake": WAKE_POLICY.wake(task.wake.kind, task.id, task.lane, NOW, now=NOW),
+            "skips": 1,
+        },
     )
     asked = Change(
         step=Step.REQUEST_CANCEL,
@@ -159,7 +166,7 @@ def test_a_change_made_again_is_known_after_a_request_to_cancel(store: TaskStore
     assert store.apply([change]) == [cancelled]
 
 
-def test_the_same_lease_of_another_holder_is_not_ours(store: TaskStore):
+def test_the_same_lease_of_another_holder_is_refused(store: TaskStore):
     old = a_running_task()
     renewal = renew(old, now=NOW + MINUTE)
     task = replace(old, holder="another", attempt=2, lease_until=renewal.sets["lease_until"])
@@ -168,17 +175,17 @@ def test_the_same_lease_of_another_holder_is_not_ours(store: TaskStore):
     assert store.apply([renewal]) == [Refused(task)]
 
 
-def test_a_request_to_cancel_finds_no_traces_in_a_finished_task(store: TaskStore):
+def test_a_repeated_request_to_cancel_is_refused_for_a_finished_task(store: TaskStore):
     task = a_task(status=Status.SUCCEEDED, wake=None, cancel_requested=True)
     store.put([task])
 
     assert store.apply([request_cancel(task.id, now=NOW)]) == [Refused(task)]
 
 
-def test_a_later_change_is_not_ours(store: TaskStore):
+def test_a_repeated_change_is_refused_after_a_later_one(store: TaskStore):
     task = a_running_task()
     store.put([task])
     late = renew(task, now=NOW + 20 * SECOND)
     [newer] = store.apply([replace(late, sets={"lease_until": NOW, "holder": "another"})])
 
-    assert store.apply([late]) == [Refused(newer.task)]
+    assert store.apply([late]) == [Refused(newer.stored)]

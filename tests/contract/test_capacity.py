@@ -1,5 +1,5 @@
-"""A second opinion on the bill: DynamoDB Local, which is AWS's own code, tells the units of every
-write. It says nothing of a refused one, and bills nothing for a read that finds nothing; AWS
+"""A second opinion on the bill: DynamoDB Local, which is AWS's own code, reports the units of every
+write. It does not report a refused write, and bills nothing for a read that finds nothing; AWS
 does (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html),
 so `bench.billing` does too."""
 
@@ -11,26 +11,26 @@ from typing import Any
 import pytest
 
 from bench.billing.meter import Meter
-from bench.billing.units import WRITTEN_AT_ONCE, size_of
-from lambdas.aws import clients, schema
-from lambdas.aws.schedule_store import DynamoScheduleStore
-from lambdas.core.change import Applied, Change
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Outcome
-from lambdas.core.ports import TaskStore
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.schedules.ledger import Expected, LedgerRow, LedgerSpan
-from lambdas.core.schedules.ports import ScheduleStore
-from lambdas.core.steps.claim import claim
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Task, TaskError
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind
+from bench.billing.units import WRITE_UNIT, size_of
+from duetime.aws import clients, schema
+from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.core.change import Applied, Change
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Outcome
+from duetime.core.ports import TaskStore
+from duetime.core.retry import RetryPolicy
+from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.steps.claim import claim
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task, TaskError
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wakes import WakeKind
 from tests import backends
 from tests.aws.stored import a_store
-from tests.factories import NOW, RULES, SteppedClock, a_draw, a_schedule, a_spec, a_task
+from tests.factories import NOW, WAKE_POLICY, SteppedClock, a_draw, a_schedule, a_spec, a_task
 
 SERVERS = [name for name in backends.STORES if name == "dynamodb_endpoint"]
 ERROR = TaskError(type="ValueError", message="no " * 100, traceback="x" * 1_200)
@@ -38,8 +38,8 @@ FAILED = Failure(outcome=Outcome.FAILED, error=ERROR)
 
 
 @dataclass
-class Told:
-    """What the server says that it has billed for writes, by place."""
+class ReportedCapacity:
+    """Records the units that the server has billed for writes, by table and index."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -52,8 +52,8 @@ class Told:
         params["ReturnConsumedCapacity"] = "INDEXES"
 
     def _note(self, parsed: Mapping[str, Any], **_: Any) -> None:
-        told = parsed["ConsumedCapacity"]  # of a batch a list, by table
-        for consumed in told if isinstance(told, list) else [told]:
+        reported = parsed["ConsumedCapacity"]  # a batch returns a list, by table
+        for consumed in reported if isinstance(reported, list) else [reported]:
             places = {"table": consumed["Table"], **consumed.get("GlobalSecondaryIndexes", {})}
             units = {f"write.{name}": at["CapacityUnits"] for name, at in places.items()}
             self.counts.update(units)
@@ -66,18 +66,18 @@ class Billed:
     store: TaskStore
     schedules: ScheduleStore
     meter: Meter = field(default_factory=Meter)
-    told: Told = field(default_factory=Told)
+    reported: ReportedCapacity = field(default_factory=ReportedCapacity)
 
     def apply(self, change: Change) -> Task:
         [answer] = self.store.apply([change])
         assert isinstance(answer, Applied)
-        return answer.task
+        return answer.stored
 
     def agreed(self) -> Mapping[str, float]:
-        """The units of what was written since the last time, on which both must agree."""
-        counted = self.meter.taken()
+        """Returns the units of the writes since the last call, on which both must agree."""
+        counted = self.meter.take_counts()
         ours = {name: n for name, n in counted.items() if name.startswith("write.")}
-        theirs, self.told.counts = self.told.counts, Counter()
+        theirs, self.reported.counts = self.reported.counts, Counter()
         assert ours == theirs
         return {name.removeprefix("write."): count for name, count in ours.items()}
 
@@ -90,19 +90,19 @@ def billed(test_credentials: None) -> Iterator[Billed]:
         store = a_store(client, table)
         billed = Billed(client=client, table=table, store=store, schedules=schedules)
         billed.meter.attach(client)
-        billed.told.attach(client)
+        billed.reported.attach(client)
         yield billed
 
 
 @pytest.mark.parametrize(("size", "beside"), [(200, 0), (2_000, 3), (20_000, 20)])
-def test_every_write_of_a_life(billed: Billed, size: int, beside: int):
+def test_the_units_of_every_write_of_a_task(billed: Billed, size: int, beside: int):
     spec = a_spec(payload="x" * size, retry=RetryPolicy(max_attempts=2))
     task = a_task(spec=spec)
     billed.store.put([task])
     assert billed.agreed() == {"table": 1 + beside, "wake": 1, "listing": 1}
 
     assert task.wake is not None
-    task = billed.apply(claim(RULES, task.wake, now=task.due_at - MINUTE, draw=a_draw()))
+    task = billed.apply(claim(WAKE_POLICY, task.wake, now=task.due_at - MINUTE, draw=a_draw()))
     assert billed.agreed() == {"table": 1, "wake": 2}
 
     task = leased(billed, task)
@@ -111,7 +111,7 @@ def test_every_write_of_a_life(billed: Billed, size: int, beside: int):
     task = billed.apply(renew(task, now=task.due_at + SECOND))
     assert billed.agreed() == {"table": 1}
 
-    task = billed.apply(fail(RULES, task, FAILED, now=task.due_at + SECOND, draw=a_draw()))
+    task = billed.apply(fail(WAKE_POLICY, task, FAILED, now=task.due_at + SECOND, draw=a_draw()))
     assert billed.agreed() == {"table": 1 + 2, "wake": 2}, "the error is two units long"
 
     task = leased(billed, task)
@@ -119,10 +119,10 @@ def test_every_write_of_a_life(billed: Billed, size: int, beside: int):
     billed.store.keep_attempt(task.id, task.previous)
     assert billed.agreed() == {"table": 1 + 2}
 
-    task = billed.apply(fail(RULES, task, FAILED, now=task.due_at + SECOND, draw=a_draw()))
+    task = billed.apply(fail(WAKE_POLICY, task, FAILED, now=task.due_at + SECOND, draw=a_draw()))
     assert billed.agreed() == {"table": 1 + 2, "wake": 1, "dead": 1}
 
-    task = billed.apply(revive(RULES, task, now=task.due_at + HOUR, draw=a_draw()))
+    task = billed.apply(revive(WAKE_POLICY, task, now=task.due_at + HOUR, draw=a_draw()))
     assert billed.agreed() == {"table": 1, "wake": 1, "dead": 1}
 
     task = leased(billed, task)
@@ -133,15 +133,15 @@ def test_every_write_of_a_life(billed: Billed, size: int, beside: int):
 
 
 @pytest.mark.parametrize(("size", "beside"), [(100, 0), (2_000, 3), (200_000, 196)])
-def test_every_write_of_a_schedule(billed: Billed, size: int, beside: int):
+def test_the_units_of_every_write_of_a_schedule(billed: Billed, size: int, beside: int):
     schedule = a_schedule(task=a_spec(payload="x" * size))
     billed.schedules.put([schedule])
     assert billed.agreed() == {"table": 1 + beside, "wake": 1, "listing": 1}
 
-    wake = RULES.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, NOW + HOUR, now=NOW)
+    wake = WAKE_POLICY.wake(WakeKind.SCHEDULE, schedule.id, schedule.plan.lane, NOW + HOUR, now=NOW)
     schedule = replace(schedule, revision=2, wake=wake, put_at=(NOW, NOW + 1), runs=1)
     billed.schedules.put([schedule])
-    assert billed.agreed() == {"table": 1, "wake": 2}, "whatever the payload"
+    assert billed.agreed() == {"table": 1, "wake": 2}, "for any payload"
 
     billed.schedules.put([replace(schedule, revision=3, active=schedule.id)])
     assert billed.agreed() == {"table": 1}, "its wake is where it was"
@@ -156,22 +156,22 @@ def test_every_entry_of_a_ledger_is_one_unit(billed: Billed):
         schedule_id=schedule.id,
         fire_time=NOW,
         version=1,
-        outcome=Expected.FIRED,
+        outcome=LedgerOutcome.FIRED,
         task_id=schedule.id,
     )
     span = LedgerSpan(
         schedule_id=schedule.id,
         start=NOW,
         until=NOW + HOUR,
-        outcome=Expected.PAUSED,
+        outcome=LedgerOutcome.PAUSED,
         recurrence=schedule.plan.recurrence,
     )
-    billed.schedules.note([row, span], NOW)
+    billed.schedules.write_ledger([row, span], NOW)
 
     assert billed.agreed() == {"table": 2}
 
 
-def test_a_schedule_that_is_deleted(billed: Billed):
+def test_deleting_a_schedule_costs_as_calculated(billed: Billed):
     schedule = a_schedule(task=a_spec(payload="x" * 2_000))
     billed.schedules.put([schedule])
     billed.agreed()
@@ -197,7 +197,7 @@ def leased(billed: Billed, task: Task) -> Task:
 )
 def test_the_size_of_an_item_to_the_byte(billed: Billed, value: Any):
     item = {schema.PK: {"S": "x"}, schema.SK: {"S": "x"}, "é": value, schema.TEXT: {"S": ""}}
-    for size, units in [(WRITTEN_AT_ONCE, 1), (WRITTEN_AT_ONCE + 1, 2)]:
+    for size, units in [(WRITE_UNIT, 1), (WRITE_UNIT + 1, 2)]:
         text = "x" * (size - size_of(item))
         billed.client.put_item(TableName=billed.table, Item=item | {schema.TEXT: {"S": text}})
         assert billed.agreed() == {"table": units}

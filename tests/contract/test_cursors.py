@@ -1,10 +1,10 @@
 from dataclasses import replace
 
-from duetime.embedded.cursors import _state as embedded_state
-from lambdas.aws import schema
-from lambdas.aws.cursor_store import _read as dynamo_state
-from lambdas.core.ports import Chain, CursorStore, SliceState
-from lambdas.core.times import DAY
+from duetime.aws import schema
+from duetime.aws.cursor_store import _read as read_dynamo
+from duetime.core.ports import Chain, CursorStore, SliceState
+from duetime.core.times import DAY
+from duetime.sqlite.cursor_store import _read as read_sqlite
 from tests.factories import NOW
 
 FIRST = SliceState(
@@ -60,7 +60,7 @@ def test_a_fence_from_the_future_is_refused(cursors: CursorStore):
     assert cursors.load(0) == FIRST
 
 
-def test_a_save_made_again_is_our_own(cursors: CursorStore):
+def test_a_repeated_save_is_applied(cursors: CursorStore):
     cursors.save(0, FIRST)
 
     assert cursors.save(0, FIRST)
@@ -70,5 +70,5 @@ def test_a_state_of_an_earlier_version_is_read():
     text = '{"fence": 1, "cursors": {"0": 29913660}, "swept": 5}'
     row = {schema.FENCE: {"N": "1"}, schema.TEXT: {"S": text}}
 
-    assert embedded_state(text) == dynamo_state(row)
-    assert embedded_state(text) == SliceState(fence=1, cursors={0: 29_913_660}, swept=5)
+    assert read_sqlite(text) == read_dynamo(row)
+    assert read_sqlite(text) == SliceState(fence=1, cursors={0: 29_913_660}, swept=5)

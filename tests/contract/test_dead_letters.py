@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.core import dead as module
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.ports import DeadListing, TaskStore
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.record import Failure, fail
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Attempt, Task, TaskError
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_spec, a_task, an_id
+from duetime.core import dead_letters as module
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import DeadListing, TaskStore
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.lease import lease
+from duetime.core.steps.record import Failure, fail
+from duetime.core.steps.revive import revive
+from duetime.core.task import Attempt, Task, TaskError
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_spec, a_task, an_id
 
 
 def a_dead_task(
@@ -96,14 +96,14 @@ def test_pages_neither_skip_nor_repeat(store: TaskStore, limit: int):
     assert max(len(page) for page in read) == min(limit, 24)
 
 
-def test_many_that_died_at_once(store: TaskStore):
+def test_many_tasks_that_died_in_one_instant_are_all_listed(store: TaskStore):
     tasks = [a_dead_task() for _ in range(40)]
     store.put(tasks)
 
     assert all_dead(store, limit=3) == newest_first(tasks)
 
 
-def test_all_namespaces_unless_one_is_named(store: TaskStore):
+def test_dead_letters_of_all_namespaces_are_listed_unless_one_is_named(store: TaskStore):
     mine = [a_dead_task(NOW - n, namespace="mine") for n in range(3)]
     theirs = [a_dead_task(NOW - n, namespace="theirs") for n in range(3)]
     store.put([*mine, *theirs])
@@ -165,7 +165,7 @@ def test_a_span_may_reach_beyond_every_task(store: TaskStore, far: int):
     assert all_dead(store, before=far) == ([task] if far > NOW else [])
 
 
-def test_filters_go_together(store: TaskStore):
+def test_filters_of_dead_letters_combine(store: TaskStore):
     wanted = [a_dead_task(NOW - n * HOUR, error="Lost", namespace="mine") for n in range(6)]
     others = [
         a_dead_task(NOW - n * HOUR, error=error, namespace=namespace)
@@ -186,10 +186,8 @@ def test_filters_go_together(store: TaskStore):
     assert read == wanted[1:5]
 
 
-def test_a_page_looks_at_so_many_tasks_and_no_more(
-    store: TaskStore, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(module, "MOST_TASKS", 4)
+def test_a_page_reads_a_limited_number_of_tasks(store: TaskStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MAX_TASKS_READ", 4)
     last = a_dead_task(NOW - DAY, error="Lost")
     store.put([*(a_dead_task(NOW - n) for n in range(40)), last])
 
@@ -199,7 +197,7 @@ def test_a_page_looks_at_so_many_tasks_and_no_more(
     assert len(read) > 3, "short pages, each with a cursor"
 
 
-def test_what_dies_meanwhile_does_not_disturb(store: TaskStore):
+def test_a_death_between_two_pages_does_not_disturb_the_list(store: TaskStore):
     tasks = [a_dead_task(NOW - n) for n in range(3)]
     store.put(tasks)
     first = store.dead(DeadListing(limit=1))
@@ -214,14 +212,14 @@ def died(store: TaskStore, task: Task, now: int) -> Task:
     failure = Failure(
         outcome=Outcome.FAILED, error=TaskError(type="Bad", message="no"), permanent=True
     )
-    change = fail(RULES, task, failure, now=now, draw=a_draw())
+    change = fail(WAKE_POLICY, task, failure, now=now, draw=a_draw())
     [answer] = store.apply([change])
-    return answer.task
+    return answer.stored
 
 
 def revived(store: TaskStore, task: Task, now: int) -> Task:
-    [answer] = store.apply([revive(RULES, task, now=now, draw=a_draw())])
-    return answer.task
+    [answer] = store.apply([revive(WAKE_POLICY, task, now=now, draw=a_draw())])
+    return answer.stored
 
 
 def test_a_revived_task_leaves_the_list_until_it_dies_again(store: TaskStore):
@@ -237,11 +235,11 @@ def test_a_revived_task_leaves_the_list_until_it_dies_again(store: TaskStore):
     assert all_dead(store) == others
 
     [leased] = store.apply([lease(delivery_of(alive, NOW), now=alive.due_at, holder="me")])
-    again = died(store, leased.task, NOW + DAY)
+    again = died(store, leased.stored, NOW + DAY)
     assert all_dead(store) == [again, *others]
 
 
-def test_a_place_in_the_list_outlives_the_task_that_stood_there(store: TaskStore):
+def test_a_cursor_outlives_the_task_that_it_names(store: TaskStore):
     tasks = [a_dead_task(NOW - n) for n in range(3)]
     store.put(tasks)
     first = store.dead(DeadListing(limit=1))

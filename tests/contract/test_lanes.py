@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.core.delivery import Delivery, new_token
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth
-from lambdas.core.times import SECOND
+from duetime.core.delivery import Delivery, new_token
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth
+from duetime.core.times import SECOND
 from tests.backends import Lanes
 from tests.factories import an_id
 
-EARLY = 2 * SECOND  # an executor waits out this much itself
+EARLY = 2 * SECOND  # an executor waits for this rest
 SECONDS_TO_BURY = 120
 
 
@@ -33,7 +33,7 @@ def received(lanes: Lanes, lane: Lane = Lane.MEDIUM, limit: int = 10) -> list[De
     return [message.delivery for message in lanes.queue.receive(lane, limit, 0)]
 
 
-def test_what_is_sent_is_received(lanes: Lanes):
+def test_a_delivery_that_is_sent_is_received(lanes: Lanes):
     delivery = replace(a_delivery(lanes), attempt=3)
 
     assert send(lanes, delivery) == [True]
@@ -58,7 +58,7 @@ def test_each_lane_has_its_own_line(lanes: Lanes):
     }
 
 
-def test_more_than_a_batch(lanes: Lanes):
+def test_more_deliveries_than_a_batch_are_sent(lanes: Lanes):
     deliveries = [a_delivery(lanes) for _ in range(23)]
     assert send(lanes, *deliveries) == [True] * 23
 
@@ -69,7 +69,7 @@ def test_more_than_a_batch(lanes: Lanes):
     assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
 
 
-def test_no_more_than_asked_for(lanes: Lanes):
+def test_receive_returns_at_most_the_limit(lanes: Lanes):
     send(lanes, *(a_delivery(lanes) for _ in range(5)))
 
     assert len(received(lanes, limit=2)) == 2
@@ -95,7 +95,7 @@ def test_overdue_work_can_be_sent_for_later(lanes: Lanes):
     assert [d.token for d in received(lanes)] == [delivery.token]
 
 
-def test_nothing_comes_before_it_is_due_whatever_else_is_said(lanes: Lanes):
+def test_a_message_is_not_received_before_it_is_due(lanes: Lanes):
     delivery = a_delivery(lanes, due_in=600 * SECOND)
     send(lanes, replace(delivery, not_before=lanes.now()))
 
@@ -162,7 +162,7 @@ def test_a_message_handed_back_without_delay_comes_at_once(lanes: Lanes):
 
 @pytest.mark.parametrize("visibility", [2])
 def test_messages_that_are_held_do_not_come_back(lanes: Lanes):
-    """More than one call takes, of two lanes; their queues would soon show them again."""
+    """More messages than one call takes, of two lanes whose queues would soon show them again."""
     for lane in (Lane.MEDIUM, Lane.LOW):
         send(lanes, *(a_delivery(lanes, lane=lane) for _ in range(11)))
     messages = [

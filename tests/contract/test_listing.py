@@ -2,15 +2,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Listing, TaskStore
-from lambdas.core.task import Task
-from lambdas.core.times import DAY, HOUR, MINUTE
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Listing, TaskStore
+from duetime.core.task import Task
+from duetime.core.times import DAY, HOUR, MINUTE
 from tests.factories import NOW, a_spec, a_task, an_id
 
 
 def tasks_of(*created: int, namespace: str = "default", **fields: object) -> list[Task]:
-    """One for each time, newest first."""
+    """Returns a task for each time, newest first."""
     spec = a_spec(run_at=NOW + DAY, namespace=namespace)
     tasks = [a_task(spec=spec, now=at, **fields) for at in created]
     return sorted(tasks, key=lambda task: task.id, reverse=True)
@@ -54,7 +54,7 @@ def test_pages_neither_skip_nor_repeat(store: TaskStore, limit: int):
     assert max(len(page) for page in pages) == limit
 
 
-def test_many_of_one_instant(store: TaskStore):
+def test_many_tasks_of_one_instant_are_all_listed(store: TaskStore):
     tasks = tasks_of(*[NOW] * 40)
     store.put(tasks)
 
@@ -70,7 +70,7 @@ def test_a_status_is_picked_out(store: TaskStore):
     assert flat(pages) == dead
 
 
-def test_a_full_page_of_a_status_goes_on_where_it_ended(store: TaskStore):
+def test_a_page_after_a_full_page_of_a_status_starts_where_it_ended(store: TaskStore):
     dead = tasks_of(*(NOW - n * HOUR for n in range(9)), status=Status.DEAD, wake=None)
     store.put([*dead, *tasks_of(*(NOW - n * HOUR for n in range(20)))])
 
@@ -85,7 +85,7 @@ def test_a_namespace_sees_its_own(store: TaskStore):
     assert flat(read_all(store, namespace="nobody")) == []
 
 
-def test_what_is_added_meanwhile_does_not_disturb(store: TaskStore):
+def test_a_task_added_between_two_pages_does_not_disturb_the_list(store: TaskStore):
     tasks = tasks_of(NOW - 2, NOW - 3, NOW - 4)
     store.put(tasks)
     first = store.page(Listing(limit=1))
@@ -98,7 +98,7 @@ def test_what_is_added_meanwhile_does_not_disturb(store: TaskStore):
 
 @pytest.mark.parametrize("limit", [1, 3, 30])
 def test_a_list_before_a_moment_leaves_out_ids_of_a_later_one(store: TaskStore, limit: int):
-    """A run of a schedule is put ahead of its time, and has its fire time in its id."""
+    """A run of a schedule is created before its fire time, which is in its id."""
     midnight = NOW - NOW % DAY
     put_at = midnight - MINUTE
     runs = [a_task(id=an_id(put_at + n * MINUTE), now=put_at) for n in range(4)]

@@ -1,12 +1,12 @@
 from dataclasses import replace
 
-from lambdas.core.change import Applied, Refused
-from lambdas.core.lanes import Lane
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.ports import TaskStore
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.task import Progress, TaskError
-from lambdas.core.times import HOUR
+from duetime.core.change import Applied, Refused
+from duetime.core.lanes import Lane
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.ports import TaskStore
+from duetime.core.retry import RetryPolicy
+from duetime.core.task import Progress, TaskError
+from duetime.core.times import HOUR
 from tests.factories import NOW, a_running_task, a_spec, a_task, an_id
 
 LONG = "ä" * 100_000  # 200 KB of UTF-8
@@ -31,7 +31,7 @@ def a_full_spec():
             scheduled_for=NOW,
             version=3,
             overlap=OverlapPolicy.QUEUE,
-            owes=True,
+            has_follow_up=True,
             name="nächtlich",
         ),
     )
@@ -88,7 +88,7 @@ def test_a_loser_with_a_long_payload_changes_nothing(store: TaskStore):
     assert store.get([first.id]) == {first.id: first}
 
 
-def test_a_put_repeated_is_our_own(store: TaskStore):
+def test_a_repeated_put_is_applied(store: TaskStore):
     task = a_task()
     store.put([task])
 
@@ -108,7 +108,7 @@ def test_several_puts_are_answered_each_alone_and_in_order(store: TaskStore):
     assert answers == expected
 
 
-def test_of_two_with_one_id_in_a_batch_one_stands(store: TaskStore):
+def test_of_two_tasks_with_one_id_in_a_batch_one_is_stored(store: TaskStore):
     one = a_task()
     two = a_task(id=one.id)
 

@@ -1,4 +1,4 @@
-"""Many at once: of those who want the same task, one gets it."""
+"""Races: of many writers that want the same task, one wins."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -6,13 +6,13 @@ from threading import Barrier
 
 import pytest
 
-from lambdas.core.change import Answer, Applied
-from lambdas.core.delivery import delivery_of
-from lambdas.core.ports import Reservation, TaskStore
-from lambdas.core.steps.claim import claim
-from lambdas.core.steps.lease import lease
-from lambdas.core.times import SECOND
-from tests.factories import NOW, RULES, a_draw, a_sent_task, a_task, an_id
+from duetime.core.change import Answer, Applied
+from duetime.core.delivery import delivery_of
+from duetime.core.ports import Reservation, TaskStore
+from duetime.core.steps.claim import claim
+from duetime.core.steps.lease import lease
+from duetime.core.times import SECOND
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_sent_task, a_task, an_id
 
 RIVALS = 32
 ROUNDS = 3
@@ -38,15 +38,15 @@ def test_one_scanner_claims(store: TaskStore, _round: int):
     task = a_task()
     store.put([task])
     claims = [
-        claim(RULES, task.wake, now=NOW, draw=a_draw(spread=rival / RIVALS))
+        claim(WAKE_POLICY, task.wake, now=NOW, draw=a_draw(spread=rival / RIVALS))
         for rival in range(RIVALS)
     ]
 
     answers = at_once(lambda rival: store.apply([claims[rival]])[0])
 
     [winner] = winners(answers)
-    assert {answer.task.wake for answer in answers} == {winner.task.wake}
-    assert store.get([task.id]) == {task.id: winner.task}
+    assert {answer.stored.wake for answer in answers} == {winner.stored.wake}
+    assert store.get([task.id]) == {task.id: winner.stored}
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))
@@ -62,7 +62,7 @@ def test_one_executor_leases(store: TaskStore, _round: int):
     answers = at_once(take)
 
     [winner] = winners(answers)
-    assert {answer.task.holder for answer in answers} == {winner.task.holder}
+    assert {answer.stored.holder for answer in answers} == {winner.stored.holder}
     assert store.get([task.id])[task.id].attempt == 1
 
 
@@ -74,7 +74,7 @@ def test_one_submission_gets_the_key(store: TaskStore):
         for _ in range(RIVALS)
     ]
 
-    standing = at_once(lambda rival: store.reserve([wanted[rival]], NOW)[0])
+    reserved = at_once(lambda rival: store.reserve([wanted[rival]], NOW)[0])
 
-    assert len(set(standing)) == 1
-    assert standing[0] in wanted
+    assert len(set(reserved)) == 1
+    assert reserved[0] in wanted

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from lambdas.core.lifecycle import Outcome
-from lambdas.core.ports import Reservation, TaskStore
-from lambdas.core.task import Attempt, TaskError
-from lambdas.core.times import DAY
+from duetime.core.lifecycle import Outcome
+from duetime.core.ports import Reservation, TaskStore
+from duetime.core.task import Attempt, TaskError
+from duetime.core.times import DAY
 from tests.factories import NOW, a_task, an_id
 
 
@@ -41,7 +41,7 @@ def test_attempts_come_oldest_first(store: TaskStore):
     assert store.attempts(an_id()) == []
 
 
-def test_keeping_an_attempt_again_changes_nothing(store: TaskStore):
+def test_storing_an_attempt_again_changes_nothing(store: TaskStore):
     task = a_task()
     store.put([task])
     for _ in range(2):
@@ -51,7 +51,7 @@ def test_keeping_an_attempt_again_changes_nothing(store: TaskStore):
     assert store.get([task.id]) == {task.id: task}
 
 
-def test_a_free_key_is_ours(store: TaskStore):
+def test_a_free_idempotency_key_is_reserved(store: TaskStore):
     wanted = a_reservation()
 
     assert store.reserve([wanted], NOW) == [wanted]

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.ports import TaskStore
-from lambdas.core.schedules.ports import ScheduleListing, ScheduleStore
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus
-from lambdas.core.task import Task
-from lambdas.core.times import DAY, HOUR
+from duetime.core.lifecycle import Status
+from duetime.core.occurrence import Occurrence
+from duetime.core.ports import TaskStore
+from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.task import Task
+from duetime.core.times import DAY, HOUR
 from tests.backends import Stores
 from tests.contract.test_listing import flat, read_all
 from tests.factories import NOW, a_schedule, a_spec, a_task, an_id
@@ -74,7 +74,7 @@ def test_a_status_is_picked_out(schedules: ScheduleStore, limit: int):
     assert listed(schedules, status=ScheduleStatus.BROKEN, limit=limit) == []
 
 
-def test_a_status_is_that_of_now(schedules: ScheduleStore):
+def test_a_list_filters_by_the_current_status(schedules: ScheduleStore):
     [schedule] = made(schedules, 1)
     paused = replace(schedule, revision=2, status=ScheduleStatus.PAUSED, wake=None)
     schedules.put([paused])
@@ -91,7 +91,7 @@ def test_a_namespace_sees_its_own(schedules: ScheduleStore):
     assert listed(schedules) == []
 
 
-def test_what_moves_to_another_namespace_is_listed_there(schedules: ScheduleStore):
+def test_a_schedule_that_moves_to_another_namespace_is_listed_there(schedules: ScheduleStore):
     [schedule] = made(schedules, 1)
     plan = replace(schedule.plan, task=replace(schedule.plan.task, namespace="theirs"))
     moved = replace(schedule, revision=2, plan=plan)
@@ -101,14 +101,14 @@ def test_what_moves_to_another_namespace_is_listed_there(schedules: ScheduleStor
     assert listed(schedules, namespace="theirs") == [moved]
 
 
-def test_what_is_deleted_is_not_listed(schedules: ScheduleStore):
+def test_a_deleted_schedule_is_not_listed(schedules: ScheduleStore):
     some = made(schedules, 3)
     schedules.delete(some[1].id)
 
     assert listed(schedules) == [some[0], some[2]]
 
 
-def test_what_cannot_be_read_does_not_take_the_list_down(stores: Stores):
+def test_an_unreadable_task_does_not_fail_the_list(stores: Stores):
     some = made(stores.schedules, 5)
     stores.spoil(some[2].id)
 

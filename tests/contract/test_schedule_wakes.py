@@ -1,24 +1,24 @@
-"""The wakes of schedules stand in one index with those of tasks."""
+"""The wakes of schedules and tasks share one index."""
 
 from dataclasses import replace
 
-from lambdas.core.lanes import Lane
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind, minute_of
+from duetime.core.lanes import Lane
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import WakeKind, minute_of
 from tests.backends import Stores
 from tests.contract.test_wakes import DUE, a_wakeful_task
 from tests.factories import NOW, a_schedule, a_spec
 
-ONE_SHARD = Rules(shards=1)
+ONE_SHARD = WakePolicy(shards=1)
 
 
 def a_wakeful_schedule(
     at: int = DUE, lane: Lane = Lane.MEDIUM, payload: object = None, shards: int = 1
 ) -> Schedule:
     schedule = a_schedule(task=a_spec(priority=lane, payload=payload))
-    wake = Rules(shards=shards).wake(WakeKind.SCHEDULE, schedule.id, lane, at, now=NOW)
+    wake = WakePolicy(shards=shards).wake(WakeKind.SCHEDULE, schedule.id, lane, at, now=NOW)
     return replace(schedule, wake=wake)
 
 
@@ -43,7 +43,7 @@ def test_wakes_come_by_kind_lane_time_and_id_whosever_they_are(stores: Stores):
     assert list(stores.tasks.wakes(minute_of(DUE) + 1, 0)) == []
 
 
-def test_one_kind_can_be_picked_out(stores: Stores):
+def test_a_bucket_can_be_read_by_kind(stores: Stores):
     by_kind = {
         WakeKind.DISPATCH: [a_wakeful_task() for _ in range(9)],
         WakeKind.SCHEDULE: [a_wakeful_schedule() for _ in range(9)],
@@ -119,7 +119,7 @@ def test_a_wake_that_has_moved_on_is_not_set_aside(stores: Stores):
     assert stores.tasks.few_wakes(9) == []
 
 
-def test_what_cannot_be_read_can_be_set_aside(stores: Stores):
+def test_an_unreadable_task_can_be_set_aside(stores: Stores):
     schedule = a_wakeful_schedule()
     put(stores, schedule)
     stores.spoil(schedule.id)
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_can_be_set_aside(stores: Stores):
     assert stores.tasks.few_wakes(9) == [later_of(schedule).wake]
 
 
-def test_who_has_seen_the_schedule_steps_on_whatever_was_set_aside(stores: Stores):
+def test_a_schedule_that_was_set_aside_can_still_be_replaced(stores: Stores):
     schedule = a_wakeful_schedule()
     put(stores, schedule)
     stores.schedules.set_aside(schedule.wake, later_of(schedule).wake)

@@ -1,4 +1,4 @@
-"""A schedule is replaced as a whole, by whoever has seen the revision that stands there."""
+"""Schedules: a writer that has read the stored revision replaces the whole schedule."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Unreadable
-from lambdas.core.lanes import Lane
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import (
+from duetime.core.change import Applied, Refused, Unreadable
+from duetime.core.lanes import Lane
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import (
     CronRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
-    Gap,
-    Overlap,
     RateRule,
     Recurrence,
 )
-from lambdas.core.schedules.plan import Misfire, MisfirePolicy
-from lambdas.core.schedules.ports import Differs, ScheduleAnswer, ScheduleStore, Stands
-from lambdas.core.schedules.schedule import Schedule, ScheduleStatus, Span
-from lambdas.core.times import DAY, HOUR, MINUTE
+from duetime.core.schedules.plan import Misfire, MisfirePolicy
+from duetime.core.schedules.ports import ScheduleAnswer, ScheduleStore
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus, Span
+from duetime.core.times import DAY, HOUR, MINUTE
 from tests.backends import Stores
 from tests.factories import NOW, a_schedule, a_spec, an_id
 
@@ -46,8 +46,8 @@ def a_full_schedule() -> Schedule:
                 CronRule(
                     expression="30 2 * * *",
                     timezone="Europe/Berlin",
-                    gap=Gap.SKIP,
-                    overlap=Overlap.BOTH,
+                    gap=DstGap.SKIP,
+                    overlap=DstOverlap.BOTH,
                 ),
                 RateRule(every=MINUTE, anchor=NOW),
             ),
@@ -93,7 +93,7 @@ def replanned(schedule: Schedule, payload: Any) -> Schedule:
 
 
 def stored(schedules: ScheduleStore, schedule: Schedule) -> Schedule:
-    assert schedules.put([schedule]) == [Stands(schedule)]
+    assert schedules.put([schedule]) == [Applied(schedule)]
     return schedule
 
 
@@ -114,16 +114,16 @@ def test_get_returns_what_exists(schedules: ScheduleStore):
 
 def test_batches_of_more_than_a_hundred(schedules: ScheduleStore):
     made = [a_schedule() for _ in range(105)]
-    assert schedules.put(made) == [Stands(s) for s in made]
+    assert schedules.put(made) == [Applied(s) for s in made]
     later = [advanced(s) for s in made]
 
-    assert schedules.put(later) == [Stands(s) for s in later]
+    assert schedules.put(later) == [Applied(s) for s in later]
     assert schedules.get([s.id for s in made]) == {s.id: s for s in later}
     assert schedules.put([]) == []
 
 
 @PAYLOADS
-def test_the_next_revision_replaces_all_of_it(schedules: ScheduleStore, payload: Any):
+def test_the_next_revision_replaces_the_whole_schedule(schedules: ScheduleStore, payload: Any):
     first = stored(schedules, replace(a_full_schedule(), next_at=NOW))
     second = stored(schedules, replanned(first, payload))
     bare = stored(
@@ -149,7 +149,7 @@ def test_a_step_keeps_the_plan(schedules: ScheduleStore, payload: Any):
     assert schedules.get([schedule.id]) == {schedule.id: schedule}
 
 
-def test_a_plan_may_change_to_and_fro(schedules: ScheduleStore):
+def test_a_plan_may_change_and_change_back(schedules: ScheduleStore):
     schedule = stored(schedules, a_schedule(task=a_spec(payload=LONG)))
     for payload in ("other " * 10_000, None, LONG, LONG, {"a": 1}, LONG):
         schedule = stored(schedules, replanned(schedule, payload))
@@ -166,9 +166,7 @@ def test_a_change_of_namespace_moves_it(schedules: ScheduleStore):
 
 
 @PAYLOADS
-def test_what_does_not_follow_upon_what_stands_there_is_refused(
-    schedules: ScheduleStore, payload: Any
-):
+def test_a_revision_that_is_not_the_next_is_refused(schedules: ScheduleStore, payload: Any):
     first = stored(schedules, a_schedule(task=a_spec(payload=payload)))
     second = stored(schedules, advanced(first))
 
@@ -180,46 +178,48 @@ def test_what_does_not_follow_upon_what_stands_there_is_refused(
         replace(first, runs=99),
         first,
     ):
-        assert schedules.put([stale]) == [Differs(second)]
+        assert schedules.put([stale]) == [Refused(second)]
     assert schedules.get([first.id]) == {first.id: second}
 
 
 @PAYLOADS
-def test_nothing_follows_upon_nothing(schedules: ScheduleStore, payload: Any):
+def test_a_schedule_that_does_not_exist_cannot_be_replaced(schedules: ScheduleStore, payload: Any):
     schedule = a_schedule(task=a_spec(payload=payload), revision=2)
 
-    assert schedules.put([schedule]) == [Differs(None)]
+    assert schedules.put([schedule]) == [Refused(None)]
     assert schedules.get([schedule.id]) == {}
 
 
 @PAYLOADS
-def test_a_write_whose_answer_was_lost_stands_when_it_is_repeated(
+def test_a_write_whose_answer_was_lost_is_applied_when_it_is_repeated(
     schedules: ScheduleStore, payload: Any
 ):
     first = a_schedule(task=a_spec(payload=payload))
     changed = replanned(first, ["another"])
     for schedule in (first, changed, advanced(changed), replanned(advanced(changed), payload)):
         for _ in range(2):
-            assert schedules.put([schedule]) == [Stands(schedule)]
+            assert schedules.put([schedule]) == [Applied(schedule)]
         assert schedules.get([first.id]) == {first.id: schedule}
 
 
-def test_each_is_answered_alone_and_in_order(schedules: ScheduleStore):
-    standing = [stored(schedules, a_schedule()) for _ in range(3)]
-    good = [a_schedule(), advanced(standing[0]), replanned(standing[1], LONG)]
-    stale = replace(advanced(standing[2]), revision=9)
+def test_each_schedule_is_answered_alone_and_in_order(schedules: ScheduleStore):
+    existing = [stored(schedules, a_schedule()) for _ in range(3)]
+    good = [a_schedule(), advanced(existing[0]), replanned(existing[1], LONG)]
+    stale = replace(advanced(existing[2]), revision=9)
 
     assert schedules.put([*good[:2], stale, good[2]]) == [
-        Stands(good[0]),
-        Stands(good[1]),
-        Differs(standing[2]),
-        Stands(good[2]),
+        Applied(good[0]),
+        Applied(good[1]),
+        Refused(existing[2]),
+        Applied(good[2]),
     ]
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))
 @pytest.mark.parametrize("kind", ["create", "advance", "change"])
-def test_of_many_one_replaces_it(schedules: ScheduleStore, kind: str, _round: int):
+def test_of_many_writers_one_replaces_the_schedule(
+    schedules: ScheduleStore, kind: str, _round: int
+):
     base = a_schedule(task=a_spec(payload=LONG))
     if kind == "create":
         rivals = [replace(base, note=f"by {n}") for n in range(RIVALS)]
@@ -231,8 +231,8 @@ def test_of_many_one_replaces_it(schedules: ScheduleStore, kind: str, _round: in
 
     answers = at_once(schedules, rivals)
 
-    [winner] = [a.schedule for a in answers if isinstance(a, Stands)]
-    assert all(a == Differs(winner) for a in answers if not isinstance(a, Stands))
+    [winner] = [a.stored for a in answers if isinstance(a, Applied)]
+    assert all(a == Refused(winner) for a in answers if not isinstance(a, Applied))
     assert schedules.get([base.id]) == {base.id: winner}
 
 
@@ -244,17 +244,17 @@ def test_two_that_differ_in_their_plan_alone_are_not_the_same(
     second = stored(schedules, replanned(first, ["another"]))
 
     for other in (replanned(first, "different"), replanned(first, LONG + "!")):
-        assert schedules.put([other]) == [Differs(second)]
+        assert schedules.put([other]) == [Refused(second)]
 
 
-def test_many_who_try_again_all_get_their_turn(schedules: ScheduleStore):
+def test_many_writers_that_retry_all_succeed(schedules: ScheduleStore):
     schedule = stored(schedules, a_schedule())
 
     def insist(rival: int) -> None:
-        answer: ScheduleAnswer = Differs(schedule)
-        while isinstance(answer, Differs):
-            assert answer.schedule is not None
-            seen = answer.schedule
+        answer: ScheduleAnswer = Refused(schedule)
+        while isinstance(answer, Refused):
+            assert answer.stored is not None
+            seen = answer.stored
             [answer] = schedules.put([next_of(seen, runs=seen.runs + 1, note=f"by {rival}")])
 
     with ThreadPoolExecutor(RIVALS) as threads:
@@ -276,36 +276,36 @@ def at_once(schedules: ScheduleStore, rivals: list[Schedule]) -> list[ScheduleAn
 
 
 @PAYLOADS
-def test_what_is_deleted_is_gone_and_stays_so(schedules: ScheduleStore, payload: Any):
+def test_a_deleted_schedule_stays_deleted(schedules: ScheduleStore, payload: Any):
     gone, other = (stored(schedules, a_schedule(task=a_spec(payload=payload))) for _ in range(2))
 
     for _ in range(2):
         schedules.delete(gone.id)
         assert schedules.get([gone.id, other.id]) == {other.id: other}
         assert schedules.exist([gone.id, other.id]) == {other.id}
-    assert schedules.put([advanced(gone)]) == [Differs(None)]
-    assert schedules.put([replanned(gone, "another")]) == [Differs(None)]
+    assert schedules.put([advanced(gone)]) == [Refused(None)]
+    assert schedules.put([replanned(gone, "another")]) == [Refused(None)]
 
 
-def test_what_cannot_be_read_is_left_out_and_told(stores: Stores, caplog: pytest.LogCaptureFixture):
+def test_an_unreadable_row_is_skipped_and_logged(stores: Stores, caplog: pytest.LogCaptureFixture):
     schedules = stores.schedules
     bad, good = (stored(schedules, a_schedule()) for _ in range(2))
     stores.spoil(bad.id)
 
     assert schedules.get([bad.id, good.id]) == {good.id: good}
-    assert bad.id in caplog.text
+    assert [record.schedule_id for record in caplog.records] == [bad.id]
     assert schedules.exist([bad.id, good.id, "nobody"]) == {bad.id, good.id}
     [answer] = schedules.put([replace(bad, revision=7)])
     assert isinstance(answer, Unreadable)
 
 
-def test_what_cannot_be_read_may_be_replaced_and_deleted(stores: Stores):
+def test_an_unreadable_schedule_may_be_replaced_and_deleted(stores: Stores):
     schedules = stores.schedules
     bad, worse = (stored(schedules, a_schedule()) for _ in range(2))
     stores.spoil(bad.id)
     stores.spoil(worse.id)
     repaired = advanced(bad)
 
-    assert schedules.put([repaired]) == [Stands(repaired)]
+    assert schedules.put([repaired]) == [Applied(repaired)]
     schedules.delete(worse.id)
     assert schedules.get([bad.id, worse.id]) == {bad.id: repaired}

@@ -1,28 +1,37 @@
-"""Every step of a task's way leads to the same task in every backend."""
+"""Every step of a task has the same result in every backend."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from lambdas.core.change import Applied, Change, Refused
-from lambdas.core.codec import to_json
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.ports import TaskStore
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.cancel import cancel, cancel_unstarted, expire, request_cancel
-from lambdas.core.steps.claim import claim, release, set_aside
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, lease_expired, succeed
-from lambdas.core.steps.revive import revive
-from lambdas.core.steps.revoke import revoke
-from lambdas.core.steps.settle import settle
-from lambdas.core.steps.watch import look
-from lambdas.core.task import Progress, Task, TaskError
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task, an_id
+from duetime.core.change import Applied, Change, Refused
+from duetime.core.codec import to_json
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.occurrence import Occurrence
+from duetime.core.ports import TaskStore
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.cancel import cancel, cancel_unstarted, expire, request_cancel
+from duetime.core.steps.claim import claim, release, set_aside
+from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import Failure, fail, lease_expired, succeed
+from duetime.core.steps.revive import revive
+from duetime.core.steps.revoke import revoke
+from duetime.core.steps.watch import check_wake
+from duetime.core.task import Progress, Task, TaskError
+from duetime.core.times import HOUR, MINUTE, SECOND
+from tests.factories import (
+    NOW,
+    WAKE_POLICY,
+    a_draw,
+    a_running_task,
+    a_sent_task,
+    a_spec,
+    a_task,
+    an_id,
+)
 
 LONG = {"rows": "é" * 100_000}
 FAILED = Failure(outcome=Outcome.FAILED, error=TaskError(type="ValueError", message="nein — 不行"))
@@ -31,7 +40,7 @@ LATER = NOW + HOUR
 
 def a_retrying_task() -> Task:
     task = a_running_task()
-    return fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw()).applied_to(task)
+    return fail(WAKE_POLICY, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw()).applied_to(task)
 
 
 def a_failing_task(max_attempts: int = 3) -> Task:
@@ -41,12 +50,12 @@ def a_failing_task(max_attempts: int = 3) -> Task:
 
 
 def an_owing_task() -> Task:
-    occurrence = Occurrence(schedule_id=an_id(), scheduled_for=NOW, version=1, owes=True)
+    occurrence = Occurrence(schedule_id=an_id(), scheduled_for=NOW, version=1, has_follow_up=True)
     return a_sent_task(spec=a_spec(run_at=NOW, occurrence=occurrence))
 
 
 def looked_at(task: Task, now: int, *, backed_up: bool = False) -> Change:
-    verdict = look(RULES, task, now=now, draw=a_draw(), backed_up=backed_up)
+    verdict = check_wake(WAKE_POLICY, task, now=now, draw=a_draw(), backed_up=backed_up)
     assert verdict is not None
     return verdict.change
 
@@ -56,23 +65,23 @@ Made = tuple[Task, Change]
 
 def claimed() -> Made:
     task = a_task()
-    return task, claim(RULES, task.wake, now=NOW, draw=a_draw())
+    return task, claim(WAKE_POLICY, task.wake, now=NOW, draw=a_draw())
 
 
 def claimed_for_retry() -> Made:
     failing = a_failing_task()
-    task = fail(RULES, failing, FAILED, now=NOW, draw=a_draw()).applied_to(failing)
-    return task, claim(RULES, task.wake, now=NOW, draw=a_draw(), before=Status.RETRYING)
+    task = fail(WAKE_POLICY, failing, FAILED, now=NOW, draw=a_draw()).applied_to(failing)
+    return task, claim(WAKE_POLICY, task.wake, now=NOW, draw=a_draw(), before=Status.RETRYING)
 
 
 def released() -> Made:
     task = a_sent_task()
-    return task, release(RULES, delivery_of(task, NOW), now=NOW)
+    return task, release(WAKE_POLICY, delivery_of(task, NOW), now=NOW)
 
 
 def put_aside() -> Made:
     task = a_task()
-    return task, set_aside(RULES, task.wake, now=LATER)
+    return task, set_aside(WAKE_POLICY, task.wake, now=LATER)
 
 
 def leased() -> Made:
@@ -128,24 +137,24 @@ def succeeded_with_long_result() -> Made:
 
 def failed_for_now() -> Made:
     task = a_running_task()
-    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def failed_until_later() -> Made:
     task = a_failing_task()
-    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def failed_at_length() -> Made:
     task = a_running_task()
     error = TaskError(type="Traceback", message="line\n" * 10_000)
     failure = replace(FAILED, error=error)
-    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def buried() -> Made:
     task = a_failing_task(max_attempts=1)
-    return task, fail(RULES, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, FAILED, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def failed_with_a_short_traceback() -> Made:
@@ -159,19 +168,19 @@ def failed_with_a_long_traceback() -> Made:
 def failed_with(traceback: str) -> Made:
     task = a_running_task()
     failure = replace(FAILED, error=replace(FAILED.error, traceback=traceback))
-    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def buried_with_a_long_traceback() -> Made:
     task = a_failing_task(max_attempts=1)
     failure = replace(FAILED, error=replace(FAILED.error, traceback="line\n" * 1_000))
-    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def snoozed() -> Made:
     task = a_failing_task(max_attempts=1)
     failure = replace(FAILED, outcome=Outcome.SNOOZED, delay=HOUR)
-    return task, fail(RULES, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+    return task, fail(WAKE_POLICY, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def a_dead_task() -> Task:
@@ -181,17 +190,17 @@ def a_dead_task() -> Task:
 
 def revived() -> Made:
     task = a_dead_task()
-    return task, revive(RULES, task, now=LATER, draw=a_draw())
+    return task, revive(WAKE_POLICY, task, now=LATER, draw=a_draw())
 
 
 def stopped() -> Made:
     task = a_running_task(cancel_requested=True)
-    return task, fail(RULES, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
+    return task, fail(WAKE_POLICY, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
 
 
 def lease_run_out() -> Made:
     task = a_running_task()
-    return task, lease_expired(RULES, task, now=NOW + MINUTE, draw=a_draw())
+    return task, lease_expired(WAKE_POLICY, task, now=NOW + MINUTE, draw=a_draw())
 
 
 def cancelled() -> Made:
@@ -217,7 +226,7 @@ def ended_with_a_debt() -> Made:
 def settled() -> Made:
     task, change = skipped()
     ended = change.applied_to(task)
-    return ended, settle(ended)
+    return ended, follow_up_done(ended)
 
 
 def asked_to_stop() -> Made:
@@ -291,7 +300,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize("made", STEPS, ids=lambda made: made.__name__)
-def test_a_step(store: TaskStore, made: Callable[[], Made]):
+def test_every_step_is_applied_and_can_be_repeated(store: TaskStore, made: Callable[[], Made]):
     task, change = made()
     store.put([task])
     after = change.applied_to(task)
@@ -320,17 +329,17 @@ def test_an_attempt_becomes_the_previous_one_when_the_next_begins(store: TaskSto
 
     [answer] = store.apply([change])
 
-    assert answer.task.previous == task.current
-    assert answer.task.current.number == 2
+    assert answer.stored.previous == task.current
+    assert answer.stored.current.number == 2
 
 
-def test_a_lease_tells_which_sending_began_it(store: TaskStore):
+def test_a_lease_stores_which_message_started_it(store: TaskStore):
     task, change = leased_by_a_later_sending()
     store.put([task])
 
     [answer] = store.apply([change])
 
-    assert answer.task.sends == store.get([task.id])[task.id].sends == NOW + SECOND
+    assert answer.stored.sends == store.get([task.id])[task.id].sends == NOW + SECOND
 
 
 def test_of_a_lease_and_a_revocation_the_first_wins(store: TaskStore):
@@ -342,20 +351,20 @@ def test_of_a_lease_and_a_revocation_the_first_wins(store: TaskStore):
     [leased, revoked] = store.apply([leases[0], revocations[1]])
     answers = store.apply([revocations[0], leases[1]])
 
-    assert answers == [Refused(leased.task), Refused(revoked.task)]
+    assert answers == [Refused(leased.stored), Refused(revoked.stored)]
 
 
 def test_a_task_is_revived_once(store: TaskStore):
-    """The first leaves another token; and one that knows an earlier death comes too late."""
+    """The first revival changes the token; a revival of an earlier death is too late."""
     task = a_dead_task()
-    first, second = (revive(RULES, task, now=LATER, draw=a_draw()) for _ in range(2))
+    first, second = (revive(WAKE_POLICY, task, now=LATER, draw=a_draw()) for _ in range(2))
     store.put([task])
 
     [alive] = store.apply([first])
 
-    assert (alive.task.status, alive.task.sends) == (Status.RETRYING, 0)
-    assert store.apply([second]) == [Refused(alive.task)]
-    assert store.apply([first]) == [Applied(alive.task)], "the same again is our own"
+    assert (alive.stored.status, alive.stored.sends) == (Status.RETRYING, 0)
+    assert store.apply([second]) == [Refused(alive.stored)]
+    assert store.apply([first]) == [Applied(alive.stored)], "the same again is our own"
 
 
 def test_a_revival_that_knows_an_earlier_death_is_refused(store: TaskStore):
@@ -363,20 +372,20 @@ def test_a_revival_that_knows_an_earlier_death_is_refused(store: TaskStore):
     again = replace(task, attempt=task.attempt + 1)
     store.put([again])
 
-    assert store.apply([revive(RULES, task, now=LATER, draw=a_draw())]) == [Refused(again)]
+    assert store.apply([revive(WAKE_POLICY, task, now=LATER, draw=a_draw())]) == [Refused(again)]
 
 
 def test_a_revived_task_keeps_the_attempt_that_it_died_of(store: TaskStore):
     task, change = buried_with_a_long_traceback()
     store.put([task])
     [dead] = store.apply([change])
-    [alive] = store.apply([revive(RULES, dead.task, now=LATER, draw=a_draw())])
-    again = lease(delivery_of(alive.task, LATER), now=LATER, holder="me")
+    [alive] = store.apply([revive(WAKE_POLICY, dead.stored, now=LATER, draw=a_draw())])
+    again = lease(delivery_of(alive.stored, LATER), now=LATER, holder="me")
 
     [leased] = store.apply([again])
 
-    assert leased.task.previous == dead.task.current
-    assert store.get([task.id]) == {task.id: leased.task}
+    assert leased.stored.previous == dead.stored.current
+    assert store.get([task.id]) == {task.id: leased.stored}
 
 
 @pytest.mark.parametrize(
@@ -386,8 +395,8 @@ def test_a_long_error_moves_on_with_its_attempt(store: TaskStore, failed: Callab
     task, change = failed()
     store.put([task])
     [ended] = store.apply([change])
-    again = lease(delivery_of(ended.task, NOW), now=NOW + MINUTE, holder="me")
+    again = lease(delivery_of(ended.stored, NOW), now=NOW + MINUTE, holder="me")
 
     store.apply([again])
 
-    assert store.get([task.id])[task.id].previous == ended.task.current
+    assert store.get([task.id])[task.id].previous == ended.stored.current

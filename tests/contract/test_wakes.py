@@ -1,17 +1,17 @@
 from dataclasses import replace
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import TaskStore
-from lambdas.core.rules import Rules
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.claim import claim, set_aside
-from lambdas.core.task import Task
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind, minute_of
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import TaskStore
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.claim import claim, set_aside
+from duetime.core.task import Task
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import WakeKind, minute_of
 from tests.factories import NOW, a_draw, a_spec, a_task, an_id
 
-ONE_SHARD = Rules(shards=1)
+ONE_SHARD = WakePolicy(shards=1)
 DUE = NOW + HOUR
 
 
@@ -46,7 +46,7 @@ def test_wakes_come_by_kind_lane_time_and_id(store: TaskStore):
     assert list(store.wakes(minute_of(DUE), 0)) == [task.wake for task in ordered]
 
 
-def test_one_kind_can_be_picked_out(store: TaskStore):
+def test_a_bucket_can_be_read_by_kind(store: TaskStore):
     dispatches = [a_wakeful_task() for _ in range(9)]
     watches = [a_wakeful_task(kind=WakeKind.WATCH) for _ in range(9)]
     store.put([*watches, *dispatches])
@@ -74,7 +74,7 @@ def test_a_claim_moves_the_wake(store: TaskStore):
     assert list(store.wakes(minute_of(watch.at), 0)) == [watch]
 
 
-def test_a_wake_is_set_aside_if_it_still_stands(store: TaskStore):
+def test_a_wake_is_set_aside_if_it_has_not_moved(store: TaskStore):
     task = a_wakeful_task()
     store.put([task])
     change = set_aside(ONE_SHARD, task.wake, now=DUE)
@@ -95,10 +95,10 @@ def test_a_wake_that_has_moved_on_is_not_set_aside(store: TaskStore):
     store.set_aside(set_aside(ONE_SHARD, task.wake, now=DUE))
     store.set_aside(set_aside(ONE_SHARD, a_wakeful_task().wake, now=DUE))
 
-    assert store.get([task.id]) == {task.id: claimed.task}
+    assert store.get([task.id]) == {task.id: claimed.stored}
 
 
-def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):
+def test_a_task_without_a_wake_is_not_in_the_index(store: TaskStore):
     task, finished = a_wakeful_task(), a_task(status=Status.SUCCEEDED, wake=None)
     store.put([task, finished])
 
@@ -108,7 +108,7 @@ def test_what_has_no_wake_is_not_in_the_index(store: TaskStore):
 
 
 def test_a_small_index_is_read_at_one_go_in_the_order_of_its_buckets(store: TaskStore):
-    two_shards = Rules(shards=2)
+    two_shards = WakePolicy(shards=2)
     minutes = range(minute_of(DUE), minute_of(DUE) + 3)
     tasks = [
         replace(task, wake=two_shards.wake(kind, task.id, task.lane, task.due_at, now=NOW))
@@ -137,7 +137,7 @@ def test_a_small_index_has_at_most_so_many_wakes(store: TaskStore):
     assert store.few_wakes(0) is None
 
 
-def test_what_has_no_wake_does_not_make_an_index_big(store: TaskStore):
+def test_rows_without_a_wake_do_not_count_as_wakes(store: TaskStore):
     task = a_wakeful_task()
     store.put([task, *(a_task(id=an_id(), status=Status.DEAD, wake=None) for _ in range(20))])
     assert store.few_wakes(1) == [task.wake]

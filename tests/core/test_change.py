@@ -4,13 +4,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lambdas.core.change import Change, Expect
-from lambdas.core.lifecycle import Status, Step, sources
-from lambdas.core.steps.cancel import cancel, request_cancel
-from lambdas.core.steps.lease import renew
-from lambdas.core.steps.record import succeed
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE
+from duetime.core.change import Change, Expect
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.steps.cancel import cancel, request_cancel
+from duetime.core.steps.lease import renew
+from duetime.core.steps.record import succeed
+from duetime.core.task import Task
+from duetime.core.times import MINUTE
 from tests.factories import NOW, a_running_task, a_sent_task, a_spec, a_task
 from tests.strategies import moments, tasks
 
@@ -35,13 +35,13 @@ def test_a_change_starts_only_where_the_table_lets_its_step_start(step, status):
 
 
 @pytest.mark.parametrize("step", Step)
-def test_one_status_outside_the_table_spoils_a_change(step):
+def test_change_with_a_status_outside_the_table_is_refused(step):
     with pytest.raises(ValueError, match=step.value):
         Change(step=step, task_id="t", expect=Expect(statuses=ANY_STATUS), sets={})
 
 
 @given(tasks())
-def test_what_is_true_of_a_task_holds(task):
+def test_expectation_of_a_tasks_own_values_holds(task):
     assert Expect(
         statuses=frozenset({task.status}),
         token=task.token,
@@ -53,7 +53,7 @@ def test_what_is_true_of_a_task_holds(task):
 
 
 @given(tasks())
-def test_an_expectation_that_asks_nothing_holds_for_every_task(task):
+def test_empty_expectation_holds_for_every_task(task):
     assert asks_nothing_but().holds(task)
 
 
@@ -77,7 +77,7 @@ def test_attempt_zero_is_an_expectation_too(task, attempt):
 
 
 @given(tasks(), moments)
-def test_only_a_task_that_never_started_can_be_too_late(task, now):
+def test_only_a_task_that_never_started_can_be_expired(task, now):
     expires_at = task.spec.expires_at
     too_late = task.attempt == 0 and expires_at is not None and expires_at <= now
 
@@ -115,51 +115,51 @@ def test_a_kept_attempt_becomes_the_previous_one(task, other):
 
 
 @given(tasks(*sources(Step.CANCEL)), moments)
-def test_a_change_stands_in_what_it_made(task, now):
+def test_change_is_already_in_the_task_that_it_changed(task, now):
     change = cancel(task, now=now)
 
-    assert not change.stands_in(task)
-    assert change.stands_in(change.applied_to(task))
+    assert not change.already_in(task)
+    assert change.already_in(change.applied_to(task))
 
 
-def test_a_change_stands_although_the_task_was_touched_since():
+def test_change_is_already_in_a_task_that_was_updated_since():
     task = a_running_task()
     renewal = renew(task, now=NOW + 20_000)
     renewed = renewal.applied_to(task)
 
-    touched = request_cancel(task.id, now=NOW + 21_000).applied_to(renewed)
+    asked_since = request_cancel(task.id, now=NOW + 21_000).applied_to(renewed)
 
-    assert renewal.stands_in(touched)
+    assert renewal.already_in(asked_since)
 
 
-def test_a_change_does_not_stand_for_another_holder_who_left_the_same_trace():
+def test_change_is_not_in_a_task_where_another_holder_wrote_the_same_values():
     stale = a_running_task()
     renewal = renew(stale, now=NOW + MINUTE)
     held_by_another = replace(stale, holder="you", attempt=2)
 
     same_instant = renew(held_by_another, now=NOW + MINUTE).applied_to(held_by_another)
 
-    assert not renewal.stands_in(same_instant)
+    assert not renewal.already_in(same_instant)
 
 
-def test_a_request_to_cancel_does_not_stand_in_a_task_that_has_ended():
+def test_cancel_request_is_not_in_a_task_that_has_ended():
     running = a_running_task()
     request = request_cancel(running.id, now=NOW)
     asked = request.applied_to(running)
 
     ended = succeed(asked, result=None, now=NOW).applied_to(asked)
 
-    assert request.stands_in(asked)
-    assert not request.stands_in(ended)
+    assert request.already_in(asked)
+    assert not request.already_in(ended)
 
 
 @pytest.mark.parametrize("field", ["status", "wake", "cancel_requested"])
-def test_a_change_does_not_stand_where_one_of_its_values_is_missing(field):
+def test_change_is_not_in_a_task_that_lacks_one_of_its_values(field):
     task = a_task()
     change = cancel(task, now=NOW)
     half_made = replace(change.applied_to(task), **{field: getattr(task, field)})
 
-    assert not change.stands_in(half_made)
+    assert not change.already_in(half_made)
 
 
 def test_the_bucket_of_a_wake_is_expected_as_well_as_its_key():

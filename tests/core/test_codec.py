@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core import codec
-from lambdas.core.lanes import Lane
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.task import Attempt, Progress, Spec
+from duetime.core import codec
+from duetime.core.lanes import Lane
+from duetime.core.retry import RetryPolicy
+from duetime.core.task import Attempt, Progress, Spec
 from tests.strategies import attempts, json_values, progresses, specs, texts
 
 PLAIN = Spec(target={"type": "http", "url": "https://example.org"}, run_at=1_794_820_020_120)
@@ -33,7 +33,7 @@ def test_a_spec_is_written_down_as_json_that_utf_8_can_carry(text):
     assert json.loads(text.encode().decode()) is not None
 
 
-def test_words_stay_readable():
+def test_text_is_stored_unescaped():
     progress = Progress(fraction=0.5, message="hälfte ✓ 半分")
 
     assert codec.encode_progress(progress) == '[0.5,"hälfte ✓ 半分"]'
@@ -71,7 +71,7 @@ def test_nothing_is_written_twice_or_with_spaces():
         ("tags", {"team": "growth"}, {"team": "growth"}),
     ],
 )
-def test_whatever_is_not_the_default_is_written(field, value, written):
+def test_every_field_that_differs_from_its_default_is_written(field, value, written):
     spec = Spec(target=PLAIN.target, run_at=PLAIN.run_at, **{field: value})
     body = json.loads(codec.encode_spec(spec))
 

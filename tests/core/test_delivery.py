@@ -1,16 +1,15 @@
 import pytest
 from hypothesis import given
 
-from lambdas.core.delivery import Delivery, Message, delivery_of, new_token
-from lambdas.core.lease import GRACE
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import MINUTE, SECOND
+from duetime.core.delivery import Delivery, Message, delivery_of, new_token
+from duetime.core.lifecycle import Status
+from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND
 from tests.factories import NOW, a_sent_task
 from tests.strategies import lanes, moments, nonces, tasks
 
 
 @given(moments, nonces, lanes)
-def test_a_token_tells_when_its_delivery_is_due(due_at, nonce, lane):
+def test_token_contains_the_due_time_of_its_delivery(due_at, nonce, lane):
     token = new_token(due_at, nonce)
     delivery = Delivery(
         task_id="t", token=token, attempt=1, lane=lane, written_at=due_at, timeout=60.0
@@ -48,7 +47,7 @@ DIED_AT = NOW + 10 * SECOND
 @pytest.mark.parametrize(
     ("sent_at", "redriven"),
     [
-        (NOW, False),  # as it was first sent
+        (NOW, False),  # the first send
         (NOW + 3 * SECOND, False),  # a slow send
         (NOW + MINUTE, False),
         (NOW + MINUTE + 1, True),
@@ -58,9 +57,11 @@ def test_a_message_enqueued_long_after_it_was_written_was_redriven(sent_at, redr
     assert a_message(sent_at).redriven(DIED_AT) == redriven
 
 
-@pytest.mark.parametrize(("after", "redriven"), [(-1, False), (GRACE, False), (GRACE + 1, True)])
+@pytest.mark.parametrize(
+    ("after", "redriven"), [(-1, False), (CLOCK_SKEW, False), (CLOCK_SKEW + 1, True)]
+)
 def test_a_message_that_was_enqueued_before_its_task_died_was_not_redriven(after, redriven):
-    """Its sender was frozen between writing and sending, and the attempt that it began died."""
+    """Its sender was frozen between writing and sending, and its attempt died."""
     died_at = NOW + 5 * MINUTE
 
     assert a_message(died_at + after).redriven(died_at) == redriven
@@ -72,5 +73,5 @@ def a_message(sent_at):
 
 
 @given(tasks(Status.ENQUEUED, Status.RETRYING), moments, moments)
-def test_a_paced_delivery_is_seen_neither_before_its_time_nor_before_its_slot(task, now, slot):
+def test_paced_delivery_is_visible_neither_before_its_due_time_nor_before_its_slot(task, now, slot):
     assert delivery_of(task, now, not_before=slot).visible_at == max(task.due_at, slot)

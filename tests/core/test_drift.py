@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.drift import drift, percentile
+from bench.percentile import percentile
+from duetime.core.steps.lease import drift
 from tests.strategies import moments, waits
 
 values = st.lists(st.integers(0, 10_000), min_size=1, max_size=60)
@@ -17,7 +18,7 @@ def test_drift_is_how_late_a_task_started(due_at, late):
 
 
 def least_that_enough_do_not_exceed(numbers, percent):
-    """The definition, word for word."""
+    """The definition of a percentile."""
     wanted = Fraction(percent, 100)
     return min(
         candidate
@@ -43,10 +44,10 @@ def test_the_order_of_the_values_does_not_matter(numbers, chance):
 @pytest.mark.parametrize(
     ("share", "value"), [(0.07, 7), (0.5, 50), (0.95, 95), (0.99, 99), (1.0, 100)]
 )
-def test_of_one_to_a_hundred(share, value):
+def test_percentiles_of_one_to_a_hundred(share, value):
     assert percentile(range(1, 101), share) == value
 
 
-def test_no_values_have_no_percentile():
+def test_percentile_of_no_values_is_refused():
     with pytest.raises(ValueError, match="no values"):
         percentile([], 0.5)

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from lambdas.core.events import status_change
+from duetime.core.events import status_change
 from tests.strategies import tasks
 
 
 @given(tasks())
-def test_a_new_task_is_news(task):
+def test_new_task_is_a_status_change(task):
     event = status_change(None, task)
 
     assert event.before is None
@@ -15,19 +15,19 @@ def test_a_new_task_is_news(task):
 
 
 @given(tasks(), tasks())
-def test_only_another_status_is_news(before, after):
+def test_only_another_status_is_a_status_change(before, after):
     event = status_change(before, after)
 
     assert (event is None) == (before.status is after.status)
 
 
 @given(tasks())
-def test_a_touch_that_leaves_the_status_is_no_news(task):
+def test_update_without_another_status_is_no_status_change(task):
     assert status_change(task, replace(task, updated_at=task.updated_at + 1)) is None
 
 
 @given(tasks(), tasks())
-def test_an_event_tells_of_the_task_as_it_stands_now(before, after):
+def test_status_change_has_the_current_values_of_the_task(before, after):
     event = status_change(before, after)
 
     if event is not None:
@@ -47,7 +47,7 @@ def test_an_event_tells_of_the_task_as_it_stands_now(before, after):
 
 
 @given(tasks())
-def test_an_event_tells_how_long_the_last_attempt_took_once_it_has_ended(task):
+def test_status_change_has_the_duration_of_the_last_attempt_once_it_has_ended(task):
     event = status_change(None, task)
 
     if task.current is None or task.current.finished_at is None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.ids import ALPHABET, LENGTH, RANDOM_BITS, created_at, is_id, new_id
+from duetime.core.ids import ALPHABET, LENGTH, RANDOM_BITS, created_at, is_id, new_id
 from tests.strategies import moments, task_ids
 
 randomness = st.integers(0, 2**RANDOM_BITS - 1)
@@ -10,7 +10,7 @@ any_time = st.integers(0, 2**48 - 1)
 
 
 @given(any_time, randomness)
-def test_an_id_has_the_shape_of_one(now, bits):
+def test_id_has_26_characters_of_the_alphabet(now, bits):
     task_id = new_id(now, bits)
 
     assert len(task_id) == LENGTH
@@ -18,12 +18,12 @@ def test_an_id_has_the_shape_of_one(now, bits):
 
 
 @given(any_time, randomness)
-def test_an_id_tells_when_it_was_made(now, bits):
+def test_id_contains_the_time_of_its_creation(now, bits):
     assert created_at(new_id(now, bits)) == now
 
 
 @given(moments, moments, randomness, randomness)
-def test_ids_sort_by_time_then_by_chance(one, other, bits, other_bits):
+def test_ids_sort_by_time_then_by_randomness(one, other, bits, other_bits):
     expected = (one, bits) < (other, other_bits)
 
     assert (new_id(one, bits) < new_id(other, other_bits)) == expected
@@ -40,7 +40,7 @@ def test_the_first_and_the_last_id():
 
 
 @given(task_ids, st.integers(0, LENGTH - 1), st.characters())
-def test_a_strange_character_spoils_an_id(task_id, place, character):
+def test_text_with_a_foreign_character_is_not_an_id(task_id, place, character):
     spoiled = task_id[:place] + character + task_id[place + 1 :]
     fits = character in ALPHABET and (place > 0 or character <= "7")
 
@@ -51,5 +51,5 @@ def test_a_strange_character_spoils_an_id(task_id, place, character):
     "text",
     ["", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "u", "0" * 25 + "I", "0" * 25 + "\n"],
 )
-def test_what_is_not_an_id(text):
+def test_is_id_rejects_other_texts(text):
     assert not is_id(text)

@@ -1,6 +1,7 @@
-"""Python values become JSON values in the usual way, or are refused with the place and a hint."""
+"""Python values become JSON values as usual, or are refused with a path and a hint."""
 
 import json
+import re
 from array import array
 from collections import OrderedDict, deque, namedtuple
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from lambdas.core.json_values import NotJson, to_json_value
+from duetime.core.json_values import NotJson, to_json_value
 from tests.strategies import json_values
 
 ID = UUID("12345678-1234-5678-1234-567812345678")
@@ -123,8 +124,13 @@ def test_value_is_converted_in_the_usual_way(value: Any, plain: Any):
     ],
     ids=repr,
 )
-def test_key_is_text_in_the_end(key: Any, text: str):
+def test_key_becomes_text(key: Any, text: str):
     assert json.loads(json.dumps(converted({key: 1}))) == {text: 1}
+
+
+def without_address(value: Any) -> str:
+    """Test ids must be the same in every test process."""
+    return re.sub(" at 0x[0-9a-f]+", "", repr(value))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_key_is_text_in_the_end(key: Any, text: str):
         (Model, "", "is not JSON"),
         ({"x" * 100: Socket()}, "x" * 60, "a value of type Socket is not JSON"),
     ],
-    ids=repr,
+    ids=without_address,
 )
 def test_value_that_json_has_no_type_for_is_refused_with_a_hint(value: Any, path: str, reason: str):
     with pytest.raises(NotJson) as caught:
@@ -206,12 +212,12 @@ def test_value_within_itself_is_refused():
 
 def test_times_without_a_zone_can_be_refused():
     assert converted({"at": NOON, "day": NOON.date()}, naive_times=False)
-    with pytest.raises(NotJson, match=r"^at: a datetime without a time zone may mean any"):
+    with pytest.raises(NotJson, match=r"^at: a datetime needs a time zone"):
         converted({"at": datetime(2026, 11, 16)}, naive_times=False)
 
 
 @given(json_values)
-def test_json_stays_as_it_is(value):
+def test_json_value_is_not_changed(value):
     assert converted(value) == value
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from lambdas.core.lanes import Lane
+from duetime.core.lanes import Lane
 
 
 def test_high_goes_before_medium_before_low():
@@ -8,6 +8,6 @@ def test_high_goes_before_medium_before_low():
 
 
 @pytest.mark.parametrize("lane", Lane)
-def test_a_rank_names_its_lane(lane):
+def test_rank_identifies_its_lane(lane):
     assert Lane.ranked(lane.rank) is lane
     assert 0 <= lane.rank <= 9  # one character of a wake key

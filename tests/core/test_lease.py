@@ -1,14 +1,14 @@
 import pytest
 from hypothesis import given
 
-from lambdas.core import lease
-from lambdas.core.times import MINUTE, SECOND
+from duetime.core.steps import lease
+from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND
 from tests.factories import NOW
 from tests.strategies import moments, waits
 
 
 @given(moments, waits)
-def test_a_holder_is_taken_for_dead_only_after_the_grace(lease_until, wait):
+def test_holder_is_presumed_dead_only_after_the_grace(lease_until, wait):
     now = lease_until + wait
 
     assert lease.run_out(lease_until, now) == (wait > 5 * SECOND)
@@ -35,7 +35,7 @@ def test_a_renewed_lease_outlasts_four_heartbeats(now):
 
 def test_the_numbers_of_the_design():
     assert (lease.LENGTH, lease.HEARTBEAT) == (45 * SECOND, 10 * SECOND)
-    assert (lease.GRACE, lease.WATCH_AFTER) == (5 * SECOND, MINUTE)
+    assert (CLOCK_SKEW, lease.WATCH_AFTER) == (5 * SECOND, MINUTE)
 
 
 def test_three_missed_heartbeats_are_noticed_before_the_lease_can_pass_on():

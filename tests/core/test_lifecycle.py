@@ -1,8 +1,8 @@
 import pytest
 
-from lambdas.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources
+from duetime.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources
 
-# A submitted task begins as one of these; a step of a workflow as the last.
+# A submitted task starts in one of these; a step of a workflow in the last.
 BEGINNINGS = {Status.PENDING, Status.ENQUEUED, Status.WAITING}
 ARROWS = {(before, after) for moves in TRANSITIONS.values() for before, after in moves.items()}
 
@@ -44,14 +44,14 @@ def test_every_step_is_in_the_table_and_starts_somewhere(step):
     assert sources(step)
 
 
-def test_the_arrows_are_those_of_the_design():
+def test_transitions_are_those_of_the_design():
     real = {(before.value, after.value) for before, after in ARROWS if before is not after}
 
     assert real == {
         ("PENDING", "ENQUEUED"),
         ("ENQUEUED", "PENDING"),  # a message that was refused
         ("ENQUEUED", "RUNNING"),
-        ("PENDING", "RUNNING"),  # its message was of unknown fate
+        ("PENDING", "RUNNING"),  # released, but its message did arrive
         ("RETRYING", "RUNNING"),
         ("RUNNING", "SUCCEEDED"),
         ("RUNNING", "RETRYING"),
@@ -80,7 +80,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "renew": {"RUNNING"},
         "request_cancel": {"RUNNING"},
         "revoke": {"PENDING", "ENQUEUED"},
-        "settle": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
+        "follow_up": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }
 
 

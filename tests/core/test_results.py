@@ -1,4 +1,4 @@
-"""Results are text: bounded in size and depth, and read without a parser's stack."""
+"""Results are text, bounded in size and depth; the depth is checked without parsing."""
 
 import json
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lambdas.core.errors import BadResult
-from lambdas.core.results import (
+from duetime.core.errors import BadResult
+from duetime.core.results import (
     DEPTH_LIMIT,
     READABLE_DEPTH,
     SIZE_LIMIT,
@@ -70,7 +70,7 @@ def test_result_may_be_nested_100_deep(opens):
         encode_result([json.loads(fits)])
 
 
-def test_result_deeper_than_the_stack_is_refused_as_any_other():
+def test_result_deeper_than_the_stack_is_refused():
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]
@@ -85,7 +85,7 @@ def test_size_of_a_result_is_counted_in_bytes():
         encode_result("ü" * (SIZE_LIMIT // 2))
 
 
-def test_result_that_was_encoded_elsewhere_is_taken_as_it_is():
+def test_result_that_is_already_encoded_is_not_changed():
     assert encode_result(Encoded('{"a": 1}')) == '{"a": 1}'
     assert type(encode_result(Encoded("1"))) is str
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lambdas.core.retry import DEFAULT_RETRY, RetryPolicy
-from lambdas.core.times import SECOND
+from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.times import SECOND
 from tests.strategies import shares
 
 counts = st.integers(1, 100)
-# Growing policies over the contract's whole range. A base of nothing has a test of its own.
+# Growing policies over the contract's whole range. A base of zero has a test of its own.
 growing = st.builds(
     RetryPolicy,
     base_delay=st.floats(0.001, 86_400),
@@ -20,7 +20,7 @@ growing = st.builds(
 
 
 def exact_backoff(policy, failed_attempts):
-    """In seconds, in rational numbers, which neither round nor overflow."""
+    """The delay in seconds, in rational numbers, which neither round nor overflow."""
     grown = Fraction(policy.base_delay) * Fraction(policy.multiplier) ** (failed_attempts - 1)
     return min(grown, Fraction(policy.max_delay))
 
@@ -29,26 +29,26 @@ def exact_backoff(policy, failed_attempts):
     ("failed_attempts", "backoff"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (12, 2048)]
 )
 @given(shares)
-def test_the_default_doubles_from_a_second(failed_attempts, backoff, luck):
+def test_default_policy_doubles_from_one_second(failed_attempts, backoff, luck):
     delay = DEFAULT_RETRY.delay(failed_attempts, luck)
 
     assert backoff * SECOND <= delay <= backoff * SECOND + 500
 
 
-def test_the_default_of_the_contract():
+def test_default_policy_is_that_of_the_contract():
     assert (
         RetryPolicy(max_attempts=5, base_delay=1, multiplier=2, max_delay=3600, jitter=0.5)
         == DEFAULT_RETRY
     )
 
 
-def test_the_default_jitter_uses_its_whole_range():
+def test_default_jitter_uses_its_whole_range():
     assert DEFAULT_RETRY.delay(1, 0.0) == 1000
     assert DEFAULT_RETRY.delay(1, 0.999) == 1500
 
 
 @given(st.integers(13, 10_000), shares)
-def test_the_default_never_passes_its_cap(failed_attempts, luck):
+def test_default_policy_never_exceeds_its_cap(failed_attempts, luck):
     delay = DEFAULT_RETRY.delay(failed_attempts, luck)
 
     assert 3600 * SECOND <= delay <= 3600 * SECOND + 500

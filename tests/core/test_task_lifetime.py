@@ -1,9 +1,8 @@
-"""One task, led through its life by everybody at once.
+"""The lifetime of one task under concurrent roles and faults.
 
-Two scanners act on what they saw a while ago; messages are lost, doubled and refused; executors
-freeze, come back and record too late; somebody cancels; the only runner restarts; time jumps.
-After every step the promises must stand, and from wherever it ends up, the scanner alone must
-bring the task to an end.
+Two scanners act on outdated reads; messages are lost, doubled and refused; executors freeze, come
+back and record too late; users cancel; the only runner restarts; time jumps. After every step the
+invariants must hold, and from every state the scanner alone must be able to end the task.
 """
 
 from dataclasses import dataclass, field
@@ -18,24 +17,24 @@ from hypothesis.stateful import (
     rule,
 )
 
-from lambdas.core.change import Change
-from lambdas.core.delivery import Delivery, delivery_of
-from lambdas.core.ids import new_id
-from lambdas.core.lifecycle import Outcome, Status, Step
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.rules import Draw, Rules
-from lambdas.core.steps.cancel import cancel, expire, request_cancel
-from lambdas.core.steps.claim import claim, release, set_aside
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import Failure, fail, leaves_delivery, succeed
-from lambdas.core.steps.submit import submit
-from lambdas.core.steps.watch import look, orphan
-from lambdas.core.task import Spec, Task, TaskError
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind, bucket_of, minute_of, shard_of
+from duetime.core.change import Change
+from duetime.core.delivery import Delivery, delivery_of
+from duetime.core.ids import new_id
+from duetime.core.lifecycle import Outcome, Status, Step
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.cancel import cancel, expire, request_cancel
+from duetime.core.steps.claim import claim, release, set_aside
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import Failure, fail, leaves_delivery, succeed
+from duetime.core.steps.submit import submit
+from duetime.core.steps.watch import check_wake, recover_orphan
+from duetime.core.task import Spec, Task, TaskError
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from duetime.core.wake_policy import Draw, WakePolicy
+from duetime.core.wakes import WakeKind, bucket_of, minute_of, shard_of
 from tests.factories import NOW
 
-RULES = Rules(shards=4)
+WAKE_POLICY = WakePolicy(shards=4)
 TASK_ID = new_id(NOW, 7)
 BROKEN = TaskError(type="HTTPError", message="503")
 
@@ -61,7 +60,7 @@ specs = st.builds(
 
 @dataclass
 class Table:
-    """The store: one task, and the rule that a change is made if its expectation holds."""
+    """A store with one task. It applies a change if its expectation holds."""
 
     task: Task
     steps: list[Step] = field(default_factory=list)
@@ -71,7 +70,7 @@ class Table:
             return None
         self.task = change.applied_to(self.task)
         self.steps.append(change.step)
-        assert change.stands_in(self.task)  # the same write, answered twice, knows its traces
+        assert change.already_in(self.task)  # a repeated write recognises its own values
         return self.task
 
 
@@ -82,12 +81,12 @@ class LifeOfATask(RuleBasedStateMachine):
         self.luck = luck
         self.draws = 0
         self.messages: list[Delivery] = []
-        self.holders: list[Task] = []  # what each executor last heard of its task
+        self.holders: list[Task] = []  # each executor's last read of its task
         self.done: set[str] = set()  # the holders that have recorded an outcome
-        self.seen: dict[int, Task] = {}  # what each scanner read, maybe long ago
+        self.seen: dict[int, Task] = {}  # each scanner's last read, perhaps outdated
         self.starts: list[tuple[int, str]] = []
         self.end: Task | None = None
-        self.table = Table(submit(RULES, TASK_ID, spec, now=NOW, draw=self.draw()))
+        self.table = Table(submit(WAKE_POLICY, TASK_ID, spec, now=NOW, draw=self.draw()))
         self.before = self.table.task
         if self.table.task.status is Status.ENQUEUED:
             self.enqueue(fate)
@@ -102,7 +101,7 @@ class LifeOfATask(RuleBasedStateMachine):
         if fate.startswith("sent") or fate.endswith("doubled"):
             self.messages.append(delivery)
         if fate in ("refused", "sent, but unknown"):
-            self.table.apply(release(RULES, delivery, now=self.now))
+            self.table.apply(release(WAKE_POLICY, delivery, now=self.now))
         if fate.startswith("taken"):
             self.take(delivery)
 
@@ -119,13 +118,13 @@ class LifeOfATask(RuleBasedStateMachine):
         self.tick(self.seen.pop(scanner), fate, backed_up=backed_up)
 
     def tick(self, seen, fate, *, backed_up=False):
-        """As a scanner does it: a dispatch is claimed ahead of time, from the index alone, and
-        read only if that is refused; a watch is read and looked at once its time has passed."""
+        """Handles a wake as the scanner does: it claims a dispatch ahead of time, from the index
+        alone, and reads the task only if that is refused; it checks a watch once it is due."""
         wake = seen.wake
         if wake is None or wake.at > self.now + self.reads_ahead(wake):
             return
         if wake.kind is WakeKind.DISPATCH:
-            if self.table.apply(claim(RULES, wake, now=self.now, draw=self.draw())):
+            if self.table.apply(claim(WAKE_POLICY, wake, now=self.now, draw=self.draw())):
                 self.enqueue(fate)
                 return
             seen = self.table.task
@@ -133,11 +132,11 @@ class LifeOfATask(RuleBasedStateMachine):
             self.watch(seen, fate, backed_up=backed_up)
 
     def reads_ahead(self, wake):
-        return RULES.horizon if wake.kind is WakeKind.DISPATCH else 0
+        return WAKE_POLICY.horizon if wake.kind is WakeKind.DISPATCH else 0
 
     def watch(self, seen, fate, *, backed_up):
-        verdict = look(RULES, seen, now=self.now, draw=self.draw(), backed_up=backed_up)
-        if verdict and self.table.apply(verdict.change) and verdict.sends:
+        verdict = check_wake(WAKE_POLICY, seen, now=self.now, draw=self.draw(), backed_up=backed_up)
+        if verdict and self.table.apply(verdict.change) and verdict.enqueues:
             self.enqueue(fate)
 
     @rule(fate=fates)
@@ -159,7 +158,7 @@ class LifeOfATask(RuleBasedStateMachine):
     # Executors
 
     def take(self, message):
-        """An executor waits for the due time, and then asks for the lease."""
+        """An executor waits for the due time, then takes the lease."""
         self.now = max(self.now, message.due_at)
         holder = f"holder-{len(self.starts)}"
         change = lease(message, now=self.now, holder=holder)
@@ -207,13 +206,18 @@ class LifeOfATask(RuleBasedStateMachine):
             outcome=Outcome.FAILED, error=BROKEN, permanent=permanent, retry_after=retry_after
         )
         change = fail(
-            RULES, held, failure, now=self.now, draw=self.draw(), cancelled=held.cancel_requested
+            WAKE_POLICY,
+            held,
+            failure,
+            now=self.now,
+            draw=self.draw(),
+            cancelled=held.cancel_requested,
         )
         if self.record(held, change) and leaves_delivery(change):
             self.enqueue(fate)
 
     def record(self, held, change):
-        """A holder that is refused, or done, stays: it may come back and try once more."""
+        """A holder that was refused, or is done, is kept: it may come back and try again."""
         ended = self.table.apply(change)
         if ended:
             assert ended.holder == held.holder
@@ -236,7 +240,7 @@ class LifeOfATask(RuleBasedStateMachine):
             case "restart":
                 self.restart()
             case "set aside" if self.table.task.wake:
-                self.table.apply(set_aside(RULES, self.table.task.wake, now=self.now))
+                self.table.apply(set_aside(WAKE_POLICY, self.table.task.wake, now=self.now))
 
     def cancel(self):
         finished = self.table.task.status.finished
@@ -248,16 +252,16 @@ class LifeOfATask(RuleBasedStateMachine):
         self.messages.clear()
         self.holders.clear()
         self.seen.clear()
-        if change := orphan(RULES, self.table.task, now=self.now):
+        if change := recover_orphan(WAKE_POLICY, self.table.task, now=self.now):
             assert self.table.apply(change)
             self.tick(self.table.task, "lost")
             assert self.table.task.status is not Status.RUNNING
 
-    # What must be true after every step
+    # Invariants after every step
 
     @invariant()
     def only_the_holder_on_record_has_a_living_lease(self):
-        """So there is at most one: whoever may still believe in a lease is the one who has it."""
+        """At most one executor may believe in a valid lease, and it is the holder."""
         task = self.table.task
         for held in self.holders:
             if held.lease_until >= self.now and held.holder not in self.done:
@@ -292,7 +296,7 @@ class LifeOfATask(RuleBasedStateMachine):
         assert task.status.finished == (task.wake is None)
         if task.wake:
             assert task.wake.bucket >= bucket_of(
-                minute_of(task.wake.at), shard_of(TASK_ID, RULES.shards)
+                minute_of(task.wake.at), shard_of(TASK_ID, WAKE_POLICY.shards)
             )
 
     @invariant()
@@ -309,11 +313,11 @@ class LifeOfATask(RuleBasedStateMachine):
             assert self.table.steps[-1] is Step.BURY
             assert self.table.task.last_failure is not None
 
-    # What must be possible from everywhere
+    # Liveness from every state
 
     def teardown(self):
-        """Every executor has died and every queue is empty: the scanner alone goes on, and the
-        executors that it wakes die too, each of them. The task still comes to an end."""
+        """Every executor has died and every queue is empty. The scanner alone continues, and every
+        executor that it wakes dies too. The task still ends."""
         if not hasattr(self, "table"):
             return
         for _ in range(4 * self.table.task.budget + 4):

@@ -1,4 +1,4 @@
-"""Templates, as property and by example."""
+"""Templates, by properties and by examples."""
 
 import json
 import string
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lambdas.core.template import (
-    MOST_NAMES,
+from duetime.core.template import (
+    MAX_NAMES,
     OF_THE_SCHEDULE,
     BadTemplate,
-    check,
+    check_names,
     finish,
     literal,
     names_in,
@@ -43,7 +43,7 @@ texts = st.lists(pieces, max_size=5).map("".join)
 
 def valid(value: Any) -> bool:
     try:
-        check(value)
+        check_names(value)
     except BadTemplate:
         return False
     return True
@@ -71,7 +71,10 @@ given_names = st.fixed_dictionaries(dict.fromkeys(NAMES, values))
         ("{{previous.result.gone}}", None),
         ("-{{previous.result.gone}}-", "--"),
         ("{{previous.task_id}}", None),
-        ("{{schedule.name}}", "daily {{previous.status}}"),  # what is put in is not read again
+        (
+            "{{schedule.name}}",
+            "daily {{previous.status}}",
+        ),  # inserted text is not read as a template
         ("{{{{previous.status}}", "{{previous.status}}"),
         ("{{{{{{previous.status}}", "{{SUCCEEDED"),
         ('{"a":{{previous.result.next_page}}}', '{"a":7}'),
@@ -84,19 +87,19 @@ given_names = st.fixed_dictionaries(dict.fromkeys(NAMES, values))
         ),
     ],
 )
-def test_filled_in(template: Any, expected: Any):
-    check(template)
+def test_names_are_filled_in(template: Any, expected: Any):
+    check_names(template)
 
     assert finish(template, NAMES) == expected
 
 
-def test_as_text_a_lone_name_is_text_too():
+def test_value_of_a_lone_name_becomes_text_unless_whole():
     assert finish(["{{previous.result.next_page}}"], NAMES, whole=False) == ["7"]
     assert finish("{{previous.task_id}}", NAMES, whole=False) == ""
     assert render("{{schedule.id}}", NAMES, whole=False) == "01ID"
 
 
-def test_names_that_are_not_given_stay():
+def test_names_that_are_not_given_are_kept():
     names = {"schedule.id": "01ID"}
 
     assert render("{{schedule.id}} {{ previous.result.a }}", names) == "01ID {{previous.result.a}}"
@@ -118,7 +121,7 @@ def test_filling_in_step_by_step_is_filling_in_at_once(
 
 
 @given(templates, given_names)
-def test_what_is_rendered_asks_for_nothing_that_was_given(template: Any, names: dict[str, Any]):
+def test_rendered_template_has_no_given_name_left(template: Any, names: dict[str, Any]):
     left = [name for _, name in names_in(render(template, names))]
 
     assert left == []
@@ -126,22 +129,22 @@ def test_what_is_rendered_asks_for_nothing_that_was_given(template: Any, names: 
 
 @given(values)
 def test_any_value_can_be_written_as_a_template(value: Any):
-    check(literal(value))
+    check_names(literal(value))
 
     assert finish(literal(value), NAMES) == value
 
 
 @given(values)
-def test_any_text_is_a_template_or_says_what_is_wrong(value: Any):
+def test_any_text_is_a_template_or_raises_bad_template(value: Any):
     if valid(value):
         finish(value, NAMES)
     else:
         with pytest.raises(BadTemplate):
-            check(value)
+            check_names(value)
 
 
 @given(templates, given_names)
-def test_the_template_itself_is_left_alone(template: Any, names: dict[str, Any]):
+def test_template_itself_is_not_changed(template: Any, names: dict[str, Any]):
     before = json.dumps(template)
 
     finish(template, names)
@@ -159,12 +162,12 @@ def test_the_template_itself_is_left_alone(template: Any, names: dict[str, Any])
         ("ab {{scheduled_for}", "", "the {{ at position 4 is not closed by }}; write {{{{ for"),
         ("{{scheduled_for {{schedule.id}}", "", "the {{ at position 1 is not closed"),
         ("{{" + "x" * 100 + "}}", "", f"there is no name '{'x' * 60}…'"),
-        (["{{scheduled_for}}"] * (MOST_NAMES + 1), "100", "more than 100 names in one task"),
+        (["{{scheduled_for}}"] * (MAX_NAMES + 1), "100", "more than 100 names in one task"),
     ],
 )
-def test_refused(template: Any, path: str, reason: str):
+def test_invalid_template_is_refused(template: Any, path: str, reason: str):
     with pytest.raises(BadTemplate) as refused:
-        check(template)
+        check_names(template)
 
     assert refused.value.path == path
     assert refused.value.reason.startswith(reason)
@@ -173,10 +176,10 @@ def test_refused(template: Any, path: str, reason: str):
 @pytest.mark.parametrize("name", ["previous.status", "previous.result.x"])
 def test_where_only_the_schedule_is_known_the_previous_run_is_refused(name: str):
     with pytest.raises(BadTemplate, match=f"{name} is known only when the run starts"):
-        check(f"{{{{{name}}}}}", OF_THE_SCHEDULE)
+        check_names(f"{{{{{name}}}}}", OF_THE_SCHEDULE)
 
 
-def test_depth_is_no_matter():
+def test_deeply_nested_template_is_filled_in():
     deep: Any = "{{schedule.id}}"
     for _ in range(20_000):
         deep = [deep]
@@ -192,7 +195,7 @@ def test_depth_is_no_matter():
 
 @pytest.mark.parametrize("unit", ["{", "{{{{", "{{schedule.id}}", "{{ ", "{{a", "}}", "{{{"])
 def test_a_long_text_takes_time_in_proportion(unit: str):
-    """A quarter of a mebibyte; quadratic time would be minutes."""
+    """A quarter of a mebibyte; quadratic time would take minutes."""
     text = unit * (256 * 1024 // len(unit))
     started = time.thread_time()
 
@@ -204,6 +207,6 @@ def test_a_long_text_takes_time_in_proportion(unit: str):
 
 
 @given(st.text(string.printable))
-def test_a_text_without_two_braces_stays(text: str):
+def test_text_without_two_braces_is_not_changed(text: str):
     if "{{" not in text:
         assert finish(text, NAMES) == render(text, NAMES) == text

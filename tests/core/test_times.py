@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core import times
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
+from duetime.core import times
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
 from tests.strategies import moments
 
 offsets = st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
@@ -15,12 +15,12 @@ datetimes = st.datetimes(
 
 
 @given(moments)
-def test_a_time_survives_the_way_through_a_datetime(at):
+def test_time_survives_conversion_to_datetime_and_back(at):
     assert times.from_datetime(times.to_datetime(at)) == at
 
 
 @given(moments)
-def test_a_time_survives_the_way_through_its_text(at):
+def test_time_survives_conversion_to_text_and_back(at):
     assert times.from_datetime(datetime.fromisoformat(times.rfc3339(at))) == at
 
 
@@ -37,7 +37,7 @@ def test_the_same_moment_in_another_zone_is_the_same_time(moment):
 
 
 @given(moments, moments)
-def test_text_sorts_as_time_does(one, other):
+def test_rfc3339_text_sorts_as_time_does(one, other):
     assert (times.rfc3339(one) < times.rfc3339(other)) == (one < other)
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.ids import RANDOM_BITS, new_id
-from lambdas.core.lanes import Lane
-from lambdas.core.times import MINUTE, SECOND, to_datetime
-from lambdas.core.wakes import Wake, WakeKind, bucket_of, minute_of, parse_wake, shard_of
+from duetime.core.ids import RANDOM_BITS, new_id
+from duetime.core.lanes import Lane
+from duetime.core.times import MINUTE, SECOND, to_datetime
+from duetime.core.wakes import Wake, WakeKind, bucket_of, minute_of, parse_wake, shard_of
 from tests.strategies import LATEST, lanes, moments, task_ids
 
 shard_counts = st.integers(1, 64)
@@ -24,7 +24,7 @@ wakes = st.builds(
 
 
 @given(wakes)
-def test_a_wake_survives_the_way_through_its_key(wake):
+def test_wake_survives_conversion_to_its_key_and_back(wake):
     assert parse_wake(wake.bucket, wake.key) == wake
 
 
@@ -39,7 +39,7 @@ def test_within_a_bucket_dispatches_come_first():
     assert WakeKind.DISPATCH < WakeKind.WATCH
 
 
-def test_a_key_can_be_read():
+def test_key_is_readable():
     wake = Wake(
         kind=WakeKind.WATCH, lane=Lane.LOW, at=1_794_820_020_120, task_id="01K", bucket="any"
     )
@@ -55,7 +55,7 @@ def test_a_key_can_be_read():
         (datetime(2026, 12, 31, 23, 59, tzinfo=UTC), 0, "20261231T2359#00"),
     ],
 )
-def test_a_bucket_can_be_read(at, shard, bucket):
+def test_bucket_is_readable(at, shard, bucket):
     assert bucket_of(minute_of(int(at.timestamp() * SECOND)), shard) == bucket
 
 

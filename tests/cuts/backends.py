@@ -1,8 +1,8 @@
-"""The worlds that are cut, and what a cut means in each.
+"""The backends of the scenarios, and what a cut does to each.
 
-`embedded`: a part of the runner dies, and takes along the messages that it held.
-`restarted`: the runner dies, and with it the lanes; another one opens the file.
-`moto`: one function of many dies; its messages come again when their queue shows them.
+`sqlite`: one thread of the runner dies, and the messages that it held are lost.
+`restarted`: the runner dies with its lanes, and another runner opens the file.
+`moto`: one function of many dies, and its messages become visible again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,24 +16,26 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import Queue, sqs_backends
 
-from duetime.embedded.lanes import MemoryLanes
-from lambdas.aws.messages import ATTRIBUTES, read_message
-from lambdas.core.delivery import Delivery, Message, delivery_of
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Depth
-from lambdas.core.times import Millis
+from duetime.aws.message_codec import ATTRIBUTES, read_message
+from duetime.core.delivery import Delivery, Message, delivery_of
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Depth
+from duetime.core.times import Millis
+from duetime.sqlite.lane_queue import MemoryLaneQueue
 from tests.factories import SteppedClock
-from tests.world import RULES, World, embedded_world, moto_world
+from tests.world import WAKE_POLICY, World, moto_world, sqlite_world
 
 LANE = Lane.MEDIUM
 
 UNKNOWN = dict.fromkeys(ATTRIBUTES, "0")
 
 
-class RedrivableLanes(MemoryLanes):
-    """Lanes in memory have no dead letters. These take back what SQS would have kept as one,
-    the way SQS makes it: the same delivery, enqueued anew. And they tell what comes next."""
+class RedrivableLanes(MemoryLaneQueue):
+    """Lanes in memory with a redrive, and with the time of the next message.
+
+    Lanes in memory have no dead letters, so the test hands over the delivery that SQS would have
+    kept. As in SQS, a redriven message is the same delivery, enqueued again."""
 
     def __init__(self, clock: SteppedClock) -> None:
         super().__init__(clock)
@@ -67,23 +69,23 @@ class RedrivableLanes(MemoryLanes):
 
 
 @dataclass
-class Embedded:
+class Sqlite:
     world: World
     restarts: bool
-    halves = False  # what is written together is one transaction
+    halves = False  # a batch is one transaction
     keeps_letters = False
     _letters: list[Delivery] = field(default_factory=list)
 
-    def fall(self) -> None:
+    def after_cut(self) -> None:
         if self.restarts:
             self.world.purge()
-            self.world.store._store.recover(RULES, self.world.clock.now())
+            self.world.store.port.recover(WAKE_POLICY, self.world.clock.now())
 
     def next_message(self) -> Millis | None:
         return self._lanes.next_message()
 
     def left(self) -> Depth:
-        """What a part of the runner held when it died is never seen again."""
+        """Returns the depth without messages in flight: those of a dead thread are lost."""
         return replace(self.world.lanes.depth(LANE), in_flight=0)
 
     def letters(self) -> list[str]:
@@ -98,13 +100,14 @@ class Embedded:
 
     @property
     def _lanes(self) -> RedrivableLanes:
-        lanes: Any = self.world.lanes.lanes
+        lanes: Any = self.world.lanes.port
         return lanes  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class Aws:
-    """What all worlds on moto share: making a table and queues takes longer than a life."""
+    """The table and queues that all worlds on moto share: creating them takes longer than a
+    scenario."""
 
     dynamodb: Any
     sqs: Any
@@ -144,8 +147,8 @@ class Moto:
     keeps_letters = True
     _bodies: list[str] = field(default_factory=list)
 
-    def fall(self) -> None:
-        """Everybody else lives on."""
+    def after_cut(self) -> None:
+        """Nothing more: the other functions go on."""
 
     def next_message(self) -> Millis | None:
         messages = self.aws.lane._messages
@@ -167,30 +170,30 @@ class Moto:
             sqs.delete_message(QueueUrl=url, ReceiptHandle=letter["ReceiptHandle"])
 
     def redrive(self) -> None:
-        """As SQS moves messages: the same bodies, sent anew."""
+        """Sends the same bodies again, as SQS does."""
         for body in self._bodies:
             self.aws.sqs.send_message(QueueUrl=self.aws.urls[LANE], MessageBody=body)
 
 
-Backend = Embedded | Moto
+Backend = Sqlite | Moto
 
 
 @contextmanager
-def opened(name: str, aws: Aws | None) -> Iterator[Backend]:
+def open_backend(name: str, aws: Aws | None) -> Iterator[Backend]:
     if aws is not None:
         aws.clear()
         with moto_world(aws.dynamodb, aws.sqs, aws.table, aws.urls) as world:
             yield Moto(world, aws)
         return
-    with embedded_world() as world:
+    with sqlite_world() as world:
         world.empty_lanes = lambda: RedrivableLanes(world.clock)
         world.purge()
-        yield Embedded(world, restarts=name == "restarted")
+        yield Sqlite(world, restarts=name == "restarted")
 
 
 def _letter_of(world: World, task_id: str) -> Delivery:
-    """The message of a dead task's last attempt."""
+    """Returns the message of a dead task's last attempt."""
     task = world.task(task_id)
     if task.status is not Status.DEAD or task.current is None:
-        raise AssertionError(f"{task_id} is {task.status}: it has no letter")
+        raise AssertionError(f"{task_id} is {task.status}: it has no dead letter")
     return replace(delivery_of(task, task.sends), attempt=task.attempt)

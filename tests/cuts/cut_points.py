@@ -1,35 +1,34 @@
-"""The cut: whoever acts is gone, before a call to a backend, after it, or in the midst of one."""
+"""Cuts: an actor dies before a call to a backend, after it, or in the middle of it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from typing import Any, NamedTuple
 
-STORE = "put get apply set_aside wakes few_wakes page dead keep_attempt attempts reserve"
-SCHEDULES = "put get exist delete set_aside page note ledger"
-CURSORS = "shards load save"
-LANES = "send receive delete hand_back hold bury depth"
-VERBS = frozenset(f"{STORE} {SCHEDULES} {CURSORS} {LANES}".split())
+from tests.faulty_ports import VERBS, FaultyPort
+
 READ = "get exist wakes few_wakes page dead attempts ledger shards load depth"
 READS = frozenset(READ.split(" "))
-# Many requests in one call; but a schedule is deleted alone.
-SEVERAL = frozenset({"put", "apply", "reserve", "note", "send", "delete"})
+# Calls that make many requests. (A schedule is deleted by itself.)
+SEVERAL = frozenset({"put", "apply", "reserve", "write_ledger", "send", "delete"})
+if unknown := (READS | SEVERAL) - VERBS:
+    raise AssertionError(f"no verbs of a port: {unknown}")
 
 
 class Cut(BaseException):
-    """The end of whoever was at work."""
+    """The actor died."""
 
 
 class Where(StrEnum):
     BEFORE = "before"  # the call was not made
-    HALF = "half"  # of several requests the first were made
-    AFTER = "after"  # it was made, and the caller never learns
+    HALF = "half"  # only the first of its requests were made
+    AFTER = "after"  # it was made, and the caller never sees the answer
 
 
 class Call(NamedTuple):
-    """One call to a backend: who made it, the how manieth to act, and how many entries it had."""
+    """One call to a backend. `actor` is the role and the number of its act; `entries` is how many
+    requests the call makes."""
 
     actor: str
     verb: str
@@ -50,40 +49,41 @@ class Point:
         return f"call {self.number}: {self.call.actor}, {self.where} {self.call.verb}"
 
 
-class Knife:
-    """Counts the calls of everybody who acts, and cuts at one of them. Whoever was cut makes no
-    further call, whatever it catches on the way down."""
+class Cutter:
+    """Counts the calls of all actors, and cuts one of them.
+
+    An actor that was cut makes no further call, even if it catches the exception."""
 
     def __init__(self, point: Point | None = None) -> None:
         self.point = point
         self.calls: list[Call] = []
         self.actor = ""
-        self._fallen = False
-        self._sheathed = False
+        self._is_cut = False
+        self._paused = False
         self._acts = 0
 
     @contextmanager
-    def sheathed(self) -> Iterator[None]:
-        """Nothing is cut, or counted."""
-        before, self._sheathed = self._sheathed, True
+    def paused(self) -> Iterator[None]:
+        """Neither counts nor cuts calls within the block."""
+        before, self._paused = self._paused, True
         yield
-        self._sheathed = before
+        self._paused = before
 
     def next_actor(self, name: str) -> None:
         self._acts += 1
         self.actor = f"{name} {self._acts}"
-        self._fallen = False
+        self._is_cut = False
 
-    def meet(self, verb: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        if self._sheathed:
+    def call(self, verb: str, call: Callable[..., Any], *arguments: Any) -> Any:
+        if self._paused:
             return call(*arguments)
-        if self._fallen:
+        if self._is_cut:
             raise Cut
         number = len(self.calls)
         self.calls.append(Call(self.actor, verb, _entries(verb, arguments)))
         if self.point is None or self.point.number != number:
             return _made(call, *arguments)
-        self._fallen = True
+        self._is_cut = True
         if self.point.call != self.calls[-1]:
             raise AssertionError(f"not as before: {self.calls[-1]} instead of {self.point}")
         if self.point.where is Where.AFTER:
@@ -94,20 +94,16 @@ class Knife:
         raise Cut
 
 
-class Shell:
-    """A port of whoever acts, be it the store, the cursors or the lanes."""
+class CutPort(FaultyPort):
+    """A port of the actor: the store, the schedules, the cursors or the lanes."""
 
-    def __init__(self, port: Any, knife: Knife) -> None:
-        self._port = port
-        self._knife = knife
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._port, name)
-        return partial(self._knife.meet, name, call) if name in VERBS else call
+    def __init__(self, port: Any, cutter: Cutter) -> None:
+        super().__init__(port)
+        self._call = cutter.call
 
 
-def points(calls: Sequence[Call], *, halves: bool) -> list[Point]:
-    """Every cut of a life that makes these calls."""
+def possible_cuts(calls: Sequence[Call], *, halves: bool) -> list[Point]:
+    """Returns every possible cut of a scenario that makes these calls."""
     return [
         Point(number=number, call=call, where=where)
         for number, call in enumerate(calls)
@@ -116,9 +112,9 @@ def points(calls: Sequence[Call], *, halves: bool) -> list[Point]:
     ]
 
 
-def distinct(cuts: Sequence[Point]) -> list[Point]:
-    """One of all the cuts that leave the same behind: the world only knows which of its writes
-    an actor has made, so between two of them it does not matter where it is cut."""
+def distinct_cuts(cuts: Sequence[Point]) -> list[Point]:
+    """Returns one of each set of cuts that have the same effect. Only the writes of an actor have
+    an effect, so between two writes it does not matter where the actor is cut."""
     first = {cut.call.actor: cut for cut in reversed(cuts)}
     return [
         cut
@@ -132,6 +128,6 @@ def _entries(verb: str, arguments: Sequence[Any]) -> int:
 
 
 def _made(call: Callable[..., Any], *arguments: Any) -> Any:
-    """Wakes are read one by one, and nothing is done before the last: here they are all read."""
+    """Makes the call and reads an iterator to its end, so that a read is one call."""
     answer = call(*arguments)
     return list(answer) if isinstance(answer, Iterator) else answer

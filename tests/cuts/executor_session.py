@@ -1,46 +1,46 @@
-"""An executor that a cut may take in the middle of what it does."""
+"""An executor in steps, so that a cut can fall between them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lambdas.core.lease import HEARTBEAT
-from lambdas.core.ports import Ports
-from lambdas.core.task import Task
-from lambdas.executor.books import Books
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Run
+from duetime.core.ports import Ports
+from duetime.core.steps.lease import HEARTBEAT
+from duetime.core.task import Task
+from duetime.executor.attempt_loop import AttemptLoop
+from duetime.executor.executor import Executor
+from duetime.executor.run_control import RunControl
+from duetime.executor.runs import Run
 from tests.cuts.backends import LANE
 from tests.world import World
 
 
-class Holding:
-    """An executor, from taking messages in to the end of what they began."""
+class ExecutorSession:
+    """An executor from receiving messages to the end of the runs they began."""
 
-    def __init__(self, ports: Ports, world: World, run: Callable[[Task, Context], Any]) -> None:
+    def __init__(self, ports: Ports, world: World, run: Callable[[Task, RunControl], Any]) -> None:
         self._lanes = ports.lanes
         self._world = world
         self._executor = Executor(ports, {"python": run})
-        self._books = Books(self._executor, ports.clock)
+        self._loop = AttemptLoop(self._executor, ports.clock)
         self._begun: Sequence[Run] = ()
 
-    def begin(self) -> "Holding":
-        self._books.take(self._lanes.receive(LANE, 10, 0))
-        self._begun = self._books.turn().begun
+    def begin(self) -> "ExecutorSession":
+        self._loop.accept(self._lanes.receive(LANE, 10, 0))
+        self._begun = self._loop.step().started
         return self
 
     def renew(self) -> None:
         self._wait()
-        self._books.turn()
+        self._loop.step()
 
     def finish(self) -> None:
-        while self._begun or self._books.open:
-            ended = [self._executor.execute(run) for run in self._begun]
+        while self._begun or self._loop.unfinished:
+            ended = [self._executor.run_target(run) for run in self._begun]
             if not ended:
                 self._wait()
-            self._begun = self._books.turn(ended).begun
+            self._begun = self._loop.step(ended).started
 
     def _wait(self) -> None:
-        """Until there is something to do; if nothing was begun, for as long as it would take."""
-        at = self._books.next_timer
+        """Advances the clock to the next timer, or by a heartbeat if there is none."""
+        at = self._loop.next_timer
         self._world.advance_to(self._world.clock.now() + HEARTBEAT if at is None else at)

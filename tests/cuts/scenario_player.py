@@ -1,40 +1,39 @@
-"""Where a life is played: users, scanners and executors act, each made anew, and one is cut.
+"""Plays a scenario: users, scanners and executors act, each in a new process, and one is cut.
 
-What time brings is not scripted. The stage looks when something can happen next, a message that
-can be received or a wake that has come, goes there and lets the one act whose business it is.
-So a life goes on by itself after a cut.
+Time is not scripted. The player advances the clock to the next visible message or wake, and runs
+the executor or the scanner there. So a scenario goes on by itself after a cut.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lambdas.api.app import Api
-from lambdas.api.http import Request
-from lambdas.api.submission import Submission, Submitted, Wanted
-from lambdas.core.delivery import REDRIVEN_AFTER
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Ports
-from lambdas.core.task import Task
-from lambdas.core.times import SECOND, Millis
-from lambdas.core.wakes import WakeKind
-from lambdas.executor.context import Context
-from lambdas.scanner.scanner import Scanner
+from duetime.api.app import Api
+from duetime.api.http import Request
+from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.core.delivery import MIN_REDRIVE_AGE
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Ports
+from duetime.core.task import Task
+from duetime.core.times import SECOND, Millis
+from duetime.core.wakes import WakeKind
+from duetime.executor.run_control import RunControl
+from duetime.scanner.scanner import Scanner
 from tests.cuts.backends import Backend
-from tests.cuts.cutting import Cut, Knife, Shell
-from tests.cuts.holding import Holding
+from tests.cuts.cut_points import Cut, CutPort, Cutter
+from tests.cuts.executor_session import ExecutorSession
 from tests.factories import a_spec
-from tests.world import RULES
+from tests.world import WAKE_POLICY
 
 T = TypeVar("T")
 
-ENOUGH = 100  # steps: a life that takes more does not end
+MAX_STEPS = 100  # a scenario that takes more does not end
 EXECUTOR = "executor"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """What the target of a task did, when, and for when that was meant."""
+    """One run of a task's target: when it ran, and when it was due."""
 
     task_id: str
     attempt: int
@@ -42,19 +41,19 @@ class Effect:
     due_at: Millis
 
 
-class Stage:
-    def __init__(self, backend: Backend, knife: Knife, fails: frozenset[int]) -> None:
+class ScenarioPlayer:
+    def __init__(self, backend: Backend, cutter: Cutter, fails: frozenset[int]) -> None:
         self.backend = backend
         self.world = backend.world
         self.world.chance.luck = 0
-        self.knife = knife
+        self.cutter = cutter
         self.ids: list[str] = []
         self.effects: list[Effect] = []
         self.cut_actor: str | None = None
         self._fails = fails
-        self._holding: Holding | None = None
+        self._session: ExecutorSession | None = None
 
-    # what users do: whoever was cut off does it again
+    # users: a request that was cut is repeated
 
     def submit(self, tasks: int, due_in: Millis = 0, **fields: Any) -> None:
         now = self.world.clock.now()
@@ -64,8 +63,8 @@ class Stage:
             a_spec(run_at=now + due_in, idempotency_key=f"key-{number}", **fields)
             for number in range(tasks)
         ]
-        wanted = [Wanted(spec=spec, body_hash=spec.idempotency_key) for spec in specs]
-        submitted = self._insist("submit", lambda ports: Submission(ports).submit(wanted))
+        wanted = [TaskRequest(spec=spec, body_hash=spec.idempotency_key) for spec in specs]
+        submitted = self._retry_if_cut("submit", lambda ports: Submission(ports).submit(wanted))
         self.ids = [done.task.id for done in submitted if isinstance(done, Submitted)]
 
     def cancel(self) -> None:
@@ -79,29 +78,29 @@ class Stage:
         self.backend.take_letters(dead)
 
     def redrive(self, copies: int = 1) -> None:
-        """Move the letters back to their lane; whoever does it once may do it twice."""
-        self.world.advance(REDRIVEN_AFTER + SECOND)
+        """Moves the dead letters back to their lane, perhaps more than once."""
+        self.world.advance(MIN_REDRIVE_AGE + SECOND)
         for _ in range(copies):
             self.backend.redrive()
 
-    # what time brings
+    # time
 
-    def live(self, until: Callable[[], bool] = lambda: False) -> None:
-        for _ in range(ENOUGH):
-            if until() or not self._go_on():
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        for _ in range(MAX_STEPS):
+            if until() or not self._step():
                 return
-        raise AssertionError("it does not come to an end")
+        raise AssertionError(f"the scenario does not end within {MAX_STEPS} steps")
 
     def all_are(self, status: Status) -> Callable[[], bool]:
         return lambda: all(task.status is status for task in self.tasks())
 
-    def settle(self) -> None:
-        """Until nothing is left to do, and nobody is cut."""
-        with self.knife.sheathed():
-            self.live()
+    def run_to_rest(self) -> None:
+        """Runs until nothing is left to do, without a cut."""
+        with self.cutter.paused():
+            self.run()
 
     def tick(self) -> None:
-        cursors: Any = Shell(self.world.cursors, self.knife)
+        cursors: Any = CutPort(self.world.cursors, self.cutter)
         self._act("scanner", lambda ports: Scanner(ports, cursors).tick())
 
     def execute(self) -> None:
@@ -109,24 +108,24 @@ class Stage:
         self.finish()
 
     def begin(self) -> None:
-        self._holding = self._act(EXECUTOR, lambda ports: self._holder(ports).begin())
+        self._session = self._act(EXECUTOR, lambda ports: self._new_session(ports).begin())
 
     def renew(self) -> None:
-        self._go_on_holding(Holding.renew)
+        self._continue_session(ExecutorSession.renew)
 
     def finish(self) -> None:
-        self._go_on_holding(Holding.finish)
+        self._continue_session(ExecutorSession.finish)
 
-    def _go_on_holding(self, step: Callable[[Holding], None]) -> None:
-        """Nobody does, if the one that began was cut."""
-        if (holding := self._holding) is not None:
-            self._try(EXECUTOR, lambda: step(holding))
+    def _continue_session(self, step: Callable[[ExecutorSession], None]) -> None:
+        """Continues the executor's session, unless the executor was cut."""
+        if (session := self._session) is not None:
+            self._try(EXECUTOR, lambda: step(session))
 
-    def _holder(self, ports: Ports) -> Holding:
-        return Holding(ports, self.world, self._run)
+    def _new_session(self, ports: Ports) -> ExecutorSession:
+        return ExecutorSession(ports, self.world, self._run)
 
-    def _go_on(self) -> bool:
-        """Go to the next moment at which something can happen; False if there is none."""
+    def _step(self) -> bool:
+        """Advances to the next message or wake and acts on it; False if there is none."""
         message = self.backend.next_message()
         if message is not None and message <= self.world.clock.now():
             self.execute()
@@ -140,25 +139,27 @@ class Stage:
 
     def _next_wake(self) -> Millis | None:
         wakes = [task.wake for task in self.tasks() if task.wake is not None]
-        ahead = {WakeKind.DISPATCH: RULES.horizon, WakeKind.WATCH: 0}
+        ahead = {WakeKind.DISPATCH: WAKE_POLICY.horizon, WakeKind.WATCH: 0}
         return min((wake.at - ahead[wake.kind] for wake in wakes), default=None)
 
     def tasks(self) -> list[Task]:
         found: dict[str, Task] = self.world.store.get(self.ids)
         return list(found.values())
 
-    # who acts
+    # actors
 
     def _ask(self, actor: str, method: str, path: str) -> None:
-        """A request that was made and not answered finds, when repeated, that it has been."""
+        """Makes a request for each task. A repeated one may find that the first was made."""
         for task_id in self.ids:
             request = Request(method=method, path=path.format(task_id))
             cut_before = self.cut_actor
-            response = self._insist(actor, lambda ports, asked=request: _api(ports).call(asked))
+            response = self._retry_if_cut(
+                actor, lambda ports, asked=request: _api(ports).call(asked)
+            )
             repeated = self.cut_actor != cut_before
             assert response.status in ((200, 202, 409) if repeated else (200, 202))
 
-    def _insist(self, actor: str, action: Callable[[Ports], T]) -> T:
+    def _retry_if_cut(self, actor: str, action: Callable[[Ports], T]) -> T:
         done = self._act(actor, action)
         if done is not None:
             return done
@@ -170,35 +171,35 @@ class Stage:
         return self._try(actor, lambda: action(ports))
 
     def _try(self, actor: str, action: Callable[[], T]) -> T | None:
-        """None if it was cut: all that it held in memory is gone."""
+        """Returns None if the actor was cut: what it held in memory is gone."""
         try:
             return action()
         except Cut:
             self.cut_actor = actor
             if actor == EXECUTOR or self.backend.restarts:
-                self._holding = None
-            self.backend.fall()
+                self._session = None
+            self.backend.after_cut()
             return None
 
     def _ports(self, actor: str) -> Ports:
-        self.knife.next_actor(actor)
-        store: Any = Shell(self.world.store, self.knife)
-        schedules: Any = Shell(self.world.schedules, self.knife)
-        lanes: Any = Shell(self.world.lanes, self.knife)
+        self.cutter.next_actor(actor)
+        store: Any = CutPort(self.world.store, self.cutter)
+        schedules: Any = CutPort(self.world.schedules, self.cutter)
+        lanes: Any = CutPort(self.world.lanes, self.cutter)
         return Ports(
             store=store,
             schedules=schedules,
             lanes=lanes,
-            rules=RULES,
+            wake_policy=WAKE_POLICY,
             clock=self.world.clock,
             chance=self.world.chance,
         )
 
-    def _run(self, task: Task, context: Context) -> str:
+    def _run(self, task: Task, control: RunControl) -> str:
         now = self.world.clock.now()
-        effect = Effect(task_id=task.id, attempt=context.attempt, at=now, due_at=task.due_at)
+        effect = Effect(task_id=task.id, attempt=task.attempt, at=now, due_at=task.due_at)
         self.effects.append(effect)
-        if context.attempt in self._fails:
+        if task.attempt in self._fails:
             raise ConnectionError("not this time")
         return "done"
 

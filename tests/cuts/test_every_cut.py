@@ -1,28 +1,27 @@
-"""Every cut: for the whole life of a task, whoever acts is cut before and after each call to a
-backend, once a run, and the life must come to its end all the same.
+"""Every cut: the actor dies before and after each call to a backend, one cut for each run of a
+scenario, and the scenario must still come to its end.
 
-An uncut run counts the calls. A cut that fails names its life, its backend and its call. On moto,
-where a run takes a tenth of a second, cuts that leave the same behind are made once, unless
-DUETIME_TEST_EVERY_CUT is set.
+A run without a cut counts the calls. A failed cut names its scenario, its backend and its call.
+On moto, where a run takes a tenth of a second, `moto` makes a sample of the cuts, and `moto_rest`,
+a long test, makes all the others.
 """
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from duetime.aws import clients
+from duetime.aws.provision import ensure_resources
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
-from lambdas.aws.resources import ensure_resources
-from tests.cuts import laws, recurring
-from tests.cuts.backends import Aws, opened
-from tests.cuts.cutting import Knife, Point, distinct, points
-from tests.cuts.lives import LIVES, Life
-from tests.cuts.recurring import RECURRING, Recurring, RecurringStage
-from tests.cuts.stage import Stage
+from tests.cuts import schedule_scenarios, task_invariants
+from tests.cuts.backends import Aws, open_backend
+from tests.cuts.cut_points import Cutter, Point, distinct_cuts, possible_cuts
+from tests.cuts.scenario_player import ScenarioPlayer
+from tests.cuts.schedule_scenarios import SCHEDULE_SCENARIOS, SchedulePlayer, ScheduleScenario
+from tests.cuts.task_scenarios import SCENARIOS, Scenario
 
-BACKENDS = ["embedded", "restarted", "moto"]
-ALL = "DUETIME_TEST_EVERY_CUT" in os.environ
+BACKENDS = ["sqlite", "restarted", "moto", pytest.param("moto_rest", marks=pytest.mark.long)]
+SAMPLED = 6  # one in six of the cuts that differ in their effect
 
 Where = tuple[str, Aws | None]
 
@@ -38,46 +37,58 @@ def aws() -> Iterator[Aws]:
 @pytest.fixture(params=BACKENDS)
 def where(request: pytest.FixtureRequest) -> Where:
     name = request.param
-    return name, request.getfixturevalue("aws") if name == "moto" else None
+    return name, request.getfixturevalue("aws") if name.startswith("moto") else None
 
 
-def play(life: Life, where: Where, cut: Point | None = None) -> list[Point]:
-    """One run; returns all the cuts that it offers."""
-    with opened(*where) as backend:
-        stage = Stage(backend, Knife(cut), life.fails)
-        life.play(stage, life)
-        stage.settle()
-        assert (stage.cut_actor is None) == (cut is None)
-        laws.hold(stage, life)
-        return points(stage.knife.calls, halves=backend.halves)
+def choose_cuts(cuts: Sequence[Point], backend: str) -> list[Point]:
+    sample = distinct_cuts(cuts)[::SAMPLED]
+    match backend:
+        case "moto":
+            return sample
+        case "moto_rest":
+            return [cut for cut in cuts if cut not in sample]
+    return list(cuts)
 
 
-@pytest.mark.parametrize("name", LIVES)
+def play(scenario: Scenario, where: Where, cut: Point | None = None) -> list[Point]:
+    """Runs the scenario once and returns every possible cut of it."""
+    with open_backend(*where) as backend:
+        player = ScenarioPlayer(backend, Cutter(cut), scenario.fails)
+        scenario.play(player, scenario)
+        player.run_to_rest()
+        assert (player.cut_actor is None) == (cut is None)
+        task_invariants.check(player, scenario)
+        return possible_cuts(player.cutter.calls, halves=backend.halves)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_life_comes_to_its_end_wherever_it_is_cut(
     name: str, where: Where, subtests: pytest.Subtests
 ) -> None:
-    life, (backend, aws) = LIVES[name], where
-    cuts = play(life, where)
-    for cut in cuts if ALL or aws is None else distinct(cuts):
+    scenario, (backend, _) = SCENARIOS[name], where
+    cuts = play(scenario, where)
+    for cut in choose_cuts(cuts, backend):
         with subtests.test(f"{name}, {backend}, {cut}"):
-            play(life, where, cut)
+            play(scenario, where, cut)
 
 
-def play_recurring(life: Recurring, where: Where, cut: Point | None = None) -> list[Point]:
-    with opened(*where) as backend:
-        stage = RecurringStage(backend, Knife(cut), life.fails)
-        life.play(stage)
-        stage.settle()
-        recurring.hold(stage, life)
-        return points(stage.knife.calls, halves=backend.halves)
+def play_schedule(
+    scenario: ScheduleScenario, where: Where, cut: Point | None = None
+) -> list[Point]:
+    with open_backend(*where) as backend:
+        player = SchedulePlayer(backend, Cutter(cut), scenario.fails)
+        scenario.play(player)
+        player.run_to_rest()
+        schedule_scenarios.check(player, scenario)
+        return possible_cuts(player.cutter.calls, halves=backend.halves)
 
 
-@pytest.mark.parametrize("name", RECURRING)
+@pytest.mark.parametrize("name", SCHEDULE_SCENARIOS)
 def test_a_schedule_comes_to_its_end_wherever_it_is_cut(
     name: str, where: Where, subtests: pytest.Subtests
 ) -> None:
-    life, (backend, aws) = RECURRING[name], where
-    cuts = play_recurring(life, where)
-    for cut in cuts if ALL or aws is None else distinct(cuts):
+    scenario, (backend, _) = SCHEDULE_SCENARIOS[name], where
+    cuts = play_schedule(scenario, where)
+    for cut in choose_cuts(cuts, backend):
         with subtests.test(f"{name}, {backend}, {cut}"):
-            play_recurring(life, where, cut)
+            play_schedule(scenario, where, cut)

@@ -1,16 +1,15 @@
-"""The wall clock can be set; what that must not change is in tests/executor/test_clock_set.py."""
+"""Detection of a wall clock that was set. For its effects see tests/executor/test_clock_set.py."""
 
 import time
 
 import pytest
 
-from lambdas.clock_jumps import TOLERANCE, ClockJumps
-from lambdas.core.times import HOUR, MINUTE
-from lambdas.system import SystemClock
+from duetime.core.times import HOUR, MINUTE
+from duetime.engine.clock import JUMP_TOLERANCE, ClockJumps, SystemClock
 from tests.factories import SteppedClock
 
 
-@pytest.mark.parametrize("by", [HOUR, -HOUR, TOLERANCE + 1, -TOLERANCE - 1])
+@pytest.mark.parametrize("by", [HOUR, -HOUR, JUMP_TOLERANCE + 1, -JUMP_TOLERANCE - 1])
 def test_clock_that_was_set_is_seen_once(by):
     clock = SteppedClock()
     jumps = ClockJumps(clock)
@@ -27,13 +26,13 @@ def test_time_that_passes_is_no_jump():
     assert not jumps.seen()
 
 
-def test_clock_that_is_slowly_brought_into_line_is_no_jump():
+def test_slow_adjustment_of_the_clock_is_no_jump():
     clock = SteppedClock()
     jumps = ClockJumps(clock)
     seen = []
     for _ in range(100):
         clock.advance(MINUTE)
-        clock.set_by(TOLERANCE)
+        clock.set_by(JUMP_TOLERANCE)
         seen.append(jumps.seen())
 
     assert not any(seen)

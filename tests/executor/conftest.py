@@ -1,13 +1,13 @@
-"""An executor over a store in memory; nothing comes in but what a test submits."""
+"""An executor over a store in memory, with the tasks that a test submits."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.world import World, embedded_world
+from tests.world import World, sqlite_world
 
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    with embedded_world() as world:
+    with sqlite_world() as world:
         yield world

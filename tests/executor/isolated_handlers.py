@@ -1,4 +1,4 @@
-"""Handlers that run in a child; a child imports this module by its name."""
+"""Isolated handlers. A child process imports this module by its name."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def waits(payload, ctx):
     ctx.heartbeat()
     while not ctx.cancelled:
         time.sleep(0.01)
-    return "told"
+    return "stopped"
 
 
 @task("isolated.blocks", isolated=True)
@@ -56,7 +56,7 @@ def starts_another(payload, ctx):
 
 
 def held_elsewhere(path, way):
-    """Start a program that holds a file open, and get it away from this process's group."""
+    """Start a program that keeps a file open, outside of this process group."""
     with open(path, "w") as held:
         if way == "session":
             subprocess.Popen(["sleep", "3600"], stdout=held, start_new_session=True)
@@ -67,7 +67,7 @@ def held_elsewhere(path, way):
 
 
 def daemonize(held):
-    """As daemons do: fork, a session of its own, fork again, so that its parent is gone."""
+    """Become a daemon: fork, start a session, fork again, so that the parent is gone."""
     if os.fork():
         os.wait()
         return
@@ -92,8 +92,8 @@ def leaves_a_daemon(payload, ctx):
     return "done"
 
 
-@task("isolated.attacks_its_keeper", isolated=True)
-def attacks_its_keeper(payload, ctx):
+@task("isolated.attacks_its_supervisor", isolated=True)
+def attacks_its_supervisor(payload, ctx):
     path, _, number = payload.partition(" ")
     held = open(path, "w")  # noqa: SIM115 - until the process ends
     os.kill(os.getppid(), int(number))
@@ -135,7 +135,7 @@ def dies(payload, ctx):
 
 @task("isolated.forks_and_dies", isolated=True)
 def forks_and_dies(payload, ctx):
-    """The copy still holds the pipe."""
+    """The fork still has the pipe open."""
     if os.fork() == 0:
         time.sleep(3600)
     os._exit(3)

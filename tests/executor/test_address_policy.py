@@ -1,17 +1,17 @@
-"""Whom an executor calls. The tables are IANA's special-purpose registries, block by block, so
-that the answer does not depend on the release of Python."""
+"""The addresses that an executor may call. The tables are IANA's special-purpose registries, block
+by block, so that the answer does not depend on the release of Python."""
 
 import pytest
 
-from duetime.local.options import LocalOptions
-from duetime.local.runner import address_rules
-from lambdas.executor.targets.address_rules import (
+from duetime.executor.targets.address_policy import (
     PUBLIC_ONLY,
+    AddressPolicy,
     AddressRefused,
-    AddressRules,
     parse_allowed,
 )
-from lambdas.executor.targets.addresses import Kind, kind_of, reached_by
+from duetime.executor.targets.ip_ranges import Kind, kind_of, reached_by
+from duetime.local.options import LocalOptions
+from duetime.local.runner import address_policy_for
 
 LOOPBACK = [
     "127.0.0.0",
@@ -138,20 +138,20 @@ TABLE = [
     )
     for address in addresses
 ]
-LOCAL = address_rules(LocalOptions())
-LAN = address_rules(LocalOptions(allow_private=True))
+LOCAL = address_policy_for(LocalOptions())
+LAN = address_policy_for(LocalOptions(allow_private=True))
 
 
-def admits(rules: AddressRules, address: str, host: str | None = None) -> bool:
+def admits(policy: AddressPolicy, address: str, host: str | None = None) -> bool:
     try:
-        rules.check(host or address, address)
+        policy.check(host or address, address)
     except AddressRefused:
         return False
     return True
 
 
-def allowing(*hosts: str) -> AddressRules:
-    return AddressRules(allowed=[parse_allowed(host) for host in hosts])
+def allowing(*hosts: str) -> AddressPolicy:
+    return AddressPolicy(allowed=[parse_allowed(host) for host in hosts])
 
 
 @pytest.mark.parametrize(("address", "kind"), TABLE)
@@ -166,32 +166,32 @@ def test_an_executor_calls_the_kinds_of_addresses_that_it_is_allowed(address: st
     assert admits(LAN, address) == (kind in (Kind.PUBLIC, Kind.LOOPBACK, Kind.PRIVATE))
 
 
-def test_an_allowed_range_opens_the_addresses_in_it_and_no_others():
-    rules = allowing("10.1.0.0/16", "fd00:1::/32")
-    assert admits(rules, "10.1.2.3")
-    assert admits(rules, "::ffff:10.1.2.3")
-    assert admits(rules, "fd00:1::5")
-    assert not admits(rules, "10.2.0.1")
-    assert not admits(rules, "fd00:2::5")
+def test_allowed_range_allows_the_addresses_in_it_and_no_others():
+    policy = allowing("10.1.0.0/16", "fd00:1::/32")
+    assert admits(policy, "10.1.2.3")
+    assert admits(policy, "::ffff:10.1.2.3")
+    assert admits(policy, "fd00:1::5")
+    assert not admits(policy, "10.2.0.1")
+    assert not admits(policy, "fd00:2::5")
 
 
 @pytest.mark.parametrize("address", METADATA)
-def test_a_metadata_address_is_opened_by_its_own_address_alone(address: str):
+def test_metadata_address_is_allowed_only_by_its_exact_address(address: str):
     wide = allowing("0.0.0.0/0", "::/0", "*.internal", "metadata.internal")
     assert not admits(wide, address, "metadata.internal")
     assert admits(allowing(str(reached_by(address))), address)
 
 
-def test_an_allowed_name_opens_private_addresses_alone():
-    rules = allowing("DB.internal", "*.svc.cluster.local")
-    assert admits(rules, "10.0.0.5", "db.internal")
-    assert admits(rules, "10.0.0.5", "db.INTERNAL.")
-    assert admits(rules, "fd12::5", "shop.default.svc.cluster.local")
-    assert not admits(rules, "10.0.0.5", "svc.cluster.local")
-    assert not admits(rules, "10.0.0.5", "evil-svc.cluster.local")
-    assert not admits(rules, "10.0.0.5", "web.internal")
-    assert not admits(rules, "127.0.0.1", "db.internal")
-    assert not admits(rules, "169.254.1.1", "db.internal")
+def test_allowed_name_allows_private_addresses_only():
+    policy = allowing("DB.internal", "*.svc.cluster.local")
+    assert admits(policy, "10.0.0.5", "db.internal")
+    assert admits(policy, "10.0.0.5", "db.INTERNAL.")
+    assert admits(policy, "fd12::5", "shop.default.svc.cluster.local")
+    assert not admits(policy, "10.0.0.5", "svc.cluster.local")
+    assert not admits(policy, "10.0.0.5", "evil-svc.cluster.local")
+    assert not admits(policy, "10.0.0.5", "web.internal")
+    assert not admits(policy, "127.0.0.1", "db.internal")
+    assert not admits(policy, "169.254.1.1", "db.internal")
 
 
 @pytest.mark.parametrize(
@@ -201,13 +201,13 @@ def test_an_allowed_name_opens_private_addresses_alone():
         *("a b", "http://db", "db:5432", "*", "*.", "a.*.b", "-db", "db-", "a,b", "x" * 254),
     ],
 )
-def test_what_is_no_host_and_no_range_is_refused(text: str):
+def test_text_that_is_neither_host_nor_range_is_refused(text: str):
     with pytest.raises(ValueError, match=r"."):
         parse_allowed(text)
 
 
 @pytest.mark.parametrize(
-    ("rules", "host", "address", "told"),
+    ("policy", "host", "address", "message"),
     [
         (
             PUBLIC_ONLY,
@@ -239,8 +239,8 @@ def test_what_is_no_host_and_no_range_is_refused(text: str):
     ],
 )
 def test_a_refusal_says_how_to_allow_the_address(
-    rules: AddressRules, host: str, address: str, told: str
+    policy: AddressPolicy, host: str, address: str, message: str
 ):
     with pytest.raises(AddressRefused) as refused:
-        rules.check(host, address)
-    assert str(refused.value) == told
+        policy.check(host, address)
+    assert str(refused.value) == message

@@ -1,4 +1,4 @@
-"""The books, turn by turn: time is stepped, and a run ends when a test says so."""
+"""The attempt loop, step by step: tests advance the clock and end the runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,28 +6,34 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws.clients import CONNECT_TIMEOUT, TABLE_READ_TIMEOUT
-from lambdas.core.change import Answer, Change, Unknown
-from lambdas.core.delivery import Message
-from lambdas.core.lanes import Lane
-from lambdas.core.lease import GRACE, HEARTBEAT, LENGTH, SILENCE, WATCH_AFTER
-from lambdas.core.lifecycle import Outcome, Status, Step
-from lambdas.core.ports import Ports
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.cancel import request_cancel
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from lambdas.executor.books import AGAIN, LEASE_TRIES, STOP_GRACE, Books, Turn
-from lambdas.executor.executor import HELD_FOR, Executor
-from lambdas.executor.messages import LATEST, SOON
-from lambdas.executor.runs import Ended, Run
-from lambdas.executor.settling import AFTER_LEASE
+from duetime.aws.clients import CONNECT_TIMEOUT, TABLE_READ_TIMEOUT
+from duetime.core.change import Answer, Change, Unknown
+from duetime.core.delivery import Message
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status, Step
+from duetime.core.ports import Ports
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.cancel import request_cancel
+from duetime.core.steps.lease import HEARTBEAT, LENGTH, MAX_SILENCE, WATCH_AFTER
+from duetime.core.times import CLOCK_SKEW, DAY, HOUR, MINUTE, SECOND
+from duetime.executor.attempt_loop import (
+    LEASE_TRIES,
+    STOP_GRACE,
+    WRITE_RETRY_DELAY,
+    AttemptLoop,
+    StepResult,
+)
+from duetime.executor.executor import HELD_FOR, Executor
+from duetime.executor.message_acks import FIRST_RETRY_DELAY, LONGEST_RETRY_DELAY
+from duetime.executor.runs import Ended, Run
+from duetime.executor.stale_messages import LEASE_OVER_AFTER
 from tests.world import World
 
 ONCE = RetryPolicy(max_attempts=1)
 
 
 class Deaf:
-    """A store that makes writes and does not say so, as often as it is told."""
+    """A store that makes writes without an answer, `deaf_to` times per step."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -51,8 +57,8 @@ class Deaf:
         return Unknown("no answer")
 
 
-class Desk:
-    """Books over a world, with the interruptions written down."""
+class Harness:
+    """An attempt loop over a world. It lists the tasks whose handlers were interrupted."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -61,53 +67,53 @@ class Desk:
             store=self.store,
             schedules=world.ports.schedules,
             lanes=world.lanes,
-            rules=world.ports.rules,
+            wake_policy=world.ports.wake_policy,
             clock=world.clock,
             chance=world.chance,
         )
         self.executor = Executor(ports, {"python": world._run})
-        self.books = Books(self.executor, world.clock)
+        self.loop = AttemptLoop(self.executor, world.clock)
         self.interrupted: list[str] = []
 
     def begin(self, **fields: Any) -> Run:
-        """A task that is running since just now."""
+        """Returns the run of a task that has just started."""
         task_id = self.world.submit(**fields)
-        [run] = self.take().begun
+        [run] = self.accept().started
         assert run.task.id == task_id
         return run
 
-    def take(self) -> Turn:
-        self.books.take(self.receive())
-        return self.turn()
+    def accept(self) -> StepResult:
+        self.loop.accept(self.receive())
+        return self.step()
 
     def receive(self) -> list[Message]:
         return self.world.lanes.receive(Lane.MEDIUM, 10, 0)
 
-    def turn(self, *ended: Ended) -> Turn:
-        turn = self.books.turn(ended)
-        for run in turn.begun:
-            run.context.interrupt = self._interrupter(run)  # type: ignore[method-assign]
-        return turn
+    def step(self, *ended: Ended) -> StepResult:
+        result = self.loop.step(ended)
+        for run in result.started:
+            run.control.force_stop = self._interrupter(run)  # type: ignore[method-assign]
+        return result
 
-    def end(self, run: Run) -> Turn:
-        return self.turn(self.executor.execute(run))
+    def end(self, run: Run) -> StepResult:
+        return self.step(self.executor.run_target(run))
 
-    def after(self, ms: int) -> Turn:
+    def after(self, ms: int) -> StepResult:
         self.world.advance(ms)
-        self.books.guard()
-        return self.turn()
+        self.loop.check_leases()
+        return self.step()
 
     def _interrupter(self, run: Run) -> Callable[[], None]:
         def interrupt() -> None:
-            run.context.interrupted = True
+            run.control.force_stopped = True
             self.interrupted.append(run.task.id)
 
         return interrupt
 
 
 @pytest.fixture
-def desk(world: World) -> Desk:
-    return Desk(world)
+def harness(world: World) -> Harness:
+    return Harness(world)
 
 
 def fail(task: Any, ctx: Any) -> None:
@@ -117,352 +123,357 @@ def fail(task: Any, ctx: Any) -> None:
 # silence
 
 
-def test_a_handler_is_told_after_three_missed_heartbeats_and_stopped_before_the_lease_ends(
-    desk: Desk,
+def test_handler_without_heartbeats_is_asked_to_stop_and_interrupted_before_its_lease_ends(
+    harness: Harness,
 ):
-    run = desk.begin(timeout=300)
-    desk.store.deaf_to[Step.RENEW] = 99
-    desk.store.makes_them = False
-    told, made = [], []
+    run = harness.begin(timeout=300)
+    harness.store.deaf_to[Step.RENEW] = 99
+    harness.store.makes_them = False
+    asked, interrupted = [], []
     for _ in range(8):
-        desk.after(HEARTBEAT // 2)
-        told.append(run.context.cancelled)
-        made.append(bool(desk.interrupted))
+        harness.after(HEARTBEAT // 2)
+        asked.append(run.context.cancelled)
+        interrupted.append(bool(harness.interrupted))
 
-    assert told.index(True) == SILENCE // (HEARTBEAT // 2) - 1
-    assert made.index(True) == (SILENCE + STOP_GRACE) // (HEARTBEAT // 2) - 1
+    assert asked.index(True) == MAX_SILENCE // (HEARTBEAT // 2) - 1
+    assert interrupted.index(True) == (MAX_SILENCE + STOP_GRACE) // (HEARTBEAT // 2) - 1
     assert run.task.lease_until is not None
-    assert desk.world.clock.now() < run.task.lease_until
+    assert harness.world.clock.now() < run.task.lease_until
 
 
-def test_the_guard_needs_no_turn_of_the_books(desk: Desk):
-    """The bookkeeper may be waiting for an answer all the while."""
-    run = desk.begin(timeout=300)
-    desk.world.advance(SILENCE + STOP_GRACE)
-    desk.books.guard()
+def test_lease_guard_stops_a_handler_without_a_step_of_the_loop(harness: Harness):
+    """The loop thread may wait for an answer of the store all the while."""
+    run = harness.begin(timeout=300)
+    harness.world.advance(MAX_SILENCE + STOP_GRACE)
+    harness.loop.check_leases()
 
     assert run.context.cancelled
-    assert desk.interrupted == [run.task.id]
+    assert harness.interrupted == [run.task.id]
 
 
-def test_a_handler_that_stops_for_want_of_heartbeats_is_retried_not_cancelled(desk: Desk):
+def test_handler_that_stops_after_missed_heartbeats_is_retried_not_cancelled(harness: Harness):
     def give_in(task: Any, ctx: Any) -> None:
         if ctx.cancelled:
-            raise InterruptedError("told to stop")
+            raise InterruptedError("asked to stop")
 
-    desk.world.script = give_in
-    run = desk.begin(timeout=300)
-    desk.store.deaf_to[Step.RENEW] = 3
-    desk.store.makes_them = False
-    desk.after(SILENCE)
-    desk.end(run)
+    harness.world.script = give_in
+    run = harness.begin(timeout=300)
+    harness.store.deaf_to[Step.RENEW] = 3
+    harness.store.makes_them = False
+    harness.after(MAX_SILENCE)
+    harness.end(run)
 
-    assert desk.world.status(run.task.id) is Status.RETRYING
-
-
-def test_a_lost_lease_stops_the_handler_at_once(desk: Desk):
-    run = desk.begin(timeout=300)
-    desk.world.advance(LENGTH + GRACE + 1)
-    desk.world.tick()
-    desk.world.advance(2 * MINUTE)
-    desk.world.tick()
-    assert desk.world.status(run.task.id) is Status.RETRYING, "another took it for dead"
-
-    desk.turn()
-
-    assert run.context.lease_lost
-    assert desk.interrupted == [run.task.id]
+    assert harness.world.status(run.task.id) is Status.RETRYING
 
 
-def test_an_attempt_does_not_begin_when_its_lease_may_have_passed_on(desk: Desk):
-    task_id = desk.world.submit()
-    desk.books.take(desk.receive())
-    apply = desk.store.apply
+def test_a_lost_lease_stops_the_handler_at_once(harness: Harness):
+    run = harness.begin(timeout=300)
+    harness.world.advance(LENGTH + CLOCK_SKEW + 1)
+    harness.world.tick()
+    harness.world.advance(2 * MINUTE)
+    harness.world.tick()
+    assert harness.world.status(run.task.id) is Status.RETRYING, "another took it for dead"
+
+    harness.step()
+
+    assert run.control.lease_lost
+    assert harness.interrupted == [run.task.id]
+
+
+def test_attempt_does_not_begin_when_its_lease_may_end_soon(harness: Harness):
+    task_id = harness.world.submit()
+    harness.loop.accept(harness.receive())
+    apply = harness.store.apply
 
     def slow(changes: Sequence[Change]) -> list[Answer]:
         answers = apply(changes)
-        desk.world.advance(SILENCE)
+        harness.world.advance(MAX_SILENCE)
         return answers
 
-    desk.store.apply = slow  # type: ignore[method-assign]
-    turn = desk.turn()
+    harness.store.apply = slow  # type: ignore[method-assign]
+    result = harness.step()
 
-    assert (turn.begun, turn.let_go) == ([], 1)
-    assert desk.world.status(task_id) is Status.RUNNING
-    assert desk.books.open == 0
-    desk.world.advance(SOON)
-    assert [m.delivery.task_id for m in desk.receive()] == [task_id], "it was handed back"
+    assert (result.started, result.not_started) == ([], 1)
+    assert harness.world.status(task_id) is Status.RUNNING
+    assert harness.loop.unfinished == 0
+    harness.world.advance(FIRST_RETRY_DELAY)
+    assert [m.delivery.task_id for m in harness.receive()] == [task_id], "it was handed back"
 
 
 # the end of its time
 
 
-def test_a_timeout_stops_the_handler_and_waits_a_moment_for_it(desk: Desk):
-    run = desk.begin(timeout=5)
-    desk.after(5 * SECOND)
-    assert desk.interrupted == [run.task.id]
-    assert desk.world.status(run.task.id) is Status.RUNNING
+def test_timeout_interrupts_the_handler_and_waits_for_it_for_the_grace_period(harness: Harness):
+    run = harness.begin(timeout=5)
+    harness.after(5 * SECOND)
+    assert harness.interrupted == [run.task.id]
+    assert harness.world.status(run.task.id) is Status.RUNNING
 
-    desk.end(run)
+    harness.end(run)
 
-    attempt = desk.world.task(run.task.id).current
+    attempt = harness.world.task(run.task.id).current
     assert attempt is not None
     assert attempt.outcome is Outcome.TIMED_OUT, "whatever it returned, it was late"
-    assert desk.world.status(run.task.id) is Status.RETRYING
+    assert harness.world.status(run.task.id) is Status.RETRYING
 
 
-def test_a_handler_that_does_not_come_back_is_settled_all_the_same(desk: Desk):
-    run = desk.begin(timeout=5)
-    desk.after(5 * SECOND)
-    desk.after(STOP_GRACE - 1)
-    assert desk.books.running == 1
-    desk.after(1)
-    assert desk.books.running == 0
-    assert desk.world.status(run.task.id) is Status.RETRYING
+def test_timeout_is_recorded_even_if_the_handler_does_not_return(harness: Harness):
+    run = harness.begin(timeout=5)
+    harness.after(5 * SECOND)
+    harness.after(STOP_GRACE - 1)
+    assert harness.loop.running == 1
+    harness.after(1)
+    assert harness.loop.running == 0
+    assert harness.world.status(run.task.id) is Status.RETRYING
 
-    before = desk.world.task(run.task.id)
-    desk.end(run)
-    assert desk.world.task(run.task.id) == before, "what it says later counts for nothing"
+    before = harness.world.task(run.task.id)
+    harness.end(run)
+    assert harness.world.task(run.task.id) == before, "what it says later counts for nothing"
 
 
-def test_a_failure_of_its_own_after_its_time_is_a_timeout(desk: Desk):
-    """A target may keep time by itself, and fail of it before anybody else has looked."""
-    desk.world.script = fail
-    run = desk.begin(timeout=5)
-    desk.world.advance(5 * SECOND)
-    desk.end(run)
+def test_failure_after_the_timeout_is_recorded_as_a_timeout(harness: Harness):
+    """A target may have a timeout of its own, and fail before the loop has seen the end."""
+    harness.world.script = fail
+    run = harness.begin(timeout=5)
+    harness.world.advance(5 * SECOND)
+    harness.end(run)
 
-    attempt = desk.world.task(run.task.id).current
+    attempt = harness.world.task(run.task.id).current
     assert attempt is not None
     assert attempt.outcome is Outcome.TIMED_OUT
 
 
-def test_a_success_that_came_before_anybody_looked_counts(desk: Desk):
-    run = desk.begin(timeout=5)
-    desk.world.advance(5 * SECOND)
-    desk.end(run)
+def test_success_that_returns_before_the_loop_sees_the_timeout_counts(harness: Harness):
+    run = harness.begin(timeout=5)
+    harness.world.advance(5 * SECOND)
+    harness.end(run)
 
-    assert desk.world.status(run.task.id) is Status.SUCCEEDED
+    assert harness.world.status(run.task.id) is Status.SUCCEEDED
 
 
 # cancellation
 
 
-def test_a_cancelled_task_is_settled_at_the_next_heartbeat_and_its_handler_stopped_later(
-    desk: Desk,
+def test_cancelled_task_is_recorded_at_the_next_heartbeat_and_its_handler_interrupted_later(
+    harness: Harness,
 ):
-    run = desk.begin(timeout=300)
-    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
-    desk.after(HEARTBEAT)
-    assert desk.world.status(run.task.id) is Status.CANCELLED
+    run = harness.begin(timeout=300)
+    harness.world.store.apply([request_cancel(run.task.id, now=harness.world.clock.now())])
+    harness.after(HEARTBEAT)
+    assert harness.world.status(run.task.id) is Status.CANCELLED
     assert run.context.cancelled
-    desk.after(STOP_GRACE - 1)
-    assert desk.interrupted == []
-    assert desk.books.next_timer == desk.world.clock.now() + 1
-    desk.after(1)
-    assert desk.interrupted == [run.task.id]
+    harness.after(STOP_GRACE - 1)
+    assert harness.interrupted == []
+    assert harness.loop.next_timer == harness.world.clock.now() + 1
+    harness.after(1)
+    assert harness.interrupted == [run.task.id]
 
 
-def test_a_cancelled_handler_that_cannot_be_stopped_is_told_of(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+def test_cancelled_handler_that_cannot_be_stopped_is_logged(
+    harness: Harness, caplog: pytest.LogCaptureFixture
 ):
-    """Its task has ended, so nobody else would say why the slot stays taken."""
-    run = desk.begin(timeout=300)
-    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
-    desk.after(HEARTBEAT)
-    desk.after(STOP_GRACE)
+    """Its task has ended, so only the log says why the slot stays in use."""
+    run = harness.begin(timeout=300)
+    harness.world.store.apply([request_cancel(run.task.id, now=harness.world.clock.now())])
+    harness.after(HEARTBEAT)
+    harness.after(STOP_GRACE)
     assert caplog.messages == []
-    desk.after(STOP_GRACE)
+    harness.after(STOP_GRACE)
 
     assert caplog.messages == ["handler not stopped: it keeps its slot"]
     assert (caplog.records[0].task_id, caplog.records[0].attempt) == (run.task.id, 1)
-    assert desk.books.open == 0
+    assert harness.loop.unfinished == 0
 
 
-def test_a_handler_that_stops_when_told_is_not_interrupted(desk: Desk):
-    run = desk.begin(timeout=300)
-    desk.world.store.apply([request_cancel(run.task.id, now=desk.world.clock.now())])
-    desk.after(HEARTBEAT)
-    desk.end(run)
-    desk.after(STOP_GRACE)
+def test_handler_that_stops_when_asked_is_not_interrupted(harness: Harness):
+    run = harness.begin(timeout=300)
+    harness.world.store.apply([request_cancel(run.task.id, now=harness.world.clock.now())])
+    harness.after(HEARTBEAT)
+    harness.end(run)
+    harness.after(STOP_GRACE)
 
-    assert desk.interrupted == []
+    assert harness.interrupted == []
 
 
 # a store that does not answer
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_a_lease_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: bool):
-    desk.store.makes_them = made
-    desk.store.deaf_to[Step.LEASE] = 2
-    task_id = desk.world.submit()
-    assert desk.take().begun == []
-    assert desk.after(AGAIN).begun == []
-    [run] = desk.after(AGAIN).begun
+def test_lease_without_an_answer_is_repeated_unchanged(harness: Harness, made: bool):
+    harness.store.makes_them = made
+    harness.store.deaf_to[Step.LEASE] = 2
+    task_id = harness.world.submit()
+    assert harness.accept().started == []
+    assert harness.after(WRITE_RETRY_DELAY).started == []
+    [run] = harness.after(WRITE_RETRY_DELAY).started
 
-    assert desk.world.task(task_id).holder == run.holder
-    assert desk.world.task(task_id).attempt == 1
-    desk.end(run)
-    assert desk.world.status(task_id) is Status.SUCCEEDED
+    assert harness.world.task(task_id).holder == run.holder
+    assert harness.world.task(task_id).attempt == 1
+    harness.end(run)
+    assert harness.world.status(task_id) is Status.SUCCEEDED
 
 
-def test_a_store_that_stays_silent_gets_the_message_back(desk: Desk):
-    desk.store.makes_them = False
-    desk.store.deaf_to[Step.LEASE] = LEASE_TRIES
-    task_id = desk.world.submit()
-    desk.take()
-    turns = [desk.after(AGAIN) for _ in range(LEASE_TRIES - 1)]
+def test_message_is_handed_back_when_the_store_does_not_answer_its_lease(harness: Harness):
+    harness.store.makes_them = False
+    harness.store.deaf_to[Step.LEASE] = LEASE_TRIES
+    task_id = harness.world.submit()
+    harness.accept()
+    results = [harness.after(WRITE_RETRY_DELAY) for _ in range(LEASE_TRIES - 1)]
 
-    assert [turn.let_go for turn in turns] == [0] * (LEASE_TRIES - 2) + [1]
-    assert desk.books.open == 0
-    desk.world.advance(SOON)
-    [run] = desk.take().begun
+    assert [result.not_started for result in results] == [0] * (LEASE_TRIES - 2) + [1]
+    assert harness.loop.unfinished == 0
+    harness.world.advance(FIRST_RETRY_DELAY)
+    [run] = harness.accept().started
     assert run.task.id == task_id
 
 
-def test_a_message_that_comes_in_vain_stays_away_for_longer_each_time(desk: Desk):
-    """SQS counts how often it was received, and then takes it for a dead letter."""
-    desk.world.submit()
-    [message] = desk.receive()
+def test_message_that_cannot_be_leased_is_hidden_for_longer_each_time(harness: Harness):
+    """SQS counts the receives of a message, and makes a dead letter of it after some."""
+    harness.world.submit()
+    [message] = harness.receive()
     away = []
-    desk.world.lanes.hand_back = lambda message, delay: away.append(delay)  # type: ignore[method-assign]
+    harness.world.lanes.hand_back = lambda message, delay: away.append(delay)  # type: ignore[method-assign]
     for receives in range(1, 11):
-        desk.executor.give_back(replace(message, receives=receives))
+        harness.executor.hand_back_with_backoff(replace(message, receives=receives))
 
-    assert away[:4] == [SOON, 2 * SOON, 4 * SOON, 8 * SOON]
-    assert max(away) == LATEST
+    assert away[:4] == [
+        FIRST_RETRY_DELAY,
+        2 * FIRST_RETRY_DELAY,
+        4 * FIRST_RETRY_DELAY,
+        8 * FIRST_RETRY_DELAY,
+    ]
+    assert max(away) == LONGEST_RETRY_DELAY
     assert sum(away) > 20 * MINUTE
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_an_outcome_that_is_not_answered_is_repeated_as_it_is(desk: Desk, made: bool):
-    run = desk.begin()
-    desk.store.makes_them = made
-    desk.store.deaf_to[Step.SUCCEED] = 5
-    desk.end(run)
+def test_outcome_without_an_answer_is_repeated_unchanged(harness: Harness, made: bool):
+    run = harness.begin()
+    harness.store.makes_them = made
+    harness.store.deaf_to[Step.SUCCEED] = 5
+    harness.end(run)
     tries = 1
-    while desk.books.open:
-        assert desk.books.next_timer is not None
-        desk.world.advance_to(desk.books.next_timer)
-        desk.turn()
+    while harness.loop.unfinished:
+        assert harness.loop.next_timer is not None
+        harness.world.advance_to(harness.loop.next_timer)
+        harness.step()
         tries += 1
     assert tries == 6
-    assert desk.world.clock.now() == run.context.renewed_at + (1 + 2 + 4 + 8 + 10) * SECOND
+    assert harness.world.clock.now() == run.control.renewed_at + (1 + 2 + 4 + 8 + 10) * SECOND
 
-    assert desk.books.open == 0
-    task = desk.world.task(run.task.id)
+    assert harness.loop.unfinished == 0
+    task = harness.world.task(run.task.id)
     assert (task.status, task.attempt, task.result) == (Status.SUCCEEDED, 1, '"done"')
-    assert [m.delivery.task_id for m in desk.world.lanes.deleted] == [task.id]
+    assert [m.delivery.task_id for m in harness.world.lanes.deleted] == [task.id]
 
 
-def test_a_retry_whose_answer_was_lost_is_sent_once_it_is_known(desk: Desk):
-    desk.world.script = fail
-    run = desk.begin(retry=RetryPolicy(base_delay=0, jitter=0))
-    desk.store.deaf_to[Step.RETRY] = 1
-    desk.end(run)
-    sent = len(desk.world.lanes.sent)
-    desk.after(AGAIN)
+def test_retry_whose_answer_was_lost_is_sent_when_the_repeated_write_is_answered(harness: Harness):
+    harness.world.script = fail
+    run = harness.begin(retry=RetryPolicy(base_delay=0, jitter=0))
+    harness.store.deaf_to[Step.RETRY] = 1
+    harness.end(run)
+    sent = len(harness.world.lanes.sent)
+    harness.after(WRITE_RETRY_DELAY)
 
-    assert len(desk.world.lanes.sent) == sent + 1
-    [again] = desk.take().begun
+    assert len(harness.world.lanes.sent) == sent + 1
+    [again] = harness.accept().started
     assert (again.task.id, again.task.attempt) == (run.task.id, 2)
 
 
-def test_an_outcome_is_given_up_when_the_lease_has_run_out(desk: Desk):
-    run = desk.begin()
-    desk.store.deaf_to = {Step.SUCCEED: 999, Step.RENEW: 999}
-    desk.store.makes_them = False
-    desk.end(run)
-    for _ in range((LENGTH + WATCH_AFTER) // AGAIN):
-        desk.after(AGAIN)
+def test_outcome_is_abandoned_when_the_lease_has_ended(harness: Harness):
+    run = harness.begin()
+    harness.store.deaf_to = {Step.SUCCEED: 999, Step.RENEW: 999}
+    harness.store.makes_them = False
+    harness.end(run)
+    for _ in range((LENGTH + WATCH_AFTER) // WRITE_RETRY_DELAY):
+        harness.after(WRITE_RETRY_DELAY)
 
-    assert desk.books.open == 0
-    desk.store.deaf_to = {}
-    desk.world.advance(AFTER_LEASE)
-    desk.take()
-    assert desk.world.status(run.task.id) is Status.RETRYING
-    assert [a.outcome for a in desk.world.attempts(run.task.id)] == [Outcome.LEASE_EXPIRED]
+    assert harness.loop.unfinished == 0
+    harness.store.deaf_to = {}
+    harness.world.advance(LEASE_OVER_AFTER)
+    harness.accept()
+    assert harness.world.status(run.task.id) is Status.RETRYING
+    assert [a.outcome for a in harness.world.attempts(run.task.id)] == [Outcome.LEASE_EXPIRED]
 
 
-def test_one_outcome_that_is_not_taken_stops_nobody_else(desk: Desk):
-    """Each try takes as long as the SDK has patience, and all the others' heartbeats wait."""
-    bad = desk.begin(timeout=300)
-    healthy = desk.begin(timeout=300)
-    real = desk.store.apply
+def test_outcome_that_the_store_does_not_accept_stops_no_other_handler(harness: Harness):
+    """Each try takes up to the SDK's timeout, and the heartbeats of the other runs wait."""
+    bad = harness.begin(timeout=300)
+    healthy = harness.begin(timeout=300)
+    real = harness.store.apply
 
     def slow(changes: Sequence[Change]) -> list[Answer]:
         if any(change.task_id == bad.task.id for change in changes):
-            desk.world.advance(round(3 * (CONNECT_TIMEOUT + TABLE_READ_TIMEOUT) * SECOND))
-            desk.books.guard()
-            desk.store.deaf_to[Step.SUCCEED] = 1
+            harness.world.advance(round(3 * (CONNECT_TIMEOUT + TABLE_READ_TIMEOUT) * SECOND))
+            harness.loop.check_leases()
+            harness.store.deaf_to[Step.SUCCEED] = 1
         return real(changes)
 
-    desk.store.makes_them = False
-    desk.store.apply = slow  # type: ignore[method-assign]
-    desk.end(bad)
-    while desk.books.open > 1:
-        assert desk.books.next_timer is not None
-        desk.world.advance_to(desk.books.next_timer)
-        desk.books.guard()
-        desk.turn()
+    harness.store.makes_them = False
+    harness.store.apply = slow  # type: ignore[method-assign]
+    harness.end(bad)
+    while harness.loop.unfinished > 1:
+        assert harness.loop.next_timer is not None
+        harness.world.advance_to(harness.loop.next_timer)
+        harness.loop.check_leases()
+        harness.step()
 
     assert not healthy.context.cancelled
-    assert desk.interrupted == []
+    assert harness.interrupted == []
 
 
 # messages
 
 
-def test_the_message_of_a_long_run_is_kept_from_coming_again(desk: Desk):
-    run = desk.begin(timeout=600)
+def test_message_of_a_long_run_is_hidden_again_and_again(harness: Harness):
+    run = harness.begin(timeout=600)
     for _ in range(17):
-        desk.after(HEARTBEAT)
-    assert desk.world.lanes.held == []
-    desk.after(HEARTBEAT)
-    assert desk.world.lanes.held == [run.message]
+        harness.after(HEARTBEAT)
+    assert harness.world.lanes.held == []
+    harness.after(HEARTBEAT)
+    assert harness.world.lanes.held == [run.message]
     for _ in range(18):
-        desk.after(HEARTBEAT)
-    assert desk.world.lanes.held == [run.message] * 2
+        harness.after(HEARTBEAT)
+    assert harness.world.lanes.held == [run.message] * 2
     assert HELD_FOR > 18 * HEARTBEAT
 
 
-def test_run_of_hours_keeps_its_lease_and_its_message(desk: Desk):
-    """With a scanner that looks at it every minute."""
-    run = desk.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+def test_run_of_hours_keeps_its_lease_and_its_message(harness: Harness):
+    """A scanner checks it every minute."""
+    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
     for _ in range(3 * HOUR // MINUTE):
         for _ in range(MINUTE // HEARTBEAT):
-            desk.after(HEARTBEAT)
-        desk.world.tick()
+            harness.after(HEARTBEAT)
+        harness.world.tick()
     assert not run.context.cancelled
-    assert set(desk.world.lanes.held) == {run.message}
-    desk.end(run)
+    assert set(harness.world.lanes.held) == {run.message}
+    harness.end(run)
 
-    task = desk.world.task(run.task.id)
+    task = harness.world.task(run.task.id)
     assert (task.status, task.attempt) == (Status.SUCCEEDED, 1)
 
 
-def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(desk: Desk):
-    run = desk.begin(timeout=30)
-    desk.world.lanes.send([run.message.delivery], desk.world.clock.now())
-    [copy] = desk.receive()
-    desk.books.take([copy])
-    assert desk.turn().let_go == 1
-    assert desk.world.lanes.deleted == []
+def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(harness: Harness):
+    run = harness.begin(timeout=30)
+    harness.world.lanes.send([run.message.delivery], harness.world.clock.now())
+    [copy] = harness.receive()
+    harness.loop.accept([copy])
+    assert harness.step().not_started == 1
+    assert harness.world.lanes.deleted == []
 
-    desk.end(run)
-    desk.world.advance(30 * SECOND + AFTER_LEASE)
-    desk.take()
-    assert copy.delivery in [m.delivery for m in desk.world.lanes.deleted]
+    harness.end(run)
+    harness.world.advance(30 * SECOND + LEASE_OVER_AFTER)
+    harness.accept()
+    assert copy.delivery in [m.delivery for m in harness.world.lanes.deleted]
 
 
-def test_a_late_outcome_of_a_task_that_is_dead_leaves_the_dead_letter(desk: Desk):
-    run = desk.begin(timeout=300, retry=ONCE)
-    desk.world.advance(5 * MINUTE)
-    desk.world.tick()
-    assert desk.world.status(run.task.id) is Status.DEAD
+def test_a_late_outcome_of_a_task_that_is_dead_leaves_the_dead_letter(harness: Harness):
+    run = harness.begin(timeout=300, retry=ONCE)
+    harness.world.advance(5 * MINUTE)
+    harness.world.tick()
+    assert harness.world.status(run.task.id) is Status.DEAD
 
-    desk.end(run)
+    harness.end(run)
 
-    assert desk.world.lanes.deleted == []
-    assert desk.world.lanes.buried == [run.message]
+    assert harness.world.lanes.deleted == []
+    assert harness.world.lanes.buried == [run.message]

@@ -1,4 +1,4 @@
-"""Whatever a handler does, it ends as an outcome of its attempt."""
+"""Everything that a handler returns or raises becomes the outcome of its attempt."""
 
 import asyncio
 import logging
@@ -9,23 +9,22 @@ from uuid import UUID
 
 import pytest
 
-from lambdas import registry
-from lambdas.core.errors import PermanentError
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.results import SIZE_LIMIT
-from lambdas.core.task import Progress
-from lambdas.core.times import SECOND, to_datetime
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import timed_out
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets.python import run_handler
+from duetime.core.errors import PermanentError, Stopped
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.results import SIZE_LIMIT
+from duetime.core.task import Progress
+from duetime.core.times import SECOND, to_datetime
+from duetime.executor.executor import Executor
+from duetime.executor.runs import timed_out
+from duetime.executor.targets.python import run_handler
+from duetime.handlers import registry
+from duetime.handlers.context import Context
 from tests.factories import result_of
 from tests.world import World
 
 
 def ended(world: World, script: Any) -> Any:
-    """The task after one attempt with this handler."""
+    """Returns the task after one attempt with this handler."""
     world.script = script
     task_id = world.submit()
     world.deliver()
@@ -40,8 +39,8 @@ def raising(error: BaseException) -> Any:
 
 
 def test_drift_is_measured_when_the_target_is_called(world: World):
-    """Whatever came between asking for the lease and the call counts, in the wall clock's words
-    though somebody has set it meanwhile."""
+    """The time between asking for the lease and the call counts. It is reported as a time of the
+    wall clock, even if that was set meanwhile."""
     task_id = world.submit()
     world.advance(30)
     [run] = world.lease()
@@ -50,7 +49,7 @@ def test_drift_is_measured_when_the_target_is_called(world: World):
 
     world.advance(400)
     world.clock.set_by(-3_600 * SECOND)
-    end = world.executor.execute(run)
+    end = world.executor.run_target(run)
     world.clock.set_by(3_600 * SECOND)
     world.advance(5)
     world.record([end])
@@ -61,17 +60,17 @@ def test_drift_is_measured_when_the_target_is_called(world: World):
 
 
 @pytest.mark.parametrize("error", [ValueError("wrong"), PermanentError("never")])
-def test_drift_of_an_attempt_that_failed_is_that_of_its_call_too(world: World, error: Exception):
+def test_drift_of_a_failed_attempt_is_measured_at_the_call(world: World, error: Exception):
     world.script = raising(error)
     task_id = world.submit()
     [run] = world.lease()
     world.advance(400)
-    world.record([world.executor.execute(run)])
+    world.record([world.executor.run_target(run)])
 
     assert world.task(task_id).current.drift_ms == 400
 
 
-def test_drift_of_an_attempt_whose_target_was_never_called_is_that_of_its_lease(world: World):
+def test_drift_of_an_attempt_without_a_call_is_measured_at_the_lease(world: World):
     task_id = world.submit()
     world.advance(30)
     [run] = world.lease()
@@ -96,13 +95,13 @@ class Mute(Exception):
         (asyncio.CancelledError(), "CancelledError", ""),
         (ValueError("x" * 5_000), "ValueError", "x" * 1_000),
         (ValueError("lone \ud800"), "ValueError", "lone ?"),
-        (Mute(), "Mute", "an error that cannot say what it is"),
+        (Mute(), "Mute", "the error has no message: its __str__ failed"),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_is_raised_fails_the_attempt(world: World, error, name, message, caplog):
-    # Half a character in a log cannot be handed from one process of the tests to another.
-    caplog.set_level(logging.WARNING, logger="lambdas.executor.executor")
+def test_every_kind_of_exception_fails_the_attempt(world: World, error, name, message, caplog):
+    # pytest-xdist cannot pass half a surrogate pair from one process to another.
+    caplog.set_level(logging.WARNING, logger="duetime.executor.executor")
     task = ended(world, raising(error))
 
     assert task.status is Status.RETRYING
@@ -113,16 +112,16 @@ def test_whatever_is_raised_fails_the_attempt(world: World, error, name, message
 @pytest.mark.parametrize(
     ("why", "passed", "status", "message"),
     [
-        ({"asked": True}, 0, Status.CANCELLED, "the task was cancelled"),
-        ({"lost": True}, 0, Status.RETRYING, "the lease was lost"),
+        ({"cancelled": True}, 0, Status.CANCELLED, "the task was cancelled"),
+        ({"lease_lost": True}, 0, Status.RETRYING, "the lease was lost"),
         ({}, 30 * SECOND, Status.RETRYING, "the heartbeats were not answered"),
         ({}, 60 * SECOND, Status.RETRYING, "its time was up"),
     ],
 )
-def test_a_handler_that_was_made_to_stop_says_why(world: World, why, passed, status, message):
+def test_interrupted_handler_records_why_it_was_stopped(world: World, why, passed, status, message):
     def script(task, ctx):
         world.advance(passed)
-        ctx.stop(**why)
+        ctx._control.request_stop(**why)
         raise Stopped
 
     task = ended(world, script)
@@ -144,7 +143,7 @@ def test_an_attribute_of_some_error_does_not_make_it_permanent(world: World):
     [None, 0, "", "text", 1.5, True, [1, [2]], {"a": {"b": None}}, "ü" * 1_000, (1, 2)],
     ids=repr,
 )
-def test_json_is_a_result(world: World, result):
+def test_json_result_is_stored(world: World, result):
     task = ended(world, lambda task, ctx: result)
 
     assert task.status is Status.SUCCEEDED
@@ -176,7 +175,7 @@ def circular() -> Any:
     ],
     ids=["object", "bytes", "nan", "inf", "surrogate", "surrogate key"],
 )
-def test_what_is_not_json_fails_for_good_and_says_so(world: World, result):
+def test_result_that_is_not_json_is_a_permanent_failure_with_a_hint(world: World, result):
     task = ended(world, lambda task, ctx: result)
 
     assert task.status is Status.DEAD
@@ -187,7 +186,7 @@ def test_what_is_not_json_fails_for_good_and_says_so(world: World, result):
 
 
 @pytest.mark.parametrize("result", [nested(101), nested(100_000), circular()])
-def test_result_nested_too_deep_fails_for_good_and_says_so(world: World, result):
+def test_result_nested_too_deep_is_a_permanent_failure_with_a_hint(world: World, result):
     task = ended(world, lambda task, ctx: result)
 
     assert (task.status, task.current.error.type) == (Status.DEAD, "BadResult")
@@ -204,8 +203,8 @@ def test_result_nested_too_deep_fails_for_good_and_says_so(world: World, result)
     ],
     ids=repr,
 )
-def test_result_of_other_types_is_stored_in_the_usual_way(world: World, result, stored):
-    """The work is done: a datetime must not kill the task."""
+def test_result_of_common_types_becomes_json(world: World, result, stored):
+    """The work is done, so a datetime in the result must not fail the task."""
     task = ended(world, lambda task, ctx: result)
 
     assert task.status is Status.SUCCEEDED
@@ -220,7 +219,7 @@ def test_hint_names_the_place_in_the_result(world: World):
     )
 
 
-def test_result_whose_class_raises_fails_for_good(world: World):
+def test_result_whose_class_raises_is_a_permanent_failure(world: World):
     class Model:
         @property
         def model_dump(self):
@@ -253,7 +252,7 @@ def test_an_unknown_type_of_target_is_a_failure_of_the_attempt(world: World):
 # the context
 
 
-def test_what_a_handler_knows(world: World):
+def test_context_has_the_ids_and_the_deadline_of_the_attempt(world: World):
     seen: list[Context] = []
     world.script = lambda task, ctx: seen.append(ctx)
     task_id = world.submit(timeout=30, payload={"n": 1})
@@ -289,7 +288,7 @@ def test_progress_is_between_0_and_1(world: World, fraction):
     assert task.current.error.type == "ValueError"
 
 
-def test_a_message_of_progress_is_made_storable(world: World):
+def test_progress_message_is_made_storable(world: World):
     task = ended(world, lambda task, ctx: ctx.progress(1, "\ud800" + "x" * 1_000))
 
     assert task.progress.message == "?" + "x" * 255
@@ -300,7 +299,7 @@ def test_a_message_of_progress_is_made_storable(world: World):
 
 @pytest.fixture
 def python(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Runs a registered handler, and returns its task."""
+    """Runs a registered handler and returns its task."""
     monkeypatch.setattr(registry, "_handlers", {})
     world.executor = Executor(world.ports, {"python": run_handler})
 
@@ -334,8 +333,8 @@ def test_a_handler_may_be_async(python):
     assert python("broken").current.error.message == "async"
 
 
-def test_a_handler_that_is_not_here_may_be_known_elsewhere(python):
-    task = python("nobody")
+def test_unknown_handler_is_retried_because_another_executor_may_have_it(python):
+    task = python("missing")
 
     assert task.status is Status.RETRYING
     assert task.current.error.type == "UnknownHandler"

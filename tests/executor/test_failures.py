@@ -1,4 +1,4 @@
-"""What is kept of a traceback."""
+"""Failures and their tracebacks."""
 
 import asyncio
 from time import thread_time
@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from lambdas import registry
-from lambdas.core.errors import PermanentError, RetryLater, Snooze
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.times import SECOND
-from lambdas.executor.executor import Executor
-from lambdas.executor.failures import failure_of
-from lambdas.executor.targets import TargetFailed
-from lambdas.executor.targets.python import run_handler
-from lambdas.executor.traces import CUT, LIMIT, LINE_LIMIT, told_trace
+from duetime.core.errors import PermanentError, RetryLater, Snooze
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.times import SECOND
+from duetime.executor.executor import Executor
+from duetime.executor.failures import CUT, LINE_LIMIT, TRACEBACK_LIMIT, failure_of, format_traceback
+from duetime.executor.targets import TargetFailed
+from duetime.executor.targets.python import run_handler
+from duetime.handlers import registry
 from tests.world import World
 
 FIRST = "Traceback (most recent call last):"
@@ -29,9 +28,9 @@ def raised(act: Any) -> BaseException:
 
 
 def trace_of(act: Any) -> str:
-    trace = told_trace(raised(act))
+    trace = format_traceback(raised(act))
     assert trace is not None
-    assert len(trace) <= LIMIT
+    assert len(trace) <= TRACEBACK_LIMIT
     trace.encode()
     return trace
 
@@ -49,7 +48,7 @@ def fails_with_a_cause() -> None:
 
 @pytest.fixture
 def failed(world: World, monkeypatch: pytest.MonkeyPatch):
-    """The error of one attempt of a registered handler."""
+    """Returns the error of one attempt of a registered handler."""
     monkeypatch.setattr(registry, "_handlers", {})
     world.executor = Executor(world.ports, {"python": run_handler})
 
@@ -62,7 +61,7 @@ def failed(world: World, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-def test_it_begins_with_the_handler(failed):
+def test_traceback_begins_with_the_handler(failed):
     lines = failed(lambda payload, ctx: fails()).traceback.splitlines()
 
     assert lines[0] == FIRST
@@ -71,7 +70,7 @@ def test_it_begins_with_the_handler(failed):
     assert lines[-1] == "ValueError: wrong"
 
 
-def test_it_begins_with_an_async_handler_too(failed):
+def test_traceback_begins_with_an_async_handler(failed):
     async def handler(payload, ctx):
         await asyncio.sleep(0)
         fails()
@@ -82,41 +81,41 @@ def test_it_begins_with_an_async_handler_too(failed):
     assert lines[-1] == "ValueError: wrong"
 
 
-def test_a_permanent_error_has_one(failed):
+def test_permanent_error_has_a_traceback(failed):
     def handler(payload, ctx):
         raise PermanentError("for good")
 
     assert failed(handler).traceback.endswith("PermanentError: for good")
 
 
-def test_what_no_handler_has_raised_has_none(failed):
+def test_error_outside_a_handler_has_no_traceback(failed):
     assert failed(lambda payload, ctx: b"x").traceback is None  # BadResult
 
 
 @pytest.mark.parametrize("error", [TargetFailed("Gone", "no"), RetryLater(1), Snooze(1)], ids=repr)
-def test_an_answer_has_none(error):
+def test_target_failure_and_requested_delay_have_no_traceback(error):
     def answers():
         raise error
 
     assert failure_of(raised(answers)).error.traceback is None
 
 
-def test_causes_are_told_as_python_tells_them():
-    told = trace_of(fails_with_a_cause)
+def test_traceback_shows_causes_as_python_does():
+    text = trace_of(fails_with_a_cause)
 
-    assert told.count(FIRST) == 2
-    assert "ValueError: wrong\n\nThe above exception was the direct cause" in told
-    assert told.endswith("KeyError: 'no such thing'")
+    assert text.count(FIRST) == 2
+    assert "ValueError: wrong\n\nThe above exception was the direct cause" in text
+    assert text.endswith("KeyError: 'no such thing'")
 
 
-def test_a_group_is_told_with_its_members():
+def test_traceback_of_a_group_shows_its_members():
     def groups():
         raise ExceptionGroup("several", [raised(fails), TypeError("other")])
 
-    told = trace_of(groups)
+    text = trace_of(groups)
 
-    assert "ValueError: wrong" in told
-    assert "TypeError: other" in told
+    assert "ValueError: wrong" in text
+    assert "TypeError: other" in text
 
 
 def deep(depth: int = 0) -> None:
@@ -125,7 +124,7 @@ def deep(depth: int = 0) -> None:
     deep(depth + 1)
 
 
-def test_of_a_long_one_the_end_is_kept_from_the_start_of_a_line():
+def test_long_traceback_keeps_whole_lines_from_its_end():
     def says_much():
         raise ValueError("\n".join(f"line {n}" for n in range(1_000)))
 
@@ -136,7 +135,7 @@ def test_of_a_long_one_the_end_is_kept_from_the_start_of_a_line():
     assert lines[1:] == [f"line {n}" for n in range(1_001 - len(lines), 1_000)]
 
 
-def test_a_long_line_is_cut():
+def test_long_line_of_a_traceback_is_cut():
     def says_much():
         raise ValueError("x" * 100_000)
 
@@ -148,7 +147,7 @@ def test_a_long_line_is_cut():
     assert lines[-1].endswith("x" + CUT)
 
 
-def test_a_deep_one_is_told_by_its_end_and_cheaply():
+def test_deep_traceback_keeps_its_end_and_is_cheap():
     lines = trace_of(deep).splitlines()
     assert lines[:2] == [CUT, FIRST]
     assert lines[-3].endswith("in fails")
@@ -162,18 +161,18 @@ def test_a_deep_one_is_told_by_its_end_and_cheaply():
 
 
 def cost_of(act: Any) -> float:
-    """In CPU time, which a busy machine does not stretch; the best of ten."""
+    """Returns the best of ten, in CPU time, which a busy machine does not change."""
     error = raised(act)
 
     def once() -> float:
         began = thread_time()
-        told_trace(error)
+        format_traceback(error)
         return thread_time() - began
 
     return min(once() for _ in range(10))
 
 
-def test_one_with_thousands_of_causes_is_told_alone():
+def test_error_with_thousands_of_causes_is_shown_alone():
     def chain():
         error = None
         for n in range(5_000):
@@ -209,7 +208,7 @@ class Broken(Exception):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_is_raised_can_be_told(error, last):
+def test_every_kind_of_error_has_a_traceback(error, last):
     def raises():
         raise error
 
@@ -219,11 +218,11 @@ def test_whatever_is_raised_can_be_told(error, last):
 
 class OddDelay(Snooze):
     def __init__(self) -> None:
-        """Without what a snooze is made of."""
+        """Does not call the base class, which sets the delay."""
 
 
 @pytest.mark.parametrize("seconds", [None, "soon", -1, float("nan"), 1e12])
-def test_a_delay_that_is_none_is_a_failure_like_any_other(seconds):
+def test_invalid_delay_is_an_ordinary_failure(seconds):
     error = OddDelay()
     error.seconds = seconds
 
@@ -239,7 +238,7 @@ def test_a_delay_is_kept_to_the_millisecond():
     assert failure_of(Snooze(0)).outcome is Outcome.SNOOZED
 
 
-def test_a_traceback_comes_back_from_the_store(world: World):
+def test_traceback_is_stored_and_read_back(world: World):
     def script(task, ctx):
         fails_with_a_cause()
 

@@ -1,4 +1,4 @@
-"""The http target, against a real server."""
+"""The `http` target against a real server."""
 
 import socket
 import threading
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.task import Task
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from lambdas.executor.executor import Executor
-from lambdas.executor.targets.address_rules import AddressRules
-from lambdas.executor.targets.addresses import Kind
-from lambdas.executor.targets.http import BODY_LIMIT, HttpTarget
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.task import Task
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from duetime.executor.executor import Executor
+from duetime.executor.targets.address_policy import AddressPolicy
+from duetime.executor.targets.http import BODY_LIMIT, HttpTarget
+from duetime.executor.targets.ip_ranges import Kind
 from tests.factories import result_of
 from tests.sink import Answer, Sink, a_sink
 from tests.world import World
@@ -37,12 +37,12 @@ def sink(shared_sink: Sink) -> Sink:
 @pytest.fixture(autouse=True)
 def http(world: World) -> None:
     world.chance.luck = 0
-    target = HttpTarget(world.clock, AddressRules(kinds=frozenset({Kind.LOOPBACK})))
+    target = HttpTarget(world.clock, AddressPolicy(kinds=frozenset({Kind.LOOPBACK})))
     world.executor = Executor(world.ports, {"http": target})
 
 
 def call(world: World, url: str, *, payload: Any = None, timeout: float = 5, **target: Any) -> Any:
-    """The task after one request."""
+    """Returns the task after one request."""
     fields = {"target": {"type": "http", "url": url, **target}, "payload": payload}
     task_id = world.submit(timeout=timeout, **fields)
     world.deliver()
@@ -63,7 +63,7 @@ def test_the_payload_is_the_body_and_the_headers_name_the_attempt(world: World, 
     assert result_of(task) == {"status": 200, "body": {"charged": True}}
 
 
-def test_the_key_stays_and_the_attempt_counts(world: World, sink: Sink):
+def test_retry_sends_the_same_idempotency_key_and_the_next_attempt_number(world: World, sink: Sink):
     sink.answer = Answer(status=503)
     task = call(world, sink.url)
     world.advance_to(task.due_at)
@@ -80,7 +80,7 @@ def test_without_a_payload_there_is_no_body(world: World, sink: Sink):
     assert (sink.asked[0].method, sink.asked[0].body) == ("GET", b"")
 
 
-def test_the_tasks_own_headers_come_before_ours_however_they_are_written(world: World, sink: Sink):
+def test_headers_of_the_task_replace_ours_in_any_spelling(world: World, sink: Sink):
     headers = {"content-type": "text/plain", "user-agent": "mine", "X-Trace": "7"}
     call(world, sink.url, payload="hello", headers=headers)
 
@@ -107,7 +107,7 @@ def test_3xx_and_4xx_are_permanent(world: World, sink: Sink, status: int):
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
-def test_what_may_pass_is_tried_again(world: World, sink: Sink, status: int):
+def test_status_that_may_pass_is_retried(world: World, sink: Sink, status: int):
     sink.answer = Answer(status=status, body=b"busy")
     task = call(world, sink.url)
 
@@ -147,7 +147,9 @@ def test_a_redirect_is_not_followed(world: World, sink: Sink):
         ("Fri, 31 Dec 9999 23:59:59 GMT", DAY),
     ],
 )
-def test_retry_after(world: World, sink: Sink, value: str, wait: int):
+def test_retry_after_header_delays_the_retry_within_a_day(
+    world: World, sink: Sink, value: str, wait: int
+):
     """The policy waits a second: a server may ask for more, within a day."""
     sink.answer = Answer(status=503, headers={"Retry-After": value})
     task = call(world, sink.url)
@@ -181,7 +183,7 @@ def test_the_policy_may_wait_longer_than_the_server_asks(world: World, sink: Sin
     ],
     ids=["json", "number", "html", "bytes", "nan", "inf", "surrogate", "deep", "digits"],
 )
-def test_an_answer_succeeds_whatever_its_form(world: World, sink: Sink, body: bytes, kept: Any):
+def test_answer_of_any_form_succeeds(world: World, sink: Sink, body: bytes, kept: Any):
     sink.answer = Answer(body=body)
     task = call(world, sink.url)
 
@@ -199,7 +201,7 @@ def test_an_answer_nested_over_99_deep_is_kept_as_text(world: World, sink: Sink)
         assert type(result_of(task)["body"]) is kept, depth
 
 
-def test_of_a_big_answer_the_beginning_is_kept(world: World, sink: Sink):
+def test_beginning_of_a_big_answer_is_kept(world: World, sink: Sink):
     sink.answer = Answer(body=b"\x01" * 1_000_000)
     task = call(world, sink.url)
 
@@ -208,7 +210,7 @@ def test_of_a_big_answer_the_beginning_is_kept(world: World, sink: Sink):
     assert len(call(world, sink.url).current.error.message) == 1_000
 
 
-def test_connections_are_kept_and_a_broken_off_one_is_not(world: World, sink: Sink):
+def test_connection_is_reused_unless_its_answer_was_cut(world: World, sink: Sink):
     for _ in range(3):
         call(world, sink.url)
     sink.answer = Answer(body=b"x" * 1_000_000)
@@ -221,7 +223,7 @@ def test_connections_are_kept_and_a_broken_off_one_is_not(world: World, sink: Si
     assert fifth != fourth
 
 
-def test_a_server_that_does_not_answer_in_time(world: World, sink: Sink):
+def test_server_that_does_not_answer_in_time_fails_the_attempt(world: World, sink: Sink):
     over = threading.Event()
     sink.answer = Answer(before=lambda: over.wait(60))
     task = call(world, sink.url, timeout=1)
@@ -233,24 +235,24 @@ def test_a_server_that_does_not_answer_in_time(world: World, sink: Sink):
 
 
 @pytest.mark.parametrize("answer", ["none", "half"])
-def test_a_call_is_broken_off_when_it_is_made_to_stop(world: World, answer: str):
-    """Its lease is lost, or its task was cancelled: nobody waits for the answer any more."""
-    asked, pulled = threading.Event(), threading.Event()
+def test_call_is_broken_off_when_its_run_is_interrupted(world: World, answer: str):
+    """Its lease is lost or its task is cancelled, so the answer is not needed."""
+    asked, triggered = threading.Event(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve_half, args=(listener, answer, asked, pulled)).start()
+        threading.Thread(target=serve_half, args=(listener, answer, asked, triggered)).start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         world.submit(timeout=60, target={"type": "http", "url": url})
         [run] = world.lease()
-        threading.Thread(target=lambda: (asked.wait(60), run.context.interrupt())).start()
-        ended = world.executor.execute(run)
-        pulled.set()
+        threading.Thread(target=lambda: (asked.wait(60), run.control.force_stop())).start()
+        ended = world.executor.run_target(run)
+        triggered.set()
 
     assert ended.failure is not None
     assert ended.failure.error.type == "Stopped"
 
 
 def serve_half(
-    listener: socket.socket, answer: str, asked: threading.Event, pulled: threading.Event
+    listener: socket.socket, answer: str, asked: threading.Event, triggered: threading.Event
 ) -> None:
     connection, _ = listener.accept()
     with connection:
@@ -258,33 +260,35 @@ def serve_half(
         if answer == "half":
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
         asked.set()
-        pulled.wait(60)
+        triggered.wait(60)
 
 
-def test_a_call_that_is_stopped_before_it_begins_is_not_made(world: World, sink: Sink):
+def test_call_that_is_interrupted_before_it_begins_is_not_made(world: World, sink: Sink):
     world.submit(target={"type": "http", "url": sink.url})
     [run] = world.lease()
-    run.context.interrupt()
-    ended = world.executor.execute(run)
+    run.control.force_stop()
+    ended = world.executor.run_target(run)
 
     assert ended.failure is not None
     assert (ended.failure.error.type, sink.asked) == ("Stopped", [])
 
 
-def test_the_next_call_of_a_thread_is_another(world: World, sink: Sink):
+def test_interrupt_of_one_call_does_not_break_off_the_next_call_of_the_thread(
+    world: World, sink: Sink
+):
     world.submit(target={"type": "http", "url": sink.url})
     [first] = world.lease()
-    world.executor.execute(first)
+    world.executor.run_target(first)
     world.submit(target={"type": "http", "url": sink.url})
     [second] = world.lease()
-    first.context.interrupt()
-    ended = world.executor.execute(second)
+    first.control.force_stop()
+    ended = world.executor.run_target(second)
 
     assert ended.failure is None
     assert len(sink.asked) == 2
 
 
-def test_nobody_listens(world: World):
+def test_refused_connection_fails_the_attempt(world: World):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     task = call(world, f"http://127.0.0.1:{port}")
@@ -293,21 +297,21 @@ def test_nobody_listens(world: World):
     assert task.current.error.type == "ConnectionFailed"
 
 
-def test_a_name_that_does_not_exist(world: World):
+def test_unknown_host_name_fails_the_attempt(world: World):
     task = call(world, "http://nowhere.invalid/")
 
     assert task.status is Status.RETRYING
     assert task.current.error.type == "ConnectionFailed"
 
 
-# whom it may call
+# allowed addresses
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
 )
 def test_a_deployed_executor_calls_no_loopback(world: World, host: str):
-    """Not even a connection is made: it would tell which ports are open."""
+    """Not even a connection is made, because it would reveal which ports are open."""
     with _listener(host) as listener:
         task = call_deployed(world, host, listener)
         listener.setblocking(False)
@@ -318,12 +322,12 @@ def test_a_deployed_executor_calls_no_loopback(world: World, host: str):
     assert task.current.error.type == "AddressRefused"
 
 
-def test_a_name_that_changes_its_mind_gets_a_connection_and_no_byte(
+def test_name_that_resolves_differently_on_connect_gets_a_connection_and_no_byte(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        "lambdas.executor.targets.connections.check_name", lambda *_: None
-    )  # when it was asked, all was well
+        "duetime.executor.targets.connections.check_name", lambda *_: None
+    )  # the address of the check
     with _listener("127.0.0.1") as listener:
         task = call_deployed(world, "127.0.0.1", listener)
         connection, _ = listener.accept()
@@ -338,7 +342,7 @@ def call_deployed(world: World, host: str, listener: socket.socket) -> Task:
     return call(world, f"http://{host}:{listener.getsockname()[1]}/", payload="secret")
 
 
-def test_an_answer_that_drips_ends_with_its_time(world: World):
+def test_answer_that_arrives_byte_by_byte_ends_with_the_timeout(world: World):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=drip, args=[listener], daemon=True).start()
         task = call(world, f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=1)

@@ -1,4 +1,4 @@
-"""The brake, with real threads: what is meant for one run meets no other."""
+"""The interrupt with real threads: one that is meant for a run hits no other run."""
 
 import asyncio
 import sys
@@ -8,23 +8,24 @@ from time import sleep
 
 import pytest
 
-from lambdas.executor import stopping
-from lambdas.executor.calling import call
-from lambdas.executor.context import Context
-from lambdas.executor.stopping import Brake, Stopped
+from duetime.core.errors import Stopped
+from duetime.executor import interrupt as interrupts
+from duetime.executor.call_handler import call_handler
+from duetime.executor.interrupt import Interrupt
+from duetime.executor.run_control import RunControl
 from tests.factories import a_running_task
 
-PATIENCE = 60.0  # seconds; whoever waits that long has failed
+PATIENCE = 60.0  # seconds; a wait that long is a failure
 ROUNDS = 2_000
 
 
 @pytest.fixture
-def context() -> Context:
-    return Context(a_running_task(), lambda progress: None)
+def control() -> RunControl:
+    return RunControl(a_running_task(), lambda progress: None)
 
 
 class Thread(threading.Thread):
-    """A thread that keeps what came out of it."""
+    """A thread that keeps the result or the exception of its function."""
 
     def __init__(self, act) -> None:
         super().__init__(daemon=True)
@@ -44,26 +45,26 @@ class Thread(threading.Thread):
         return self.outcome
 
 
-def test_a_busy_handler_is_stopped(context: Context):
-    begun = threading.Event()
+def test_a_busy_handler_is_stopped(control: RunControl):
+    running = threading.Event()
 
     def busy():
-        begun.set()
+        running.set()
         while True:
             pass
 
-    thread = Thread(lambda: context.brake.guard(busy))
-    assert begun.wait(PATIENCE)
-    context.interrupt()
+    thread = Thread(lambda: control.interrupt.run(busy))
+    assert running.wait(PATIENCE)
+    control.force_stop()
 
     assert isinstance(thread.ended(), Stopped)
 
 
-def test_a_handler_may_tidy_up(context: Context):
-    begun, tidied = threading.Event(), []
+def test_interrupted_handler_may_tidy_up(control: RunControl):
+    running, tidied = threading.Event(), []
 
     def busy():
-        begun.set()
+        running.set()
         try:
             while True:
                 pass
@@ -73,49 +74,49 @@ def test_a_handler_may_tidy_up(context: Context):
             tidied.append("yes")
             raise
 
-    thread = Thread(lambda: context.brake.guard(busy))
-    assert begun.wait(PATIENCE)
-    context.interrupt()
+    thread = Thread(lambda: control.interrupt.run(busy))
+    assert running.wait(PATIENCE)
+    control.force_stop()
 
     assert isinstance(thread.ended(), Stopped)
     assert tidied == ["yes"]
 
 
-def test_a_handler_that_will_not_be_stopped_is_not_hit_twice(context: Context):
-    begun, held_up = threading.Event(), threading.Event()
+def test_handler_that_catches_the_interrupt_is_not_interrupted_twice(control: RunControl):
+    running, interrupted = threading.Event(), threading.Event()
 
     def stubborn():
         try:
-            begun.set()
+            running.set()
             while True:
                 pass
         except Stopped:
-            held_up.set()
+            interrupted.set()
         return "done"
 
-    thread = Thread(lambda: context.brake.guard(stubborn))
-    assert begun.wait(PATIENCE)
-    context.interrupt()
-    assert held_up.wait(PATIENCE)
-    context.interrupt()
+    thread = Thread(lambda: control.interrupt.run(stubborn))
+    assert running.wait(PATIENCE)
+    control.force_stop()
+    assert interrupted.wait(PATIENCE)
+    control.force_stop()
 
     assert thread.ended() == "done"
 
 
-def test_a_run_that_was_interrupted_before_it_began_does_not_begin(context: Context):
+def test_a_run_that_was_interrupted_before_it_began_does_not_begin(control: RunControl):
     ran = []
-    context.interrupt()
+    control.force_stop()
 
     with pytest.raises(Stopped):
-        context.brake.guard(lambda: ran.append("no"))
+        control.interrupt.run(lambda: ran.append("no"))
     assert ran == []
 
 
-def test_a_run_that_is_over_is_left_alone(context: Context):
+def test_interrupt_after_the_end_of_a_run_does_nothing(control: RunControl):
     over, go = threading.Event(), threading.Event()
 
     def lives_on():
-        result = context.brake.guard(lambda: "result")
+        result = control.interrupt.run(lambda: "result")
         over.set()
         assert go.wait(PATIENCE)
         spin(10_000)
@@ -123,86 +124,86 @@ def test_a_run_that_is_over_is_left_alone(context: Context):
 
     thread = Thread(lives_on)
     assert over.wait(PATIENCE)
-    context.interrupt()
+    control.force_stop()
     go.set()
 
     assert thread.ended() == "result"
 
 
-def test_nobody_stops_himself(context: Context):
-    def pulls():
-        context.interrupt()
+def test_thread_does_not_interrupt_itself(control: RunControl):
+    def interrupts_itself():
+        control.force_stop()
         spin(1_000)
         return "done"
 
-    assert context.brake.guard(pulls) == "done"
+    assert control.interrupt.run(interrupts_itself) == "done"
 
 
 def test_handler_that_cannot_be_stopped_is_logged_with_its_ids(
-    context: Context, caplog: pytest.LogCaptureFixture
+    control: RunControl, caplog: pytest.LogCaptureFixture
 ):
     def fail() -> None:
         raise OSError("no such process")
 
-    with context.brake.by(fail):
-        context.brake.pull()
+    with control.interrupt.stopping_with(fail):
+        control.interrupt.trigger()
 
     [record] = caplog.records
-    ids = (context.task_id, context.attempt)
+    ids = (control.context.task_id, control.context.attempt)
     assert (record.message, record.task_id, record.attempt) == ("handler not stopped", *ids)
 
 
-def test_what_is_shielded_is_not_cut_off(context: Context):
-    """The store may be in the middle of a write of which other threads are a part."""
-    inside, pulled, written = threading.Event(), threading.Event(), []
+def test_shielded_call_is_not_interrupted(control: RunControl):
+    """The store may be in the middle of a write for several threads."""
+    inside, triggered, written = threading.Event(), threading.Event(), []
 
     def write(progress):
         inside.set()
-        assert pulled.wait(PATIENCE)
+        assert triggered.wait(PATIENCE)
         spin(10_000)
         written.append(progress.fraction)
 
-    context._renew = write
+    control._renew = write
     after = []
 
     def reports():
-        context.progress(0.5)
+        control.context.progress(0.5)
         after.append("no")
 
-    thread = Thread(lambda: context.brake.guard(reports))
+    thread = Thread(lambda: control.interrupt.run(reports))
     assert inside.wait(PATIENCE)
-    context.interrupt()
-    pulled.set()
+    control.force_stop()
+    triggered.set()
 
     assert isinstance(thread.ended(), Stopped)
     assert (written, after) == ([0.5], [])
 
 
-def test_a_thread_of_the_handler_is_neither_shielded_nor_hit(context: Context):
+def test_thread_that_a_handler_starts_is_neither_shielded_nor_interrupted(control: RunControl):
     def reports_from_elsewhere():
-        Thread(context.heartbeat).ended()
+        Thread(control.context.heartbeat).ended()
         return "done"
 
-    assert context.brake.guard(reports_from_elsewhere) == "done"
+    assert control.interrupt.run(reports_from_elsewhere) == "done"
 
 
 # async
 
 
-def test_an_async_handler_is_cancelled(context: Context):
-    begun, tidied = threading.Event(), []
+def test_an_async_handler_is_cancelled(control: RunControl):
+    running, tidied = threading.Event(), []
 
     async def waits(payload, ctx):
-        begun.set()
+        running.set()
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
             tidied.append("yes")
             raise
 
-    thread = Thread(lambda: context.brake.guard(lambda: call(waits, None, context)))
-    assert begun.wait(PATIENCE)
-    context.interrupt()
+    thread = Thread(lambda: control.interrupt.run(lambda: call_handler(waits, None, control)))
+    assert running.wait(PATIENCE)
+    control.force_stop()
 
     stopped = thread.ended()
     assert isinstance(stopped, Stopped)
@@ -211,34 +212,34 @@ def test_an_async_handler_is_cancelled(context: Context):
     assert "waits" in frames, "where it was is worth knowing"
 
 
-def test_an_async_handler_that_cancels_itself_was_not_stopped(context: Context):
+def test_async_handler_that_cancels_itself_does_not_count_as_interrupted(control: RunControl):
     async def gives_up(payload, ctx):
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        context.brake.guard(lambda: call(gives_up, None, context))
+        control.interrupt.run(lambda: call_handler(gives_up, None, control))
 
 
-def test_an_async_handler_interrupted_before_its_loop_runs_does_not_begin(context: Context):
+def test_an_async_handler_interrupted_before_its_loop_runs_does_not_begin(control: RunControl):
     ran = []
 
     async def handler(payload, ctx):
         ran.append("no")
 
     def makes_coroutine(payload, ctx):
-        ctx.interrupt()  # by itself, so that only the flag is left
+        control.force_stop()  # by itself, so that only the flag is left
         return handler(payload, ctx)
 
     with pytest.raises(Stopped):
-        context.brake.guard(lambda: call(makes_coroutine, None, context))
+        control.interrupt.run(lambda: call_handler(makes_coroutine, None, control))
     assert ran == []
 
 
 # the race
 
 
-def test_a_thread_stays_until_a_pull_that_is_under_way_is_through(context, monkeypatch):
-    """The handler ends between the moment when the pull has won and the one when it strikes."""
+def test_thread_waits_for_a_trigger_that_is_under_way(control, monkeypatch):
+    """The handler ends after the trigger has won the race and before it raises."""
     won, waits, strike, struck = (threading.Event() for _ in range(4))
 
     def hesitate(thread: int) -> bool:
@@ -247,26 +248,26 @@ def test_a_thread_stays_until_a_pull_that_is_under_way_is_through(context, monke
         return False
 
     def handler():
-        begun.set()
+        running.set()
         assert won.wait(PATIENCE)
 
     def lives_on():
         try:
-            context.brake.guard(handler)
+            control.interrupt.run(handler)
         except Stopped:
             inside.append("yes")
         assert struck.wait(PATIENCE)
         spin(10_000)
 
-    begun, inside = threading.Event(), []
-    monkeypatch.setattr(stopping, "_is_delicate", hesitate)
-    monkeypatch.setattr(stopping, "sleep", lambda _: waits.set())
+    running, inside = threading.Event(), []
+    monkeypatch.setattr(interrupts, "_is_delicate", hesitate)
+    monkeypatch.setattr(interrupts, "sleep", lambda _: waits.set())
     thread = Thread(lives_on)
-    assert begun.wait(PATIENCE)
-    puller = Thread(context.interrupt)
-    waits.wait(1)  # it need not come to that
+    assert running.wait(PATIENCE)
+    trigger = Thread(control.force_stop)
+    waits.wait(1)  # it need not wait
     strike.set()
-    puller.ended()
+    trigger.ended()
     struck.set()
 
     assert thread.ended() is None
@@ -274,18 +275,18 @@ def test_a_thread_stays_until_a_pull_that_is_under_way_is_through(context, monke
 
 
 @pytest.mark.parametrize(("module", "delicate"), [("logging", True), ("shop", False)])
-def test_a_pull_knows_where_something_may_just_have_been_acquired(module, delicate):
-    """A log line holds up all the others for as long as it is written."""
-    begun, leave = threading.Event(), []
+def test_trigger_recognises_code_that_may_just_have_acquired_a_lock(module, delicate):
+    """A thread that writes a log line holds a lock that all others need."""
+    running, leave = threading.Event(), []
 
     def handler():
-        begun.set()
+        running.set()
         exec("while not leave: pass", {"__name__": module, "leave": leave})
 
     thread = threading.Thread(target=handler)
     thread.start()
-    assert begun.wait(PATIENCE)
-    looks = [stopping._is_delicate(thread.ident) for _ in range(1_000)]
+    assert running.wait(PATIENCE)
+    looks = [interrupts._is_delicate(thread.ident) for _ in range(1_000)]
     leave.append(True)
     thread.join(PATIENCE)
 
@@ -301,35 +302,35 @@ def _switching_often() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_switching_often")
-def test_an_interrupt_never_meets_the_next_run():
+def test_interrupt_never_hits_the_next_run():
     runs = Runs()
     thread = Thread(runs.all)
     for _ in range(ROUNDS):
-        while (brake := runs.brake).pulled and thread.is_alive():
+        while (interrupt := runs.interrupt).triggered and thread.is_alive():
             sleep(0)
-        brake.pull()
+        interrupt.trigger()
     runs.over = True
 
     assert thread.ended() is None, "it was hit between two runs"
-    assert runs.stopped > 0, "nobody was ever hit"
+    assert runs.stopped > 0, "no run was ever interrupted"
 
 
 class Runs:
-    """One run after the other in one thread, each so short that a pull may come at any point of
-    it. Only inside its own guard may Stopped be raised."""
+    """One run after the other in one thread, each so short that a trigger may hit any point of it.
+    Stopped may only be raised inside of the run that it is meant for."""
 
     def __init__(self) -> None:
-        self.brake = Brake()
+        self.interrupt = Interrupt()
         self.over = False
         self.stopped = 0
 
     def all(self) -> None:
         while not self.over:
-            self.brake = brake = Brake()
+            self.interrupt = interrupt = Interrupt()
             try:
-                brake.guard(lambda: spin(3))
+                interrupt.run(lambda: spin(3))
             except Stopped:
-                assert brake.pulled
+                assert interrupt.triggered
                 self.stopped += 1
             spin(3)
 

@@ -1,4 +1,4 @@
-"""Isolated handlers, in real children."""
+"""Isolated handlers in real child processes."""
 
 import importlib
 import os
@@ -13,22 +13,23 @@ from typing import Any
 
 import pytest
 
-from lambdas import registry
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.results import Encoded
-from lambdas.core.task import Progress
-from lambdas.core.times import SECOND
-from lambdas.executor import child as child_module
-from lambdas.executor.child import Child, _order
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.stopping import Stopped
-from lambdas.executor.targets.python import run_handler
+from duetime.core.errors import Stopped
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.results import Encoded
+from duetime.core.task import Progress
+from duetime.core.times import SECOND
+from duetime.executor.executor import Executor
+from duetime.executor.isolation import process as child_module
+from duetime.executor.isolation.process import Child, _request
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets.python import run_handler
+from duetime.handlers import registry
+from duetime.handlers.context import Context
 from tests.executor import isolated_handlers
 from tests.factories import a_running_task, a_spec, result_of
 from tests.world import World
 
-PATIENCE = 60.0  # seconds; whoever waits that long has failed
+PATIENCE = 60.0  # seconds; a wait that long is a failure
 ROOT = Path(__file__).parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists them in /proc")
 
@@ -41,7 +42,7 @@ def _handlers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ended(world: World) -> Callable[..., Any]:
-    """The task after one attempt with this handler."""
+    """Returns the task after one attempt with this handler."""
     world.executor = Executor(world.ports, {"python": run_handler})
 
     def run(name: str, payload: Any = None) -> Any:
@@ -52,21 +53,21 @@ def ended(world: World) -> Callable[..., Any]:
     return run
 
 
-class Going:
-    """A handler at work in a child, whose first heartbeat has come in."""
+class RunningChild:
+    """A handler that runs in a child and has sent its first heartbeat."""
 
     def __init__(self, name: str, payload: Any = None) -> None:
         spec = a_spec(target={"type": "python", "handler": name}, payload=payload)
         self._task = a_running_task(spec=spec)
-        beaten = threading.Event()
-        self.context = Context(self._task, lambda progress: beaten.set())
+        renewed = threading.Event()
+        self.control = RunControl(self._task, lambda progress: renewed.set())
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert beaten.wait(PATIENCE)
+        assert renewed.wait(PATIENCE)
 
     def _run(self) -> None:
         try:
-            self._outcome: Any = run_handler(self._task, self.context)
+            self._outcome: Any = run_handler(self._task, self.control)
         except BaseException as error:  # noqa: BLE001
             self._outcome = error
 
@@ -76,7 +77,7 @@ class Going:
         return self._outcome
 
 
-def test_it_runs_elsewhere_and_knows_what_every_handler_knows(ended, monkeypatch):
+def test_isolated_handler_runs_in_another_process_with_the_same_context(ended, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/as/it/was")
     task = ended("isolated.echo", {"n": [1, None, "ü"]})
 
@@ -98,17 +99,17 @@ def test_progress_and_heartbeat_come_from_the_child(ended):
     assert task.progress == Progress(fraction=0.5, message="half")
 
 
-def test_it_may_be_async(ended):
+def test_isolated_handler_may_be_async(ended):
     assert result_of(ended("isolated.later")) == "async"
 
 
-def test_what_it_prints_goes_where_it_always_goes(ended, capfd):
+def test_isolated_handler_prints_to_the_stdout_of_the_executor(ended, capfd):
     ended("isolated.says")
 
     assert capfd.readouterr() == ("said by a handler\n", "complained by a handler\n")
 
 
-def test_a_thread_that_is_left_does_not_keep_the_child(ended):
+def test_child_ends_although_the_handler_left_a_thread(ended):
     assert result_of(ended("isolated.leaves_a_thread")) == "done"
 
 
@@ -122,7 +123,9 @@ def test_a_thread_that_is_left_does_not_keep_the_child(ended):
         ("exit", Outcome.FAILED, Status.RETRYING, "SystemExit", "3"),
     ],
 )
-def test_what_it_raises(ended, payload, outcome, status, kind, message):
+def test_exception_of_an_isolated_handler_becomes_the_outcome(
+    ended, payload, outcome, status, kind, message
+):
     task = ended("isolated.raises", payload)
 
     assert (task.current.outcome, task.status) == (outcome, status)
@@ -131,14 +134,14 @@ def test_what_it_raises(ended, payload, outcome, status, kind, message):
 
 
 @pytest.mark.parametrize(("payload", "delay"), [("later", 30), ("snooze", 300)])
-def test_it_may_ask_for_a_delay(ended, payload, delay):
+def test_isolated_handler_may_ask_for_a_delay(ended, payload, delay):
     task = ended("isolated.raises", payload)
 
     assert task.due_at == task.current.finished_at + delay * SECOND
     assert task.current.error.traceback is None
 
 
-def test_its_traceback_comes_along(ended):
+def test_traceback_of_an_isolated_handler_is_recorded(ended):
     lines = ended("isolated.raises", "value").current.error.traceback.splitlines()
 
     assert lines[0] == "Traceback (most recent call last):"
@@ -146,7 +149,7 @@ def test_its_traceback_comes_along(ended):
     assert lines[-1] == "ValueError: wrong"
 
 
-def test_its_result_is_looked_at_like_any_other(ended):
+def test_result_of_an_isolated_handler_is_checked_like_any_other(ended):
     assert result_of(ended("isolated.returns", "pair")) == [1, 2]
     assert ended("isolated.returns", "none").result is None
     assert result_of(ended("isolated.returns", "set")) == [1]
@@ -172,7 +175,7 @@ def test_a_child_that_dies_fails_the_attempt(ended, handler, payload, message):
     assert result_of(ended("isolated.later")) == "async", "the next one is not concerned"
 
 
-def test_a_module_that_the_child_cannot_import(ended, monkeypatch):
+def test_module_that_the_child_cannot_import_is_an_unknown_handler(ended, monkeypatch):
     monkeypatch.setattr(isolated_handlers.echo, "__module__", "nowhere.to_be_found")
     error = ended("isolated.echo").current.error
 
@@ -182,7 +185,7 @@ def test_a_module_that_the_child_cannot_import(ended, monkeypatch):
     )
 
 
-def test_a_module_that_does_not_register_it(ended, monkeypatch):
+def test_module_that_does_not_register_the_handler_is_an_unknown_handler(ended, monkeypatch):
     monkeypatch.setattr(isolated_handlers.echo, "__module__", "json")
     error = ended("isolated.echo").current.error
 
@@ -193,29 +196,29 @@ def test_a_module_that_does_not_register_it(ended, monkeypatch):
 # stopping
 
 
-def test_a_child_is_told():
-    going = Going("isolated.waits")
-    going.context.stop(asked=True)
+def test_stop_request_reaches_the_child():
+    running = RunningChild("isolated.waits")
+    running.control.request_stop(cancelled=True)
 
-    assert going.outcome() == Encoded('"told"')
-
-
-def test_a_child_that_is_blocked_is_killed():
-    going = Going("isolated.blocks")
-    going.context.interrupt()
-
-    assert isinstance(going.outcome(), Stopped)
+    assert running.outcome() == Encoded('"stopped"')
 
 
-def test_what_a_handler_has_started_ends_with_it(tmp_path):
+def test_blocked_child_is_killed():
+    running = RunningChild("isolated.blocks")
+    running.control.force_stop()
+
+    assert isinstance(running.outcome(), Stopped)
+
+
+def test_programs_that_a_handler_started_end_with_it(tmp_path):
     fifo = tmp_path / "held"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    going = Going("isolated.starts_another", str(fifo))
-    going.context.interrupt()
+    running = RunningChild("isolated.starts_another", str(fifo))
+    running.control.force_stop()
 
-    assert isinstance(going.outcome(), Stopped)
-    assert is_let_go(reader)
+    assert isinstance(running.outcome(), Stopped)
+    assert is_closed(reader)
 
 
 WAYS = pytest.mark.parametrize("way", ["session", "group", "daemon"])
@@ -223,7 +226,7 @@ WAYS = pytest.mark.parametrize("way", ["session", "group", "daemon"])
 
 @pytest.fixture
 def fifo(tmp_path: Path) -> tuple[str, int]:
-    """A name to open for writing, and the end from which one sees whether anybody holds it."""
+    """Returns a path to open for writing, and the reading end, which shows whether it is open."""
     name = tmp_path / "held"
     os.mkfifo(name)
     return str(name), os.open(name, os.O_RDONLY | os.O_NONBLOCK)
@@ -233,11 +236,11 @@ def fifo(tmp_path: Path) -> tuple[str, int]:
 @WAYS
 def test_program_that_left_the_handlers_group_ends_with_it(fifo: tuple[str, int], way: str):
     name, reader = fifo
-    going = Going("isolated.escapes", f"{name} {way}")
-    going.context.interrupt()
+    running = RunningChild("isolated.escapes", f"{name} {way}")
+    running.control.force_stop()
 
-    assert isinstance(going.outcome(), Stopped)
-    assert is_let_go(reader)
+    assert isinstance(running.outcome(), Stopped)
+    assert is_closed(reader)
 
 
 @linux
@@ -245,39 +248,39 @@ def test_daemon_of_a_handler_that_succeeded_ends_too(ended, fifo: tuple[str, int
     name, reader = fifo
 
     assert result_of(ended("isolated.leaves_a_daemon", name)) == "done"
-    assert is_let_go(reader)
+    assert is_closed(reader)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_handler_that_signals_its_parent_by_mistake_goes_on(fifo: tuple[str, int], number: int):
     name, reader = fifo
-    going = Going("isolated.attacks_its_keeper", f"{name} {int(number)}")
-    going.context.interrupt()
+    running = RunningChild("isolated.attacks_its_supervisor", f"{name} {int(number)}")
+    running.control.force_stop()
 
-    assert isinstance(going.outcome(), Stopped)
-    assert is_let_go(reader)
+    assert isinstance(running.outcome(), Stopped)
+    assert is_closed(reader)
 
 
 @linux
-def test_handler_that_kills_its_keeper_ends_with_it(ended, fifo: tuple[str, int]):
+def test_handler_that_kills_its_supervisor_ends_with_it(ended, fifo: tuple[str, int]):
     name, reader = fifo
-    task = ended("isolated.attacks_its_keeper", f"{name} {int(signal.SIGKILL)}")
+    task = ended("isolated.attacks_its_supervisor", f"{name} {int(signal.SIGKILL)}")
 
     assert task.current.error.type == "ChildDied"
-    assert is_let_go(reader)
+    assert is_closed(reader)
 
 
 @linux
-def test_handler_that_stops_its_keeper_is_killed_by_the_executor(
+def test_handler_that_stops_its_supervisor_is_killed_by_the_executor(
     fifo: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(child_module, "KEEPING", 0.1)
+    monkeypatch.setattr(child_module, "SUPERVISOR_TIMEOUT", 0.1)
     name, reader = fifo
-    going = Going("isolated.attacks_its_keeper", f"{name} {int(signal.SIGSTOP)}")
-    going.context.interrupt()
+    running = RunningChild("isolated.attacks_its_supervisor", f"{name} {int(signal.SIGSTOP)}")
+    running.control.force_stop()
 
-    assert isinstance(going.outcome(), Stopped)
-    assert is_let_go(reader)
+    assert isinstance(running.outcome(), Stopped)
+    assert is_closed(reader)
 
 
 def test_child_that_cannot_be_started_leaves_no_descriptor_behind(monkeypatch: pytest.MonkeyPatch):
@@ -292,57 +295,57 @@ def test_child_that_cannot_be_started_leaves_no_descriptor_behind(monkeypatch: p
     assert sorted(os.listdir("/dev/fd")) == before
 
 
-def is_let_go(reader: int) -> bool:
-    """Whether nobody holds the other end any more."""
+def is_closed(reader: int) -> bool:
+    """Whether no process has the other end open."""
     hung_up = select.poll()
     hung_up.register(reader, select.POLLHUP)
-    let_go = bool(hung_up.poll(PATIENCE * 1_000))
+    closed = bool(hung_up.poll(PATIENCE * 1_000))
     os.close(reader)
-    return let_go
+    return closed
 
 
 def test_a_run_that_was_interrupted_before_it_began_does_not_begin():
     spec = a_spec(target={"type": "python", "handler": "isolated.echo"})
     task = a_running_task(spec=spec)
-    context = Context(task, lambda progress: None)
-    context.interrupt()
+    control = RunControl(task, lambda progress: None)
+    control.force_stop()
 
     with pytest.raises(Stopped):
-        run_handler(task, context)
+        run_handler(task, control)
 
 
 # the end of the executor
 
 
-def test_a_child_ends_when_nobody_listens_any_more():
+def test_child_ends_when_the_executor_closes_the_pipe():
     child = Child()
-    child.say(an_order("isolated.blocks"))
-    while child.hear() is None:
+    child.send(a_request("isolated.blocks"))
+    while child.receive() is None:
         pass
     child._pipe.close()
 
-    assert child._system.wait(PATIENCE) == -signal.SIGKILL
+    assert child._process.wait(PATIENCE) == -signal.SIGKILL
 
 
-def test_a_child_that_hears_nothing_ends_by_itself():
+def test_child_that_gets_no_request_ends_by_itself():
     child = Child()
     child._pipe.close()
 
-    assert child._system.wait(PATIENCE) == 0
+    assert child._process.wait(PATIENCE) == 0
 
 
 EXECUTOR = """
 import sys
 
-from lambdas.executor.context import Context
-from lambdas.executor.targets.python import run_handler
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
 from tests.factories import a_running_task, a_spec, result_of
 
 name, payload = sys.argv[1:]
 spec = a_spec(target={"type": "python", "handler": name}, payload=payload)
 task = a_running_task(spec=spec)
-run_handler(task, Context(task, lambda progress: print("it runs", flush=True)))
+run_handler(task, RunControl(task, lambda progress: print("it runs", flush=True)))
 """
 
 
@@ -364,7 +367,7 @@ def fork_when_it_runs(progress):
 def an_executor(
     handler: str, payload: str = "", source: str = EXECUTOR
 ) -> "subprocess.Popen[bytes]":
-    """Another process, in which the handler runs."""
+    """Starts an executor in another process, in which the handler runs."""
     command = [sys.executable, "-c", source, handler, payload]
     executor = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert executor.stdout is not None
@@ -376,11 +379,11 @@ def test_a_child_ends_with_its_executor():
     executor = an_executor("isolated.blocks")
     executor.kill()
 
-    said, _ = executor.communicate(timeout=PATIENCE)  # until the child lets go of it
-    assert said == b""
+    printed, _ = executor.communicate(timeout=PATIENCE)  # until the child has closed it
+    assert printed == b""
 
 
-def test_what_a_handler_has_started_ends_with_the_executor_too(tmp_path):
+def test_programs_that_a_handler_started_end_with_the_executor(tmp_path):
     fifo = tmp_path / "held"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -388,7 +391,7 @@ def test_what_a_handler_has_started_ends_with_the_executor_too(tmp_path):
     executor.kill()
     executor.communicate(timeout=PATIENCE)
 
-    assert is_let_go(reader)
+    assert is_closed(reader)
 
 
 @linux
@@ -401,11 +404,11 @@ def test_program_that_left_the_handlers_group_ends_with_the_executor_too(
     executor.kill()
     executor.communicate(timeout=PATIENCE)
 
-    assert is_let_go(reader)
+    assert is_closed(reader)
 
 
 def test_child_ends_with_its_executor_although_a_copy_of_that_lives_on(fifo: tuple[str, int]):
-    """A handler that forks in the executor copies every descriptor of it."""
+    """A handler that forks in the executor inherits every descriptor."""
     name, reader = fifo
     copying = COPIES_ITSELF + EXECUTOR.replace(
         'lambda progress: print("it runs", flush=True)', "fork_when_it_runs"
@@ -415,12 +418,12 @@ def test_child_ends_with_its_executor_although_a_copy_of_that_lives_on(fifo: tup
     executor.kill()
     executor.wait(PATIENCE)
 
-    assert is_let_go(reader)
+    assert is_closed(reader)
     os.kill(copy, signal.SIGKILL)
 
 
-def an_order(name: str) -> Any:
+def a_request(name: str) -> Any:
     handler = registry.find(name)
     assert handler is not None
     task = a_running_task()
-    return _order(handler, task, Context(task, lambda _: None))
+    return _request(handler, task, Context(task))

@@ -1,4 +1,4 @@
-"""A result that cannot be stored, however it comes about, fails its own attempt and no other."""
+"""A result that cannot be stored fails its own attempt and no other."""
 
 import threading
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from lambdas.core.change import Answer, Change
-from lambdas.core.lifecycle import Outcome, Status, Step
-from lambdas.core.retry import RetryPolicy
-from lambdas.executor import executor as executor_module
-from lambdas.executor.books import AGAIN
-from lambdas.executor.crew import Crew
-from tests.executor.test_books import Desk
+from duetime.core.change import Answer, Change
+from duetime.core.lifecycle import Outcome, Status, Step
+from duetime.core.retry import RetryPolicy
+from duetime.executor import executor as executor_module
+from duetime.executor.attempt_loop import WRITE_RETRY_DELAY
+from duetime.executor.worker_pool import WorkerPool
+from tests.executor.test_attempt_loop import Harness
 from tests.factories import result_of
 from tests.world import World
 
-PATIENCE = 10.0  # seconds; whoever waits that long has failed
+PATIENCE = 10.0  # seconds; a wait that long is a failure
 ONCE = RetryPolicy(max_attempts=1)
 
 
@@ -28,20 +28,20 @@ def nested(depth: int) -> Any:
 
 
 def run_all(world: World, count: int, **fields: Any) -> list[str]:
-    """The ids of so many tasks, after a crew has run them."""
+    """Returns the ids of `count` tasks after a pool has run them."""
     ids = [world.submit(payload=number, retry=ONCE, **fields) for number in range(count)]
-    crew = Crew(world.executor, world.clock, count)
-    crew.offer(world.receive())
-    crew.close()
-    pool = threading.Thread(target=crew.run, daemon=True)
+    pool = WorkerPool(world.executor, world.clock, count)
+    pool.offer(world.receive())
+    pool.close()
+    pool = threading.Thread(target=pool.run, daemon=True)
     pool.start()
     pool.join(PATIENCE)
     assert not pool.is_alive()
     return ids
 
 
-def test_results_near_the_depth_of_the_stack_end_no_crew(world: World):
-    """Encoding one again elsewhere, with a little more on the stack, used to fail."""
+def test_results_near_the_stack_limit_do_not_end_the_pool(world: World):
+    """Encoding the result a second time, deeper in the stack, would fail."""
     world.script = lambda task, ctx: nested(940 + task.spec.payload)
     ids = run_all(world, 70)
 
@@ -52,14 +52,14 @@ def test_results_near_the_depth_of_the_stack_end_no_crew(world: World):
 def test_result_that_another_thread_changes_later_is_stored_as_it_was(world: World):
     shared: dict[str, Any] = {"rows": 3}
     world.script = lambda task, ctx: shared
-    execute = world.executor.execute
+    run_target = world.executor.run_target
 
-    def execute_and_change(run):
-        end = execute(run)
+    def run_and_change(run):
+        end = run_target(run)
         shared["later"] = object()
         return end
 
-    world.executor.execute = execute_and_change
+    world.executor.run_target = run_and_change
     [task_id] = run_all(world, 1)
 
     assert result_of(world.task(task_id)) == {"rows": 3}
@@ -81,7 +81,7 @@ def test_result_that_changes_while_it_is_encoded_fails_its_attempt(world: World)
 
 
 class Failing:
-    """A store that fails over some changes, and over every batch that holds one."""
+    """A store that raises for some changes, and for every batch with one of them."""
 
     def __init__(self, store: Any, steps: set[Step], task_id: str | None = None) -> None:
         self._store = store
@@ -99,95 +99,95 @@ class Failing:
 
 
 @pytest.fixture
-def desk(world: World) -> Desk:
-    return Desk(world)
+def harness(world: World) -> Harness:
+    return Harness(world)
 
 
-def failing(desk: Desk, *steps: Step) -> Failing:
-    store = Failing(desk.store, set(steps))
-    desk.executor._store = store
+def failing(harness: Harness, *steps: Step) -> Failing:
+    store = Failing(harness.store, set(steps))
+    harness.executor._store = store
     return store
 
 
-def test_success_that_the_store_fails_over_is_recorded_as_a_failure(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+def test_success_that_makes_the_store_raise_is_recorded_as_a_failure(
+    harness: Harness, caplog: pytest.LogCaptureFixture
 ):
-    store = failing(desk, Step.SUCCEED)
-    bad, good = desk.begin(), desk.begin()
+    store = failing(harness, Step.SUCCEED)
+    bad, good = harness.begin(), harness.begin()
     store.task_id = bad.task.id
-    desk.turn(desk.executor.execute(bad), desk.executor.execute(good))
-    assert desk.world.status(good.task.id) is Status.SUCCEEDED, "it does not wait for the other"
-    while desk.books.open:
-        assert desk.books.next_timer is not None
-        desk.world.advance_to(desk.books.next_timer)
-        desk.turn()
+    harness.step(harness.executor.run_target(bad), harness.executor.run_target(good))
+    assert harness.world.status(good.task.id) is Status.SUCCEEDED, "it does not wait for the other"
+    while harness.loop.unfinished:
+        assert harness.loop.next_timer is not None
+        harness.world.advance_to(harness.loop.next_timer)
+        harness.step()
 
-    attempt = desk.world.task(bad.task.id).current
+    attempt = harness.world.task(bad.task.id).current
     assert attempt is not None
     assert attempt.error is not None
     assert (attempt.outcome, attempt.error.type) == (Outcome.FAILED, "BadResult")
-    assert desk.world.status(bad.task.id) is Status.DEAD, "its work is done"
+    assert harness.world.status(bad.task.id) is Status.DEAD, "its work is done"
     failed = [record for record in caplog.records if record.message == "change not written"]
     assert {(record.task_id, record.attempt) for record in failed} == {(bad.task.id, 1)}
 
 
-def test_success_over_which_the_store_fails_once_stays_a_success(desk: Desk):
-    """It may be a disk that is full for a moment."""
-    store = failing(desk, Step.SUCCEED)
-    run = desk.begin()
+def test_success_that_makes_the_store_raise_once_stays_a_success(harness: Harness):
+    """A disk may be full for a moment."""
+    store = failing(harness, Step.SUCCEED)
+    run = harness.begin()
     store.task_id = run.task.id
-    desk.end(run)
-    desk.after(AGAIN)
+    harness.end(run)
+    harness.after(WRITE_RETRY_DELAY)
     store.task_id = None
-    desk.after(2 * AGAIN)
+    harness.after(2 * WRITE_RETRY_DELAY)
 
-    assert desk.world.status(run.task.id) is Status.SUCCEEDED
+    assert harness.world.status(run.task.id) is Status.SUCCEEDED
 
 
-def test_failure_that_the_store_fails_over_is_given_up_in_the_end(desk: Desk):
-    store = failing(desk, Step.SUCCEED, Step.BURY, Step.RETRY)
-    bad = desk.begin()
+def test_failure_that_makes_the_store_raise_is_abandoned_in_the_end(harness: Harness):
+    store = failing(harness, Step.SUCCEED, Step.BURY, Step.RETRY)
+    bad = harness.begin()
     store.task_id = bad.task.id
-    desk.turn(desk.executor.execute(bad))
-    while desk.books.open:
-        assert desk.books.next_timer is not None
-        desk.world.advance_to(desk.books.next_timer)
-        desk.turn()
+    harness.step(harness.executor.run_target(bad))
+    while harness.loop.unfinished:
+        assert harness.loop.next_timer is not None
+        harness.world.advance_to(harness.loop.next_timer)
+        harness.step()
 
-    assert desk.world.status(bad.task.id) is Status.RUNNING, "until its lease has run out"
-
-
-def test_lease_that_the_store_fails_over_holds_up_no_other(desk: Desk):
-    store = failing(desk, Step.LEASE)
-    store.task_id = desk.world.submit()
-    other = desk.world.submit()
-
-    assert [run.task.id for run in desk.take().begun] == [other]
-    assert desk.books.open == 2
+    assert harness.world.status(bad.task.id) is Status.RUNNING, "until its lease has run out"
 
 
-def test_renewal_that_the_store_fails_over_is_like_one_without_an_answer(desk: Desk):
-    store = failing(desk, Step.RENEW)
-    bad, good = desk.begin(timeout=300), desk.begin(timeout=300)
+def test_lease_that_makes_the_store_raise_delays_no_other(harness: Harness):
+    store = failing(harness, Step.LEASE)
+    store.task_id = harness.world.submit()
+    other = harness.world.submit()
+
+    assert [run.task.id for run in harness.accept().started] == [other]
+    assert harness.loop.unfinished == 2
+
+
+def test_renewal_that_makes_the_store_raise_counts_as_not_answered(harness: Harness):
+    store = failing(harness, Step.RENEW)
+    bad, good = harness.begin(timeout=300), harness.begin(timeout=300)
     store.task_id = bad.task.id
-    began = desk.world.clock.now()
-    desk.executor.renew([bad, good])
+    began = harness.world.clock.now()
+    harness.executor.renew([bad, good])
 
-    assert not bad.context.lease_lost
-    assert desk.world.task(good.task.id).lease_until == began + 45_000
+    assert not bad.control.lease_lost
+    assert harness.world.task(good.task.id).lease_until == began + 45_000
 
 
-def test_outcome_of_which_no_change_can_be_made_is_a_failure(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_outcome_that_no_change_can_express_is_a_failure(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ):
     def no_change(*_: Any, **__: Any) -> Change:
-        raise ValueError("it cannot be said")
+        raise ValueError("no change for it")
 
     monkeypatch.setattr(executor_module, "succeed", no_change)
-    run = desk.begin(retry=ONCE)
-    desk.end(run)
+    run = harness.begin(retry=ONCE)
+    harness.end(run)
 
-    assert desk.world.status(run.task.id) is Status.DEAD
+    assert harness.world.status(run.task.id) is Status.DEAD
 
 
 def test_attempt_that_cannot_be_reported_still_frees_its_slot(

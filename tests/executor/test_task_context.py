@@ -1,4 +1,4 @@
-"""The records and prints of a handler carry the ids of its task."""
+"""Log records and printed lines of a handler have the ids of its task."""
 
 import asyncio
 import contextvars
@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
-from lambdas import registry, task_log
-from lambdas.executor.executor import Executor
-from lambdas.executor.targets.python import run_handler
-from lambdas.log_lines import LONGEST_LINE, PrintedLines, TextLines
-from lambdas.task_log import TaskFields
+from duetime.executor.executor import Executor
+from duetime.executor.targets.python import run_handler
+from duetime.handlers import registry
+from duetime.logs import task_context as task_log
+from duetime.logs.formatting import LONGEST_LINE, PrintedLines, TextLines
+from duetime.logs.task_context import TaskFields
 from tests.world import World
 
 HANDLER = "shop.restock"
 log = logging.getLogger("shop")
 
 
-class Heard(logging.Handler):
+class RecordedLogs(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.records: list[logging.LogRecord] = []
@@ -38,11 +39,11 @@ class Heard(logging.Handler):
 
 
 @pytest.fixture
-def heard() -> Iterator[Heard]:
-    heard = Heard()
-    log.addHandler(heard)
-    yield heard
-    log.removeHandler(heard)
+def logs() -> Iterator[RecordedLogs]:
+    logs = RecordedLogs()
+    log.addHandler(logs)
+    yield logs
+    log.removeHandler(logs)
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def printed() -> StringIO:
 
 
 def to(printed: StringIO) -> redirect_stdout[Any]:
-    """Not from a fixture: pytest has a stdout of its own for each phase of a test."""
+    """Not a fixture, because pytest replaces stdout for each phase of a test."""
     return redirect_stdout(PrintedLines(printed, "stdout", TextLines()))
 
 
@@ -61,7 +62,7 @@ def run(
     act: Callable[..., Any],
     printed: StringIO | None = None,
 ) -> str:
-    """The id of a task that has run `act` as its handler."""
+    """Returns the id of a task that has run `act` as its handler."""
     registered = registry.Registered(name=HANDLER, run=act, isolated=False)
     monkeypatch.setattr(registry, "find", lambda name: registered)
     world.executor = Executor(world.ports, {"python": run_handler})
@@ -72,30 +73,30 @@ def run(
 
 
 def lines(printed: StringIO) -> list[str]:
-    """Without the time."""
+    """Returns the lines without their time."""
     return [line.partition("Z ")[2] for line in printed.getvalue().splitlines()]
 
 
 def test_a_record_of_a_handler_has_task_attempt_and_handler(
-    world: World, monkeypatch: pytest.MonkeyPatch, heard: Heard
+    world: World, monkeypatch: pytest.MonkeyPatch, logs: RecordedLogs
 ):
     task_id = run(world, monkeypatch, lambda _, ctx: log.warning("low on tea"))
     log.warning("later")
-    assert heard.ids() == [
+    assert logs.ids() == [
         ("low on tea", task_id, 1, HANDLER),
         ("later", None, None, None),
     ]
 
 
 def test_a_field_that_a_record_has_itself_is_kept(
-    world: World, monkeypatch: pytest.MonkeyPatch, heard: Heard
+    world: World, monkeypatch: pytest.MonkeyPatch, logs: RecordedLogs
 ):
     run(world, monkeypatch, lambda *_: log.warning("x", extra={"task_id": "another"}))
-    assert heard.ids() == [("x", "another", 1, HANDLER)]
+    assert logs.ids() == [("x", "another", 1, HANDLER)]
 
 
 def test_the_records_of_an_async_handler_have_the_ids(
-    world: World, monkeypatch: pytest.MonkeyPatch, heard: Heard
+    world: World, monkeypatch: pytest.MonkeyPatch, logs: RecordedLogs
 ):
     async def inner() -> None:
         log.warning("inner")
@@ -104,11 +105,11 @@ def test_the_records_of_an_async_handler_have_the_ids(
         await asyncio.gather(inner(), inner())
 
     task_id = run(world, monkeypatch, act)
-    assert heard.ids() == [("inner", task_id, 1, HANDLER)] * 2
+    assert logs.ids() == [("inner", task_id, 1, HANDLER)] * 2
 
 
 def test_a_thread_in_a_copied_context_has_the_ids_and_another_has_none(
-    world: World, monkeypatch: pytest.MonkeyPatch, heard: Heard
+    world: World, monkeypatch: pytest.MonkeyPatch, logs: RecordedLogs
 ):
     def act(_: Any, ctx: Any) -> None:
         copied = contextvars.copy_context()
@@ -119,11 +120,11 @@ def test_a_thread_in_a_copied_context_has_the_ids_and_another_has_none(
             thread.join()
 
     task_id = run(world, monkeypatch, act)
-    assert heard.ids() == [("copied", task_id, 1, HANDLER), ("new", None, None, None)]
+    assert logs.ids() == [("copied", task_id, 1, HANDLER), ("new", None, None, None)]
 
 
-def test_tasks_that_run_side_by_side_keep_their_ids(
-    world: World, monkeypatch: pytest.MonkeyPatch, heard: Heard
+def test_records_of_parallel_tasks_keep_their_ids(
+    world: World, monkeypatch: pytest.MonkeyPatch, logs: RecordedLogs
 ):
     meet = threading.Barrier(2, timeout=60)
 
@@ -138,13 +139,13 @@ def test_tasks_that_run_side_by_side_keep_their_ids(
     for _ in range(2):
         world.submit(target={"type": "python", "handler": HANDLER})
     runs = world.lease()
-    threads = [threading.Thread(target=world.executor.execute, args=(run,)) for run in runs]
+    threads = [threading.Thread(target=world.executor.run_target, args=(run,)) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(heard.records) == 6
-    assert all(told == task_id for told, task_id, *_ in heard.ids())
+    assert len(logs.records) == 6
+    assert all(message == task_id for message, task_id, *_ in logs.ids())
 
 
 def test_a_printed_line_has_the_ids(
@@ -155,7 +156,7 @@ def test_a_printed_line_has_the_ids(
     assert lines(printed) == [f"INFO stdout tea {ids}", f"INFO stdout salt {ids}"]
 
 
-def test_what_is_printed_outside_of_a_handler_passes_as_it_is(printed: StringIO):
+def test_text_printed_outside_of_a_handler_is_unchanged(printed: StringIO):
     with to(printed):
         print("hello", end="")
         print(" world")
@@ -208,7 +209,7 @@ def test_an_endless_line_is_printed_in_pieces(
     assert pieces == [LONGEST_LINE, LONGEST_LINE, 3]
 
 
-def test_of_a_progress_bar_the_last_state_is_printed(
+def test_last_state_of_a_progress_bar_is_printed(
     world: World, monkeypatch: pytest.MonkeyPatch, printed: StringIO
 ):
     def act(*_: Any) -> None:
@@ -220,7 +221,7 @@ def test_of_a_progress_bar_the_last_state_is_printed(
     assert [line.split()[2] for line in lines(printed)] == ["100%"]
 
 
-def test_a_stream_that_nobody_reads_fails_no_handler(
+def test_closed_stream_fails_no_handler(
     world: World, monkeypatch: pytest.MonkeyPatch, printed: StringIO
 ):
     printed.close()
@@ -236,6 +237,6 @@ def test_a_wrapped_stream_is_a_stream_like_the_one_in_it(printed: StringIO):
     assert printed.getvalue() == "a\nb\n"
 
 
-def test_nothing_of_a_task_is_left_when_it_has_ended(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_task_log_is_reset_when_the_task_has_ended(world: World, monkeypatch: pytest.MonkeyPatch):
     run(world, monkeypatch, lambda *_: None)
     assert task_log.current() is None

@@ -1,4 +1,4 @@
-"""A machine on which no more threads can be started: work waits for the threads that there are."""
+"""A machine on which no more threads can be started: runs wait for the existing threads."""
 
 import errno
 import threading
@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from lambdas import registry
-from lambdas.aws.fan_out import FanOut
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.times import MINUTE, SECOND, to_datetime
-from lambdas.executor import child
-from lambdas.executor.crew import THREADS_AGAIN, Crew
-from lambdas.executor.executor import Executor
-from lambdas.executor.targets.python import run_handler
+from duetime.aws.parallel import ParallelCalls
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.times import MINUTE, SECOND, to_datetime
+from duetime.executor.executor import Executor
+from duetime.executor.isolation import process as child
+from duetime.executor.targets.python import run_handler
+from duetime.executor.worker_pool import THREAD_RETRY_DELAY, WorkerPool
+from duetime.handlers import registry
 from tests.executor import isolated_handlers
-from tests.executor.test_crew import PATIENCE, offer, step, working
+from tests.executor.test_worker_pool import PATIENCE, offer, step, working
 from tests.factories import result_of
 from tests.world import World
 
@@ -25,7 +25,7 @@ ONCE = RetryPolicy(max_attempts=1)
 
 
 class Scarce:
-    """Lets so many threads of a name be started, and no more."""
+    """Lets `most` threads with a name prefix start, and refuses more."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, prefix: str, most: int) -> None:
         self.most = most
@@ -45,14 +45,14 @@ class Scarce:
 
 @pytest.fixture
 def scarce(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scarce]:
-    return lambda most, prefix="crew": Scarce(monkeypatch, prefix, most)
+    return lambda most, prefix="executor": Scarce(monkeypatch, prefix, most)
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelname == "WARNING"]
 
 
-def test_all_tasks_run_in_the_threads_that_there_are(
+def test_all_tasks_run_in_the_threads_that_could_be_started(
     world: World, scarce: Callable[..., Scarce], caplog: pytest.LogCaptureFixture
 ):
     scarce(3)
@@ -65,15 +65,15 @@ def test_all_tasks_run_in_the_threads_that_there_are(
 
     world.script = script
     ids = [world.submit(retry=ONCE) for _ in range(100)]
-    with working(world, slots=100) as crew:
-        crew.offer(world.receive())
+    with working(world, slots=100) as pool:
+        pool.offer(world.receive())
         for _ in range(3):
             assert started.acquire(timeout=PATIENCE)
         go.set()
 
     tasks = [world.task(task_id) for task_id in ids]
     assert {(task.status, task.attempt) for task in tasks} == {(Status.SUCCEEDED, 1)}
-    assert names == {"crew-0", "crew-1", "crew-2"}
+    assert names == {"executor-0", "executor-1", "executor-2"}
     assert warnings(caplog) == ["thread not started, fewer are used: can't start new thread"]
 
 
@@ -90,24 +90,24 @@ def test_run_that_waits_for_a_thread_is_not_timed_out(world: World, scarce: Call
         return "done"
 
     world.script = script
-    with working(world) as crew:
-        long = offer(world, crew, name="long", timeout=600)
+    with working(world) as pool:
+        long = offer(world, pool, name="long", timeout=600)
         assert started.wait(PATIENCE)
         short = world.submit(timeout=5, retry=ONCE)
-        crew.take_in(*world.receive())
+        pool.take_in(*world.receive())
         for _ in range(6):
-            step(world, crew, 10 * SECOND)
-        step(world, crew, 3 * SECOND)  # not all of its timeout, and it is counted anew all the same
+            step(world, pool, 10 * SECOND)
+        step(world, pool, 3 * SECOND)  # less than its timeout, which then begins anew
         assert world.status(short) is Status.RUNNING
         assert world.task(short).lease_until > world.clock.now(), "its lease is kept"
-        assert crew._bell.qsize() <= 1, "nobody rings for a thread that is busy"
+        assert pool._wake_ups.qsize() <= 1, "a busy thread is not woken"
         go.set()
 
     assert [world.status(task_id) for task_id in (long, short)] == [Status.SUCCEEDED] * 2
     assert deadlines[1] == to_datetime(world.clock.now() + 5 * SECOND)
 
 
-def test_run_that_has_waited_for_a_thread_has_its_timeout_then(
+def test_run_that_has_waited_for_a_thread_has_its_whole_timeout(
     world: World, scarce: Callable[..., Scarce]
 ):
     scarce(1)
@@ -119,22 +119,22 @@ def test_run_that_has_waited_for_a_thread_has_its_timeout_then(
         assert go.wait(PATIENCE)
 
     world.script = script
-    with working(world) as crew:
-        offer(world, crew, name="first", timeout=600)
+    with working(world) as pool:
+        offer(world, pool, name="first", timeout=600)
         assert events["first"][0].wait(PATIENCE)
         second = world.submit(name="second", timeout=5, retry=ONCE)
-        crew.take_in(*world.receive())
-        step(world, crew, MINUTE)
+        pool.take_in(*world.receive())
+        step(world, pool, MINUTE)
         events["first"][1].set()
         assert events["second"][0].wait(PATIENCE)
-        step(world, crew, 5 * SECOND)
+        step(world, pool, 5 * SECOND)
         assert world.status(second) is Status.RUNNING, "it gets a moment to come back"
         events["second"][1].set()
 
     assert world.task(second).current.outcome is Outcome.TIMED_OUT
 
 
-def test_no_more_messages_are_taken_in_than_there_are_threads(
+def test_pool_has_no_more_slots_than_threads_when_threads_are_scarce(
     world: World, scarce: Callable[..., Scarce]
 ):
     limit = scarce(2)
@@ -145,21 +145,21 @@ def test_no_more_messages_are_taken_in_than_there_are_threads(
         go.wait(PATIENCE)
 
     world.script = script
-    with working(world, slots=10) as crew:
-        assert crew.wait_for_slots(0) == 10
+    with working(world, slots=10) as pool:
+        assert pool.wait_for_slots(0) == 10
         for _ in range(3):
             world.submit()
-        crew.take_in(*world.receive())
-        crew.take_in()
+        pool.take_in(*world.receive())
+        pool.take_in()
         assert limit.refused == 1
-        assert crew.wait_for_slots(0) == 0
+        assert pool.wait_for_slots(0) == 0
         go.set()
         for _ in range(3):
             assert started.acquire(timeout=PATIENCE)
-        assert crew.wait_for_slots(PATIENCE) > 0
+        assert pool.wait_for_slots(PATIENCE) > 0
 
 
-def test_threads_are_tried_again_after_a_while(
+def test_pool_tries_to_start_threads_again_after_a_while(
     world: World, scarce: Callable[..., Scarce], caplog: pytest.LogCaptureFixture
 ):
     limit = scarce(1)
@@ -171,62 +171,62 @@ def test_threads_are_tried_again_after_a_while(
 
     world.script = script
     ids = [world.submit(timeout=600, retry=ONCE) for _ in range(2)]
-    with working(world) as crew:
-        crew.take_in(*world.receive())
+    with working(world) as pool:
+        pool.take_in(*world.receive())
         assert started.acquire(timeout=PATIENCE)
         for _ in range(5):
-            step(world, crew, 10 * SECOND)
+            step(world, pool, 10 * SECOND)
         assert limit.refused == 1, "not once a second"
         limit.most = 1
-        step(world, crew, THREADS_AGAIN)
+        step(world, pool, THREAD_RETRY_DELAY)
         assert started.acquire(timeout=PATIENCE)
 
     assert {world.status(task_id) for task_id in ids} == {Status.SUCCEEDED}
     assert len(warnings(caplog)) == 1
 
 
-def test_crew_grows_again_although_it_takes_in_no_more_than_it_has_threads(
+def test_pool_grows_again_although_it_has_no_more_slots_than_threads(
     world: World, scarce: Callable[..., Scarce]
 ):
     limit = scarce(1)
     go = threading.Event()
     world.script = lambda task, ctx: go.wait(PATIENCE)
-    with working(world, slots=4) as crew:
+    with working(world, slots=4) as pool:
         for _ in range(2):
             world.submit(timeout=600)
-        crew.take_in(*world.receive())
-        crew.take_in()
+        pool.take_in(*world.receive())
+        pool.take_in()
         go.set()
-        assert crew.wait_for_slots(PATIENCE) == 1
+        assert pool.wait_for_slots(PATIENCE) == 1
         limit.most = 9
-        step(world, crew, THREADS_AGAIN)
-        assert crew.wait_for_slots(0) == 2, "one more, to see whether a thread can be had"
+        step(world, pool, THREAD_RETRY_DELAY)
+        assert pool.wait_for_slots(0) == 2, "one more, to see whether a thread can be had"
         go.clear()
         for _ in range(2):
-            offer(world, crew, timeout=600)
-        crew.take_in()
-        crew.take_in()
-        assert crew.wait_for_slots(0) == 2, "all four again"
+            offer(world, pool, timeout=600)
+        pool.take_in()
+        pool.take_in()
+        assert pool.wait_for_slots(0) == 2, "all four again"
         go.set()
 
 
-def test_crew_without_any_thread_fails_before_it_has_leased_anything(
+def test_pool_without_any_thread_fails_before_it_leases_anything(
     world: World, scarce: Callable[..., Scarce]
 ):
     scarce(0)
     task_id = world.submit()
-    crew = Crew(world.executor, world.clock, 4)
-    crew.offer(world.receive())
+    pool = WorkerPool(world.executor, world.clock, 4)
+    pool.offer(world.receive())
 
     with pytest.raises(RuntimeError, match="can't start new thread"):
-        crew.run()
+        pool.run()
     assert world.status(task_id) is Status.ENQUEUED
 
 
-def test_calls_side_by_side_are_made_in_the_threads_that_there_are(scarce: Callable[..., Scarce]):
+def test_parallel_calls_use_the_threads_that_could_be_started(scarce: Callable[..., Scarce]):
     for most in (0, 2):
         scarce(most, "duetime-aws")
-        fan_out = FanOut(8)
+        fan_out = ParallelCalls(8)
         assert fan_out.each(lambda value: value * 2, range(50)) == [2 * n for n in range(50)]
         fan_out.close()
 
@@ -249,7 +249,7 @@ def isolated(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]
     return run
 
 
-def test_child_for_which_there_is_no_process_costs_no_attempt(
+def test_isolated_handler_without_a_free_process_costs_no_attempt(
     world: World, isolated: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ):
     def refused(*_: Any, **__: Any) -> Any:

@@ -1,13 +1,13 @@
-"""Flows run on both backends: the embedded store with lanes in memory, moto with SQS."""
+"""The flow tests run on both backends: SQLite with lanes in memory, and moto."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from duetime.aws import clients
 from duetime.local.moto_backend import fair_moto
-from lambdas.aws import clients
-from tests.world import World, embedded_world, moto_world
+from tests.world import World, moto_world, sqlite_world
 
 
 @pytest.fixture(scope="session")
@@ -16,10 +16,10 @@ def moto() -> Iterator[tuple[Any, Any]]:
         yield clients.dynamodb(), clients.sqs()
 
 
-@pytest.fixture(params=["embedded", "moto"])
+@pytest.fixture(params=["sqlite", "moto"])
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    if request.param == "embedded":
-        opened = embedded_world()
+    if request.param == "sqlite":
+        opened = sqlite_world()
     else:
         opened = moto_world(*request.getfixturevalue("moto"))
     with opened as world:

@@ -1,19 +1,19 @@
-"""Ticks that come late or not at all, rows that come late, backlogs, and rows that are broken."""
+"""Late and missing ticks, late rows, backlogs, and rows that cannot be read."""
 
 import pytest
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Depth
-from lambdas.core.steps.claim import SET_ASIDE_FOR
-from lambdas.core.steps.submit import submit
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from lambdas.core.wakes import minute_of
-from lambdas.scanner.dispatch import BACKED_UP, PATIENCE
-from lambdas.scanner.scanner import Scanner
-from lambdas.scanner.window import SWEPT_A_TICK
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Depth
+from duetime.core.steps.claim import SET_ASIDE_FOR
+from duetime.core.steps.submit import submit
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from duetime.core.wakes import minute_of
+from duetime.scanner.dispatch import BACKED_UP, TICKS_BEFORE_TRICKLE
+from duetime.scanner.scanner import Scanner
+from duetime.scanner.windows import SWEPT_A_TICK
 from tests.factories import a_spec
-from tests.world import RULES, World, embedded_world, late
+from tests.world import WAKE_POLICY, World, late, sqlite_world
 
 LOOK_BACK = 5  # minutes
 
@@ -41,7 +41,7 @@ def test_an_hour_without_ticks_is_caught_up(world: World):
 
 
 def test_a_day_without_ticks_is_caught_up_oldest_first():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         world.tick()
         ids = [world.submit(due_in=hours * HOUR) for hours in (23, 1, 12)]
         world.advance(DAY)
@@ -53,8 +53,8 @@ def test_a_day_without_ticks_is_caught_up_oldest_first():
         assert {world.status(task_id) for task_id in ids} == {Status.SUCCEEDED}
 
 
-def test_longer_than_a_day_without_ticks_is_no_different():
-    with embedded_world() as world:
+def test_more_than_a_day_without_ticks_is_caught_up_too():
+    with sqlite_world() as world:
         world.tick()
         task_id = world.submit(due_in=HOUR)
         world.advance(3 * DAY)
@@ -64,7 +64,7 @@ def test_longer_than_a_day_without_ticks_is_no_different():
         assert world.status(task_id) is Status.SUCCEEDED
 
 
-def test_the_present_comes_before_the_backlog(world: World):
+def test_fresh_tasks_are_claimed_before_the_backlog(world: World):
     world.tick()
     old = world.submit(due_in=10 * MINUTE, priority=Lane.HIGH)
     new = world.submit(due_in=HOUR, priority=Lane.LOW)
@@ -74,14 +74,14 @@ def test_the_present_comes_before_the_backlog(world: World):
     assert [d.task_id for d in world.lanes.sent] == [new, old]
 
 
-def test_the_cursor_follows_and_never_passes_the_look_back(world: World):
+def test_the_cursor_never_passes_the_look_back(world: World):
     for _ in range(3):
         world.tick()
         assert cursor(world) == now_minute(world) - LOOK_BACK
         world.advance(7 * MINUTE)
 
 
-def test_the_cursor_waits_for_a_minute_that_was_not_empty(world: World):
+def test_the_cursor_waits_for_a_minute_with_unclaimed_wakes(world: World):
     world.tick()
     world.submit(due_in=10 * MINUTE)
     due = now_minute(world) + 10
@@ -93,16 +93,16 @@ def test_the_cursor_waits_for_a_minute_that_was_not_empty(world: World):
     assert cursor(world) == now_minute(world) - LOOK_BACK
 
 
-def test_a_tick_tells_how_old_the_last_one_is_and_how_far_the_cursor_lags(world: World):
-    told = [world.tick()]
+def test_a_tick_reports_the_age_of_the_last_tick_and_the_lag_of_the_cursor(world: World):
+    reports = [world.tick()]
     for minutes in (3, 20, 1, 1):
         world.advance(minutes * MINUTE)
         if minutes == 3:
             world.submit(due_in=10 * MINUTE)
-        told.append(world.tick())
+        reports.append(world.tick())
 
-    assert [report.age for report in told] == [None, *(n * MINUTE for n in (3, 20, 1, 1))]
-    assert [report.lag for report in told] == [0, 0, (20 - 10 - LOOK_BACK) * MINUTE, 0, 0]
+    assert [report.age for report in reports] == [None, *(n * MINUTE for n in (3, 20, 1, 1))]
+    assert [report.lag for report in reports] == [0, 0, (20 - 10 - LOOK_BACK) * MINUTE, 0, 0]
 
 
 def test_a_row_written_late_into_an_old_minute_is_found_by_the_sweep(world: World):
@@ -111,7 +111,7 @@ def test_a_row_written_late_into_an_old_minute_is_found_by_the_sweep(world: Worl
     world.tick()
     now = world.clock.now()
     spec = a_spec(run_at=now + 10 * MINUTE)
-    task = submit(RULES, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
+    task = submit(WAKE_POLICY, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
     frozen = late(task, by=30 * MINUTE)
     assert minute_of(frozen.wake.at) < cursor(world)
     world.store.put([frozen])
@@ -128,7 +128,7 @@ def test_a_row_written_late_into_an_old_minute_is_found_by_the_sweep(world: Worl
 
 
 def test_a_tick_that_runs_out_of_time_goes_on_where_it_stopped():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         world.tick()
         task_id = world.submit(due_in=HOUR)
         world.advance(DAY)
@@ -149,7 +149,7 @@ def test_a_tick_that_runs_out_of_time_goes_on_where_it_stopped():
         assert world.status(task_id) is Status.SUCCEEDED
 
 
-def test_a_tick_that_is_out_of_time_before_it_began_does_no_harm(world: World):
+def test_a_tick_that_starts_out_of_time_claims_nothing_and_loses_nothing(world: World):
     world.tick()
     task_id = world.submit(due_in=10 * MINUTE)
     world.advance(HOUR)
@@ -187,8 +187,8 @@ def test_nothing_overdue_is_added_to_a_lane_that_is_backed_up(world: World):
     assert set(world.starts) == {*old, fresh, other_lane}
 
 
-def test_a_lane_bears_what_its_executors_take_in_a_minute(world: World):
-    world.scanner = Scanner(world.ports, world.cursors, at_once={Lane.MEDIUM: 10, Lane.LOW: 1})
+def test_a_lane_is_backed_up_beyond_what_its_executors_take_in_a_minute(world: World):
+    world.scanner = Scanner(world.ports, world.cursors, executors={Lane.MEDIUM: 10, Lane.LOW: 1})
     world.tick()
     for lane in (Lane.MEDIUM, Lane.LOW):
         world.submit(due_in=10 * MINUTE, priority=lane)
@@ -203,7 +203,7 @@ def test_a_lane_bears_what_its_executors_take_in_a_minute(world: World):
 
 
 def test_a_lane_that_stays_backed_up_gets_a_tenth_of_the_pace_in_the_end(world: World):
-    """The count of a queue lags, and may be wrong: it must not hold work back for ever."""
+    """The depth of a queue lags and may be wrong, so it must not hold tasks back for ever."""
     world.scanner = Scanner(world.ports, world.cursors, catch_up=1)
     world.tick()
     for _ in range(20):
@@ -212,10 +212,10 @@ def test_a_lane_that_stays_backed_up_gets_a_tenth_of_the_pace_in_the_end(world: 
     world.lanes.crowd = BACKED_UP + 1
 
     claims = []
-    for _ in range(PATIENCE + 3):
+    for _ in range(TICKS_BEFORE_TRICKLE + 3):
         claims.append(world.tick().claimed)
         world.advance(MINUTE)
-    assert claims == [0] * PATIENCE + [6, 6, 6]
+    assert claims == [0] * TICKS_BEFORE_TRICKLE + [6, 6, 6]
 
     world.lanes.crowd = None
     assert world.tick().claimed == 2
@@ -226,7 +226,9 @@ def test_a_lane_that_stays_backed_up_gets_a_tenth_of_the_pace_in_the_end(world: 
 
 
 @pytest.mark.parametrize("late_by", [0, 20 * MINUTE], ids=["near", "backlog"])
-def test_a_broken_row_stops_nobody_and_does_not_pin_the_cursor(world: World, late_by: int):
+def test_an_unreadable_row_stops_no_other_task_and_does_not_pin_the_cursor(
+    world: World, late_by: int
+):
     world.tick()
     ids = [world.submit(due_in=5 * MINUTE) for _ in range(5)]
     world.corrupt(ids[2])
@@ -248,18 +250,16 @@ def test_a_broken_row_stops_nobody_and_does_not_pin_the_cursor(world: World, lat
     )
 
 
-def test_a_broken_row_comes_back_later_and_runs_once_it_is_mended():
-    with embedded_world() as world:
+def test_an_unreadable_row_wakes_again_and_runs_once_it_is_readable():
+    with sqlite_world() as world:
         task_id = world.submit(due_in=5 * MINUTE)
-        spec = world.store._store._database.write(
+        spec = world.store.port._database.write(
             lambda c: c.execute("SELECT spec FROM tasks").fetchone()[0]
         )
         world.corrupt(task_id)
         world.advance(2 * MINUTE)
         assert world.tick().set_aside == 1
-        world.store._store._database.write(
-            lambda c: c.execute("UPDATE tasks SET spec = ?", (spec,))
-        )
+        world.store.port._database.write(lambda c: c.execute("UPDATE tasks SET spec = ?", (spec,)))
 
         world.advance(SET_ASIDE_FOR)
         assert world.tick().claimed == 1
@@ -268,7 +268,7 @@ def test_a_broken_row_comes_back_later_and_runs_once_it_is_mended():
         assert world.status(task_id) is Status.SUCCEEDED
 
 
-def test_a_broken_row_that_is_watched_stops_nobody(world: World):
+def test_an_unreadable_row_with_a_watch_stops_no_other_task(world: World):
     world.lanes.fate = "lost"
     ids = [world.submit() for _ in range(5)]
     world.lanes.fate = "sent"
@@ -290,7 +290,7 @@ DEEP = "[" * 5_000 + "]" * 5_000
 
 
 @pytest.mark.parametrize("spec", ["{", f'{{"run_at":1,"target":{{}},"payload":{DEEP}}}'])
-def test_a_broken_row_in_a_delivery_stops_nobody(world: World, spec: str):
+def test_an_unreadable_row_in_a_delivery_stops_no_other_task(world: World, spec: str):
     ids = [world.submit() for _ in range(3)]
     world.corrupt(ids[1], spec)
     world.deliver()
@@ -298,14 +298,14 @@ def test_a_broken_row_in_a_delivery_stops_nobody(world: World, spec: str):
     assert sorted(world.starts) == sorted([ids[0], ids[2]])
 
 
-def test_whatever_a_row_makes_go_wrong_the_others_are_served():
-    """A RUNNING task without an attempt can be read, but no step knows what to do with it."""
-    with embedded_world() as world:
+def test_a_row_that_makes_the_scanner_raise_stops_no_other_task():
+    """A RUNNING task without an attempt is readable, but every step raises on it."""
+    with sqlite_world() as world:
         world.lanes.fate = "lost"
         ids = [world.submit() for _ in range(3)]
         world.lanes.fate = "sent"
-        world.store._store._live.clear()
-        world.store._store._database.write(
+        world.store.port._live.clear()
+        world.store.port._database.write(
             lambda c: c.execute(
                 "UPDATE tasks SET status = 'RUNNING', lease_until = 1 WHERE id = ?", (ids[1],)
             )
@@ -317,9 +317,11 @@ def test_whatever_a_row_makes_go_wrong_the_others_are_served():
         assert report.saved
 
 
-def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.scanner.near.LIMIT", 3)
-    with embedded_world() as world:
+def test_wakes_beyond_the_limit_of_a_tick_are_left_to_the_next_tick(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("duetime.scanner.wake_reader.MAX_WAKES", 3)
+    with sqlite_world() as world:
         for _ in range(5):
             world.submit(due_in=5 * MINUTE)
         world.advance(2 * MINUTE)
@@ -330,14 +332,14 @@ def test_more_than_a_tick_takes_in_at_once_is_left_to_the_next(monkeypatch: pyte
         assert (second.claimed, second.unfinished) == (2, False)
 
 
-def test_watches_whose_time_has_not_come_do_not_fill_a_tick(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.scanner.near.LIMIT", 3)
-    with embedded_world() as world:
+def test_future_watches_do_not_use_up_the_limit_of_a_tick(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("duetime.scanner.wake_reader.MAX_WAKES", 3)
+    with sqlite_world() as world:
         for _ in range(20):
-            world.submit()  # sent at once: each leaves a watch
+            world.submit()  # due now: each has a watch
         world.advance(MINUTE)
         later = world.submit(due_in=5 * MINUTE)
-        world.advance(MINUTE)  # into the minute in which the watches fall due
+        world.advance(MINUTE)  # the watches are due within this minute
 
         assert world.tick().claimed == 1
         assert world.status(later) is Status.ENQUEUED

@@ -1,12 +1,12 @@
-"""A slice that has more to do than one tick can: one chain of ticks, and no other beside it."""
+"""A slice with more wakes than one tick can claim: one chain of ticks, and no tick beside it."""
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
-from lambdas.scanner.chain import CHAIN_MARGIN
-from lambdas.scanner.report import TickReport
-from tests.world import World, embedded_world
+from duetime.core.lifecycle import Status
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis
+from duetime.scanner.report import TickReport
+from duetime.scanner.tick_chain import CHAIN_MARGIN
+from tests.world import World, sqlite_world
 
 A_TICK: Millis = 50 * SECOND
 
@@ -16,7 +16,7 @@ def tick(world: World, *, continues: str | None = None, slices: int = 1) -> Tick
 
 
 def begin_chain(world: World, minutes: int = 3) -> TickReport:
-    """A tick that comes to the end of its time with work left: a claim takes half a minute."""
+    """Runs a tick that runs out of time with wakes left: a claim takes half a minute."""
     world.tick()
     for minute in range(minutes):
         world.submit(due_in=HOUR + minute * MINUTE)
@@ -27,14 +27,14 @@ def begin_chain(world: World, minutes: int = 3) -> TickReport:
 
 @pytest.fixture
 def world(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("lambdas.scanner.scanner.BATCH", 1)
+    monkeypatch.setattr("duetime.scanner.scanner.BATCH", 1)
     return world
 
 
 def test_a_tick_of_the_rule_yields_to_a_chain_without_reading_the_index(world: World):
     begun = begin_chain(world)
     assert (begun.claimed, begun.unfinished, begun.saved) == (1, True, True)
-    standing = world.cursors.load(0)
+    before = world.cursors.load(0)
 
     world.advance(10 * SECOND)
     world.store.before["few_wakes"] = lambda: pytest.fail("read, although a chain is at work")
@@ -43,7 +43,7 @@ def test_a_tick_of_the_rule_yields_to_a_chain_without_reading_the_index(world: W
     assert report.yielded
     assert (report.claimed, report.saved, report.unfinished) == (0, False, False)
     assert report.age == A_TICK + 10 * SECOND
-    assert world.cursors.load(0) == standing
+    assert world.cursors.load(0) == before
 
 
 def test_a_chain_goes_on_and_when_it_is_done_the_rule_scans_again(world: World):
@@ -62,7 +62,7 @@ def test_a_chain_goes_on_and_when_it_is_done_the_rule_scans_again(world: World):
     assert not tick(world).yielded
 
 
-def test_a_chain_whose_next_tick_was_lost_holds_its_slice_up_for_about_a_minute(world: World):
+def test_a_chain_whose_next_tick_was_lost_delays_its_slice_by_about_a_minute(world: World):
     begin_chain(world)
 
     world.advance(A_TICK + CHAIN_MARGIN - 1)
@@ -94,7 +94,7 @@ def test_ticks_of_another_number_of_slices_do_not_wait_for_a_chain(world: World)
     assert not tick(world, slices=2).yielded
 
 
-def test_a_clock_that_once_ran_ahead_holds_no_slice_up(world: World):
+def test_a_chain_written_by_a_clock_that_ran_ahead_delays_no_slice(world: World):
     world.clock.set_by(HOUR)
     begin_chain(world)
     world.clock.set_by(-HOUR)
@@ -102,9 +102,9 @@ def test_a_clock_that_once_ran_ahead_holds_no_slice_up(world: World):
     assert not tick(world).yielded
 
 
-def test_nothing_starts_late_although_a_chain_dies():
-    """The horizon hides it: what is due next was claimed before the chain was."""
-    with embedded_world() as world:
+def test_tasks_start_on_time_although_a_chain_dies():
+    """The horizon covers the gap: the next tasks were claimed before the chain died."""
+    with sqlite_world() as world:
         world.tick()
         ids = [world.submit(due_in=HOUR + n * SECOND) for n in range(240)]
         world.advance(HOUR - 3 * MINUTE)

@@ -1,25 +1,25 @@
-"""Whoever dies, whatever is lost: the table brings the task forward again."""
+"""Executors and scanners that die, and messages that are lost: the task goes on from the table."""
 
 from dataclasses import replace
 
 import pytest
 
-from lambdas.core import lease
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.rules import FIRST_WATCH, WATCH_SPREAD
-from lambdas.core.steps.cancel import request_cancel
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind
-from lambdas.executor.messages import SOON
-from lambdas.executor.settling import AFTER_LEASE
-from tests.world import World, embedded_world
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps import lease
+from duetime.core.steps.cancel import request_cancel
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wake_policy import FIRST_WATCH, WATCH_SPREAD
+from duetime.core.wakes import WakeKind
+from duetime.executor.message_acks import FIRST_RETRY_DELAY
+from duetime.executor.stale_messages import LEASE_OVER_AFTER
+from tests.world import World, sqlite_world
 
-WATCHED = FIRST_WATCH + WATCH_SPREAD  # by then the first watch has come
+WATCHED = FIRST_WATCH + WATCH_SPREAD  # the first watch is due by then
 
 
 class Crash(BaseException):
-    """The end of whoever was at work."""
+    """The executor or scanner died."""
 
 
 def crash():
@@ -50,11 +50,11 @@ def test_the_watch_ends_the_attempt_of_an_executor_that_died(world: World):
     assert world.starts == [task_id]
 
 
-def test_a_late_outcome_is_refused_and_its_handler_is_told(world: World):
+def test_a_late_outcome_is_refused_and_its_handler_is_stopped(world: World):
     world.chance.luck = 0
     task_id = world.submit()
     [run] = world.lease()
-    late = world.executor.execute(run)
+    late = world.executor.run_target(run)
     world.advance(WATCHED)
     world.tick()
     world.advance(SECOND)
@@ -62,10 +62,10 @@ def test_a_late_outcome_is_refused_and_its_handler_is_told(world: World):
 
     world.script = lambda task, ctx: "of the first"
     assert run.context.heartbeat() is False
-    world.executor.advance(ended=[replace(late, result='"of the first"')])
+    world.executor.record_and_lease(ended=[replace(late, result='"of the first"')])
     assert world.status(task_id) is Status.RUNNING
     assert world.task(task_id).holder == second.task.holder
-    world.executor.advance(ended=[replace(late, run=second, result='"of the second"')])
+    world.executor.record_and_lease(ended=[replace(late, run=second, result='"of the second"')])
 
     assert world.task(task_id).result == '"of the second"'
 
@@ -81,7 +81,7 @@ def test_a_lease_that_is_renewed_is_left_alone(world: World):
     assert world.status(task_id) is Status.RUNNING
     assert world.task(task_id).wake.at == world.clock.now() + lease.LENGTH + lease.WATCH_AFTER
     assert not run.context.cancelled
-    world.executor.advance(ended=[world.executor.execute(run)])
+    world.executor.record_and_lease(ended=[world.executor.run_target(run)])
     assert world.status(task_id) is Status.SUCCEEDED
 
 
@@ -124,7 +124,7 @@ def test_a_message_that_comes_again_ends_the_attempt_before_the_watch_does(world
     assert world.status(task_id) is Status.RUNNING
 
     world.advance(1)
-    world.lanes.lanes.send([run.message.delivery], world.clock.now())
+    world.lanes.port.send([run.message.delivery], world.clock.now())
     assert world.lease() == []
     assert world.status(task_id) is Status.RETRYING
     world.advance(SECOND)
@@ -137,7 +137,7 @@ def test_a_message_that_comes_again_ends_the_attempt_before_the_watch_does(world
 def test_the_last_message_is_buried_even_if_it_is_what_ends_the_task(world: World):
     task_id = world.submit(retry=RetryPolicy(max_attempts=1))
     [run] = world.lease()
-    world.advance(AFTER_LEASE)
+    world.advance(LEASE_OVER_AFTER)
     world.redeliver(run.message)
     world.lease()
 
@@ -146,13 +146,13 @@ def test_the_last_message_is_buried_even_if_it_is_what_ends_the_task(world: Worl
     assert world.lanes.deleted == []
 
 
-def test_dead_after_the_record_and_before_the_delete_is_no_harm(world: World):
+def test_an_executor_that_died_between_record_and_delete_repeats_nothing(world: World):
     task_id = world.submit()
     [run] = world.lease()
-    ended = world.executor.execute(run)
+    ended = world.executor.run_target(run)
     world.lanes.delete = lambda messages: crash()
     with pytest.raises(Crash):
-        world.executor.advance(ended=[ended])
+        world.executor.record_and_lease(ended=[ended])
     del world.lanes.delete
     done = world.task(task_id)
     assert done.status is Status.SUCCEEDED
@@ -165,14 +165,14 @@ def test_dead_after_the_record_and_before_the_delete_is_no_harm(world: World):
     assert len(world.lanes.deleted) == 1
 
 
-def test_dead_after_the_record_and_before_the_next_delivery_is_sent(world: World):
+def test_an_executor_that_died_between_record_and_send_delays_the_retry_only(world: World):
     world.script = _fails_first
     task_id = world.submit()
     runs = world.lease()
-    ended = [world.executor.execute(run) for run in runs]
+    ended = [world.executor.run_target(run) for run in runs]
     world.lanes.send = lambda deliveries, now: crash()
     with pytest.raises(Crash):
-        world.executor.advance(ended=ended)
+        world.executor.record_and_lease(ended=ended)
     del world.lanes.send
     assert world.status(task_id) is Status.RETRYING
 
@@ -204,7 +204,7 @@ def test_a_message_of_an_earlier_attempt_starts_nothing(world: World):
     assert world.status(task_id) is Status.RETRYING
 
 
-def test_an_executor_that_died_right_after_its_lease_leaves_no_hole_in_the_attempts(world: World):
+def test_an_executor_that_died_right_after_its_lease_leaves_no_gap_in_the_attempts(world: World):
     world.chance.luck = 0
     world.script = _fails_first
     task_id = world.submit(retry=RetryPolicy(base_delay=1))
@@ -232,7 +232,7 @@ def test_a_store_that_does_not_answer_a_lease_is_asked_again_soon(world: World):
     world.store.silent = True
     assert world.lease() == []
 
-    world.advance(SOON - 1)
+    world.advance(FIRST_RETRY_DELAY - 1)
     assert world.receive() == []
     world.advance(1)
     world.deliver()
@@ -240,16 +240,16 @@ def test_a_store_that_does_not_answer_a_lease_is_asked_again_soon(world: World):
     assert world.status(task_id) is Status.SUCCEEDED
 
 
-def test_a_store_that_does_not_answer_an_outcome_ends_in_another_try(world: World):
+def test_an_outcome_without_an_answer_from_the_store_ends_in_another_attempt(world: World):
     world.chance.luck = 0
     task_id = world.submit()
     runs = world.lease()
-    ended = [world.executor.execute(run) for run in runs]
+    ended = [world.executor.run_target(run) for run in runs]
     world.store.silent = True
     world.record(ended)
     assert world.status(task_id) is Status.RUNNING
 
-    world.advance(AFTER_LEASE)
+    world.advance(LEASE_OVER_AFTER)
     world.lease()
     assert world.status(task_id) is Status.RETRYING
     world.advance(SECOND)
@@ -265,7 +265,7 @@ def test_a_store_that_does_not_answer_an_outcome_ends_in_another_try(world: Worl
 # scanners and lanes
 
 
-def test_the_watch_sends_what_a_scanner_claimed_and_never_sent(world: World):
+def test_the_watch_sends_a_task_that_a_scanner_claimed_and_never_sent(world: World):
     task_id = world.submit(due_in=5 * MINUTE)
     world.advance(MINUTE)
     world.lanes.send = lambda deliveries, now: crash()
@@ -310,7 +310,7 @@ def test_a_watch_is_not_touched_before_its_time(world: World):
 
 
 def test_messages_lost_again_and_again_are_sent_ever_more_rarely():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         world.lanes.fate = "lost"
         task_id = world.submit()
         gaps = []
@@ -356,7 +356,7 @@ def test_a_backed_up_lane_gets_no_second_copy_but_only_three_times(world: World)
 
 
 @pytest.mark.parametrize("fate", ["refused", "unknown"])
-def test_what_a_lane_refuses_is_released_and_sent_by_the_next_tick(world: World, fate: str):
+def test_a_task_that_a_lane_refuses_is_released_and_sent_by_the_next_tick(world: World, fate: str):
     world.lanes.fate = fate
     soon = world.submit(due_in=2 * MINUTE)
     later = world.submit(due_in=5 * MINUTE)
@@ -383,7 +383,7 @@ def test_a_retry_that_a_lane_refuses_stays_a_retry(world: World):
     task_id = world.submit()
     runs = world.lease()
     world.lanes.fate = "refused"
-    world.executor.advance(ended=[world.executor.execute(run) for run in runs])
+    world.executor.record_and_lease(ended=[world.executor.run_target(run) for run in runs])
     task = world.task(task_id)
     assert (task.status, task.wake.kind) == (Status.RETRYING, WakeKind.DISPATCH)
 
@@ -396,18 +396,18 @@ def test_a_retry_that_a_lane_refuses_stays_a_retry(world: World):
 
 
 def test_a_message_that_was_sent_after_all_may_start_a_released_task(world: World):
-    """The scanner finds it running, with a wake that still says dispatch."""
+    """The scanner finds the task running, with a dispatch wake."""
     world.lanes.fate = "unknown"
     task_id = world.submit()
     world.lanes.fate = "sent"
     world.tick()  # claims it again
-    [run] = world.lease()  # of two copies one wins
+    [run] = world.lease()  # one of two copies wins
     assert world.status(task_id) is Status.RUNNING
 
     world.advance(MINUTE)
     world.executor.renew([run])
     world.tick()
-    world.executor.advance(ended=[world.executor.execute(run)])
+    world.executor.record_and_lease(ended=[world.executor.run_target(run)])
 
     assert world.status(task_id) is Status.SUCCEEDED
     assert world.starts == [task_id]
@@ -435,7 +435,7 @@ def test_two_ticks_that_watch_at_once_send_once(world: World):
     world.tick()
 
     assert len(world.lanes.sent) == 1
-    assert world.task(task_id).sends == 1
+    assert world.task(task_id).resends == 1
 
 
 def _fails_first(task, ctx):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lambdas.core.errors import RetryLater, Snooze
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.times import DAY, SECOND
+from duetime.core.errors import RetryLater, Snooze
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.times import DAY, SECOND
 from tests.world import World
 
 TWICE = RetryPolicy(max_attempts=2, base_delay=1)

@@ -1,24 +1,24 @@
-"""More shards, more slices and fewer, while tasks come and go: nothing is lost or run twice."""
+"""Shards are added, and slices change, while tasks run: no task is lost or runs twice."""
 
 from collections import Counter
 
 import pytest
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import DeadListing, Listing
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.times import DAY, HOUR, MINUTE
-from lambdas.core.wakes import minute_of, shard_of
-from lambdas.scanner import index
-from lambdas.scanner.window import LOOK_BACK
-from tests.world import World, embedded_world
+from duetime.core.lifecycle import Status
+from duetime.core.ports import DeadListing, Listing
+from duetime.core.retry import RetryPolicy
+from duetime.core.times import DAY, HOUR, MINUTE
+from duetime.core.wakes import minute_of, shard_of
+from duetime.scanner import wake_reader as index
+from duetime.scanner.windows import LOOK_BACK
+from tests.world import World, sqlite_world
 
 SLICES = (1, 2, 4, 2, 1)
 DELAYS = (0, 3, 5, 9, 30, 45)  # minutes
 
 
 def scan(scanners: list[World], slices: int) -> None:
-    """Each slice by a scanner of its own, warm or new."""
+    """Ticks each slice with its own scanner, warm or new."""
     for number in range(slices):
         scanners[number % len(scanners)].tick(slice_number=number, slices=slices)
 
@@ -28,8 +28,8 @@ def submit_some(world: World) -> list[str]:
 
 
 def live_through_growth(world: World) -> list[str]:
-    """Returns the ids of all tasks. Whoever was set up for 16 shards stays warm."""
-    old = world.knowing(16)
+    """Returns the ids of all tasks. The functions that were configured for 16 shards stay warm."""
+    old = world.with_shards(16)
     ids, functions = [], [old]
     for slices in SLICES:
         for _ in range(5):
@@ -38,7 +38,7 @@ def live_through_growth(world: World) -> list[str]:
             scan(functions, slices)
             old.deliver()
             old.advance(MINUTE)
-        functions = [old, world.knowing(32)]
+        functions = [old, world.with_shards(32)]
     for _ in range(50):
         scan(functions, slices)
         old.deliver()
@@ -46,6 +46,9 @@ def live_through_growth(world: World) -> list[str]:
     return ids
 
 
+@pytest.mark.parametrize(
+    "world", ["sqlite", pytest.param("moto", marks=pytest.mark.long)], indirect=True
+)
 def test_every_task_runs_once_while_shards_and_slices_change(world: World):
     ids = live_through_growth(world)
 
@@ -54,19 +57,21 @@ def test_every_task_runs_once_while_shards_and_slices_change(world: World):
     assert world.awake() == []
 
 
-def test_and_with_a_big_index_too(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(index, "FEW", 0)
-    with embedded_world() as world:
+def test_every_task_runs_once_while_shards_and_slices_change_with_a_big_index(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(index, "SMALL_INDEX", 0)
+    with sqlite_world() as world:
         ids = live_through_growth(world)
 
         assert Counter(world.starts) == Counter(ids)
 
 
-def test_a_smaller_setting_has_no_effect(world: World):
-    large = world.knowing(32)
+def test_a_smaller_number_of_shards_has_no_effect(world: World):
+    large = world.with_shards(32)
     ids = [large.submit(due_in=6 * MINUTE) for _ in range(40)]
-    small = world.knowing(16)
-    assert small.rules.shards == 32
+    small = world.with_shards(16)
+    assert small.wake_policy.shards == 32
 
     small.advance(5 * MINUTE)
     assert small.tick().claimed == 40
@@ -80,7 +85,7 @@ def test_a_smaller_setting_has_no_effect(world: World):
 def test_slices_that_change_in_an_outage_begin_where_the_others_stopped(
     world: World, before: int, after: int
 ):
-    functions = [world.knowing(4)]
+    functions = [world.with_shards(4)]
     scan(functions, before)
     ids = [functions[0].submit(due_in=hours * HOUR) for hours in range(1, 13)]
     world.advance(3 * DAY)
@@ -92,9 +97,9 @@ def test_slices_that_change_in_an_outage_begin_where_the_others_stopped(
 
 
 def test_shards_that_are_new_in_an_outage_are_read_from_its_beginning(world: World):
-    old = world.knowing(2)
+    old = world.with_shards(2)
     old.tick()
-    new = world.knowing(4)
+    new = world.with_shards(4)
     ids = [new.submit(due_in=hours * HOUR) for hours in range(1, 13)]
     world.advance(3 * DAY)
 
@@ -104,8 +109,8 @@ def test_shards_that_are_new_in_an_outage_are_read_from_its_beginning(world: Wor
     assert sorted(world.starts) == sorted(ids)
 
 
-def test_a_slice_that_comes_back_goes_by_what_the_others_have_seen(world: World):
-    functions = [world.knowing(4)]
+def test_a_slice_that_comes_back_starts_at_the_cursors_of_the_others(world: World):
+    functions = [world.with_shards(4)]
     scan(functions, 4)
     for _ in range(6):
         world.advance(HOUR * 12)
@@ -121,8 +126,8 @@ def test_a_slice_that_comes_back_goes_by_what_the_others_have_seen(world: World)
     assert world.cursors.load(3).cursors == {3: minute_of(world.clock.now()) - LOOK_BACK}
 
 
-def test_who_lists_learns_of_growth_within_a_minute(world: World):
-    warm, new = world.knowing(2), world.knowing(32)
+def test_a_listing_sees_new_shards_within_a_minute(world: World):
+    warm, new = world.with_shards(2), world.with_shards(32)
     new.script = lambda task, ctx: 1 / 0
     ids = [new.submit(retry=RetryPolicy(max_attempts=1)) for _ in range(40)]
     new.deliver()

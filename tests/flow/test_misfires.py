@@ -1,5 +1,5 @@
-"""Runs that could not start in time, whatever the length of the outage: what becomes of them, in
-which order they run, and what the ledger says."""
+"""Runs that could not start in time, after outages of any length: which of them run, in which
+order, and how the ledger lists them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws.lane_queue import delay_seconds
-from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.schedules.decisions import Wait
-from lambdas.core.schedules.late import judge
-from lambdas.core.schedules.misfires import made_up_span
-from lambdas.core.schedules.plan import Misfire, MisfirePolicy
-from lambdas.core.schedules.schedule import LATE
-from lambdas.core.task import Task
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
-from lambdas.executor.runs import Run
+from duetime.aws.lane_queue import delay_seconds
+from duetime.core.lifecycle import Status
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.schedules.late_runs import decide_late_run
+from duetime.core.schedules.misfires import catch_up_span
+from duetime.core.schedules.plan import Misfire, MisfirePolicy
+from duetime.core.schedules.schedule import LATE
+from duetime.core.schedules.start_decisions import Wait
+from duetime.core.task import Task
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis
+from duetime.executor.runs import Run
 from tests.factories import a_schedule
 from tests.flow.scheduling import Scheduled, after_each, every, live
-from tests.world import World, embedded_world, moto_world
+from tests.world import World, moto_world, sqlite_world
 
 SKIP, QUEUE, CANCEL, ALLOW = (
     OverlapPolicy.SKIP,
@@ -30,15 +30,15 @@ SKIP, QUEUE, CANCEL, ALLOW = (
     OverlapPolicy.ALLOW,
 )
 RUN_ONCE, RUN_ALL, NONE = MisfirePolicy.RUN_ONCE, MisfirePolicy.RUN_ALL, MisfirePolicy.SKIP
-SHORT = 65 * SECOND  # every run that falls into it is a task before it begins
-LONG = 12 * MINUTE + 5 * SECOND  # longer than runs become tasks ahead of their time
+SHORT = 65 * SECOND  # every run within it is a task before it begins
+LONG = 12 * MINUTE + 5 * SECOND  # longer than the lookahead
 GRACE = 10 * SECOND
 
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """A lot happens second by second, so most of this runs on the embedded backend alone."""
-    with embedded_world() as world:
+    """Most of these tests step by the second, so they run on SQLite only."""
+    with sqlite_world() as world:
         yield world
 
 
@@ -48,7 +48,14 @@ def moto(moto: tuple[Any, Any]) -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize("policy", MisfirePolicy)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        MisfirePolicy.SKIP,
+        pytest.param(MisfirePolicy.RUN_ONCE, marks=pytest.mark.long),
+        pytest.param(MisfirePolicy.RUN_ALL, marks=pytest.mark.long),
+    ],
+)
 def test_each_policy_after_a_short_outage_on_aws(moto: World, policy: MisfirePolicy):
     scheduled = every_ten_seconds(moto, policy)
     missed, _ = outage(scheduled, SHORT)
@@ -67,7 +74,7 @@ def every_ten_seconds(world: World, policy: MisfirePolicy, **plan) -> Scheduled:
 
 
 def outage(scheduled: Scheduled, length: Millis) -> tuple[list[Millis], Millis]:
-    """Nothing happens for so long. The fire times that are missed by its end, and that end."""
+    """Lets `span` pass without ticks and executors; returns the missed fire times and the end."""
     world = scheduled.world
     began = world.clock.now()
     world.advance(length)
@@ -76,7 +83,7 @@ def outage(scheduled: Scheduled, length: Millis) -> tuple[list[Millis], Millis]:
 
 
 def started(scheduled: Scheduled, times: list[Millis]) -> list[Millis]:
-    """Those of the fire times that ran, in the order of their starts."""
+    """Returns the fire times that ran, in the order of their starts."""
     world = scheduled.world
     fire_times = {run.id: run.spec.occurrence.scheduled_for for run in scheduled.runs()}
     order = [fire_times[task_id] for task_id in world.starts if task_id in fire_times]
@@ -85,14 +92,14 @@ def started(scheduled: Scheduled, times: list[Millis]) -> list[Millis]:
 
 
 def outcomes(scheduled: Scheduled, times: list[Millis]) -> set[tuple[Status | None, str | None]]:
-    """How the tasks of the fire times ended, and why; None for one that never was a task."""
+    """Returns the status and reason of each fire time's task; None for one without a task."""
     tasks = {task.spec.occurrence.scheduled_for: task for task in scheduled.runs()}
     return {(task and task.status, task and task.reason) for task in map(tasks.get, times)}
 
 
 @pytest.mark.parametrize("length", [SHORT, LONG])
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
-def test_skip_runs_none_of_them(world: World, length: Millis, overlap: OverlapPolicy):
+def test_skip_runs_no_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, NONE, overlap=overlap)
     missed, _ = outage(scheduled, length)
     live(scheduled, 2 * MINUTE, SECOND)
@@ -104,7 +111,7 @@ def test_skip_runs_none_of_them(world: World, length: Millis, overlap: OverlapPo
 
 @pytest.mark.parametrize("length", [SHORT, LONG])
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
-def test_run_once_runs_the_latest_of_them(world: World, length: Millis, overlap: OverlapPolicy):
+def test_run_once_runs_the_latest_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, RUN_ONCE, overlap=overlap)
     missed, _ = outage(scheduled, length)
     live(scheduled, 2 * MINUTE, SECOND)
@@ -117,7 +124,9 @@ def test_run_once_runs_the_latest_of_them(world: World, length: Millis, overlap:
 
 @pytest.mark.parametrize("length", [SHORT, LONG])
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL])
-def test_run_all_runs_each_of_them_in_order(world: World, length: Millis, overlap: OverlapPolicy):
+def test_run_all_runs_every_missed_run_in_order(
+    world: World, length: Millis, overlap: OverlapPolicy
+):
     scheduled = every_ten_seconds(world, RUN_ALL, overlap=overlap)
     missed, _ = outage(scheduled, length)
     live(scheduled, 4 * MINUTE, SECOND)
@@ -128,7 +137,7 @@ def test_run_all_runs_each_of_them_in_order(world: World, length: Millis, overla
 
 
 @pytest.mark.parametrize("length", [SHORT, LONG])
-def test_run_all_runs_each_of_them_if_they_may_overlap(world: World, length: Millis):
+def test_run_all_runs_every_missed_run_if_runs_may_overlap(world: World, length: Millis):
     scheduled = every_ten_seconds(world, RUN_ALL, overlap=ALLOW)
     missed, _ = outage(scheduled, length)
     live(scheduled, 4 * MINUTE, SECOND)
@@ -138,7 +147,7 @@ def test_run_all_runs_each_of_them_if_they_may_overlap(world: World, length: Mil
 
 
 def late_starts(world: World, length: Millis, overlap: OverlapPolicy) -> list[Millis]:
-    """When the missed runs started, oldest first, at a pace of one in five seconds."""
+    """Returns when the missed runs started, the oldest first, at a pace of one in five seconds."""
     misfire = Misfire(policy=RUN_ALL, grace=GRACE, per_minute=12)
     scheduled = every_ten_seconds(world, RUN_ALL, misfire=misfire, overlap=overlap)
     missed, _ = outage(scheduled, length)
@@ -157,14 +166,14 @@ def test_run_all_keeps_its_pace(world: World, length: Millis):
 
 @pytest.mark.parametrize("length", [SHORT, LONG])
 def test_run_all_keeps_its_pace_side_by_side(world: World, length: Millis):
-    """Two may come closer, since a run may start a little after its time; but never one early."""
+    """Two starts may be closer, since a run may start a little late, but none is early."""
     first, *others = late_starts(world, length, ALLOW)
 
     assert all(at - first >= n * 5 * SECOND for n, at in enumerate(others, 1))
 
 
-def test_run_all_starts_side_by_side_what_may_overlap(world: World):
-    """Each at the pace, although none before it has ended."""
+def test_run_all_starts_runs_that_may_overlap_side_by_side(world: World):
+    """Each starts at the pace, although none before it has ended."""
     scheduled = every_ten_seconds(world, RUN_ALL, overlap=ALLOW)
     missed, _ = outage(scheduled, SHORT)
     world.tick()
@@ -175,18 +184,18 @@ def test_run_all_starts_side_by_side_what_may_overlap(world: World):
 
     late = [run for run in begun if run.task.spec.occurrence.scheduled_for in missed]
     assert [run.task.spec.occurrence.scheduled_for for run in late] == missed
-    world.record([world.executor.execute(run) for run in begun])
+    world.record([world.executor.run_target(run) for run in begun])
 
 
 @pytest.mark.parametrize("ahead", [1, 431, 1_000, 1_431, 2_500, 5_000, 600_000])
 def test_a_late_run_that_waits_for_its_time_is_held_back_by_a_queue_of_whole_seconds(ahead: Millis):
-    """SQS shows a message up to two seconds ahead of its time: sent again at once, and without a
-    delay, it would go round and round until its time has come."""
+    """SQS delivers a message up to two seconds early. Sent again without a delay, it would be
+    received again and again until its time."""
     schedule = a_schedule(overlap=ALLOW, misfire=Misfire(policy=RUN_ALL, grace=GRACE))
     missed_at, now = schedule.next_at, schedule.next_at + HOUR
-    span = made_up_span(schedule.plan, LATE, missed_at, missed_at + 1, now + ahead)
+    span = catch_up_span(schedule.plan, LATE, missed_at, missed_at + 1, now + ahead)
     occurrence = Occurrence(schedule_id=schedule.id, scheduled_for=missed_at, version=1)
-    decision = judge(replace(schedule, spans=(span,)), occurrence, now, 4 * MINUTE)
+    decision = decide_late_run(replace(schedule, spans=(span,)), occurrence, now, 4 * MINUTE)
 
     assert isinstance(decision, Wait)
     held_for = delay_seconds(decision.until, now) * SECOND
@@ -203,7 +212,7 @@ def test_a_late_run_that_waits_for_its_time_does_not_grow_too_old(world: World):
 
 
 def test_run_all_runs_one_after_another_while_each_takes_long(world: World):
-    """The next missed run starts when the one before it has ended, whatever the overlap policy."""
+    """The next missed run starts when the one before it has ended, with any overlap policy."""
     scheduled = every_ten_seconds(world, RUN_ALL)
     missed, _ = outage(scheduled, SHORT)
     world.tick()
@@ -212,14 +221,14 @@ def test_run_all_runs_one_after_another_while_each_takes_long(world: World):
         assert [run.task.spec.occurrence.scheduled_for for run in runs] == [at]
         world.advance(3 * SECOND)
         assert _begun(scheduled) == []
-        world.record([world.executor.execute(run) for run in runs])
+        world.record([world.executor.run_target(run) for run in runs])
         scheduled.relay()
         world.advance(SECOND)
 
 
 def test_a_late_run_is_not_skipped_for_overlap_with_another_late_one(world: World):
-    """All of them are within their grace: they were not missed, and only the outage made them
-    meet."""
+    """All of them are within their grace, so they were not missed: only the outage makes them
+    overlap."""
     scheduled = every_ten_seconds(world, RUN_ONCE, misfire=Misfire(grace=2 * MINUTE))
     missed, now = outage(scheduled, SHORT)
     live(scheduled, 30 * SECOND, SECOND)
@@ -238,7 +247,7 @@ def test_an_occurrence_that_overlaps_a_run_is_skipped_with_that_reason(world: Wo
         world.advance(10 * SECOND)
         world.executor.renew([long_run])
         assert world.lease() == []
-    world.record([world.executor.execute(long_run)])
+    world.record([world.executor.run_target(long_run)])
 
     reasons = [task.reason for task in scheduled.runs() if task.status is Status.CANCELLED]
     assert reasons == ["overlap"] * 3
@@ -257,7 +266,7 @@ def test_a_window_skips_what_was_missed_longer_ago(world: World, policy: Misfire
 
 
 def test_a_run_whose_message_was_lost_runs_alone(world: World):
-    """Those after it were in time: of the missed ones it is the latest."""
+    """The runs after it were in time, so it is the latest missed run."""
     scheduled = every_ten_seconds(world, RUN_ONCE)
     [lost] = [task for task in scheduled.runs() if task.due_at == world.clock.now() + 10 * SECOND]
     world.advance(10 * SECOND)
@@ -269,7 +278,7 @@ def test_a_run_whose_message_was_lost_runs_alone(world: World):
 
 
 def test_a_crowded_lane_still_runs_the_latest_now_and_then(world: World):
-    """Every run comes too late, for a long time: one of each lot runs, and not none at all."""
+    """Every run is too late for a long time: the latest of each batch still runs."""
     scheduled = every_ten_seconds(world, RUN_ONCE)
     for _ in range(6):
         live_late(scheduled, MINUTE)
@@ -279,7 +288,7 @@ def test_a_crowded_lane_still_runs_the_latest_now_and_then(world: World):
 
 
 def live_late(scheduled: Scheduled, length: Millis) -> None:
-    """Executors come only once in so long a time."""
+    """Delivers only once in each span."""
     world = scheduled.world
     world.tick()
     world.advance(length)
@@ -334,7 +343,7 @@ def test_a_pause_drops_the_late_runs_that_wait_for_their_turn(world: World):
     world.tick()
     [first] = _begun(scheduled)
     scheduled.pause()
-    world.record([world.executor.execute(first)])
+    world.record([world.executor.run_target(first)])
     scheduled.relay()
     live(scheduled, 20 * MINUTE, MINUTE)
 
@@ -370,7 +379,7 @@ def test_a_backfilled_run_waits_for_the_run_that_goes_on(world: World):
     scheduled.backfill(now - 10 * SECOND, now)
     world.tick()
     assert world.lease() == []
-    world.record([world.executor.execute(ordinary)])
+    world.record([world.executor.run_target(ordinary)])
     scheduled.relay()
 
     [filled] = world.lease()
@@ -378,13 +387,13 @@ def test_a_backfilled_run_waits_for_the_run_that_goes_on(world: World):
 
 
 def _begun(scheduled: Scheduled) -> list[Run]:
-    """The late runs that begin now; a run that is in time has ended before they do."""
+    """Returns the late runs that begin now; a run in time has ended before them."""
     world = scheduled.world
     late: list[Run] = []
     for _ in range(4):
         runs = world.lease()
         late += [run for run in runs if _is_late(run.task, world.clock.now())]
-        world.record([world.executor.execute(run) for run in runs if run not in late])
+        world.record([world.executor.run_target(run) for run in runs if run not in late])
         scheduled.relay()
     return late
 
@@ -399,7 +408,7 @@ def _started_at(task: Task) -> Millis:
 
 
 def _goes_on(scheduled: Scheduled) -> None:
-    """Nothing is left of the outage, and the schedule fires on time."""
+    """Checks that no late run is left, and that the schedule fires on time."""
     world = scheduled.world
     live(scheduled, MINUTE, SECOND)
     before = len(world.starts)

@@ -1,17 +1,17 @@
-"""Runs of a schedule that outlast its period: skipped, queued, or cancelled."""
+"""Runs that outlast the period of their schedule: the next run is skipped or queued, or cancels."""
 
 import pytest
 
-from lambdas.core import lease
-from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.cancel import cancel, expire
-from lambdas.core.steps.record import Failure
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import TaskError
-from lambdas.core.times import MINUTE, SECOND
-from lambdas.executor.runs import Ended, Run, cancelled
+from duetime.core.lifecycle import Status
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps import lease
+from duetime.core.steps.cancel import cancel, expire
+from duetime.core.steps.record import Failure
+from duetime.core.steps.revive import revive
+from duetime.core.task import TaskError
+from duetime.core.times import MINUTE, SECOND
+from duetime.executor.runs import Ended, Run, cancelled
 from tests.factories import a_draw
 from tests.flow.scheduling import Scheduled, after_each, every
 from tests.world import World
@@ -27,7 +27,7 @@ def each_minute(world: World, overlap: OverlapPolicy, **plan) -> Scheduled:
 
 
 def next_minute(world: World, *going: Run) -> list[Run]:
-    """What begins then, while others go on."""
+    """Advances a minute and returns the runs that begin, while others go on."""
     for _ in range(6):
         world.advance(10 * SECOND)
         if going:
@@ -37,9 +37,9 @@ def next_minute(world: World, *going: Run) -> list[Run]:
 
 
 def end(scheduled: Scheduled, run: Run) -> list[Run]:
-    """What begins when it has ended."""
-    scheduled.world.record([scheduled.world.executor.execute(run)])
-    scheduled.pay()
+    """Ends a run and returns the runs that begin then."""
+    scheduled.world.record([scheduled.world.executor.run_target(run)])
+    scheduled.run_follow_ups()
     return scheduled.world.lease()
 
 
@@ -53,7 +53,7 @@ def statuses(scheduled: Scheduled, number: int) -> list[Status]:
     return [run.status for run in scheduled.runs()[:number]]
 
 
-def test_skip(world: World):
+def test_skip_drops_a_run_that_would_overlap(world: World):
     scheduled = each_minute(world, SKIP)
     [first] = next_minute(world)
     assert next_minute(world, first) == []
@@ -80,12 +80,12 @@ def test_queue_keeps_one_waiting(world: World):
     assert fourth.task.id == scheduled.runs()[3].id
 
 
-def test_one_whose_turn_it_is_starts_though_the_next_has_come(world: World):
-    """Nobody pays in time: the next one comes while the second is still to be woken."""
+def test_a_waiting_run_starts_in_its_turn_although_the_next_run_is_due(world: World):
+    """The follow-up is late: the third run is due while the second still waits for its wake."""
     scheduled = each_minute(world, QUEUE)
     [first] = next_minute(world)
     assert next_minute(world, first) == []
-    world.record([world.executor.execute(first)])
+    world.record([world.executor.run_target(first)])
     world.advance(MINUTE)
     assert world.lease() == []  # the third; it wakes the second
     [second] = world.lease()
@@ -96,24 +96,24 @@ def test_one_whose_turn_it_is_starts_though_the_next_has_come(world: World):
     assert third.task.id == scheduled.runs()[2].id
 
 
-def test_cancel_makes_room(world: World):
+def test_cancel_stops_the_running_run_for_the_next_one(world: World):
     scheduled = each_minute(world, CANCEL)
     [first] = next_minute(world)
     assert next_minute(world, first) == []
     world.executor.renew([first])
-    assert first.context.cancel_asked
+    assert first.control.cancel_requested
     world.record([cancelled(first)])
-    scheduled.pay()
+    scheduled.run_follow_ups()
     [second] = world.lease()
 
     assert second.task.id == scheduled.runs()[1].id
     assert statuses(scheduled, 2) == [Status.CANCELLED, Status.RUNNING]
 
 
-def test_a_late_run_cancels_none_that_was_to_come_after_it(world: World):
+def test_a_late_run_cancels_no_later_run(world: World):
     scheduled = each_minute(world, CANCEL)
     world.advance(MINUTE)
-    held = world.receive()  # the first, by an executor that is slow
+    held = world.receive()  # the first run, by a slow executor
     world.advance(MINUTE)
     [second] = world.lease()
     for message in held:
@@ -121,14 +121,16 @@ def test_a_late_run_cancels_none_that_was_to_come_after_it(world: World):
     assert world.lease() == []
 
     world.executor.renew([second])
-    assert not second.context.cancel_asked
+    assert not second.control.cancel_requested
     assert statuses(scheduled, 2) == [Status.ENQUEUED, Status.RUNNING]
     [first] = end(scheduled, second)
     assert first.task.id == scheduled.runs()[0].id
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_a_doubled_message_of_an_old_run_disturbs_nobody(world: World, overlap: OverlapPolicy):
+def test_a_doubled_message_of_an_old_run_starts_and_stops_nothing(
+    world: World, overlap: OverlapPolicy
+):
     scheduled = each_minute(world, overlap)
     world.advance(MINUTE)
     [first] = world.lease()
@@ -138,13 +140,13 @@ def test_a_doubled_message_of_an_old_run_disturbs_nobody(world: World, overlap: 
     assert world.lease() == []
 
     world.executor.renew([second])
-    assert not second.context.cancel_asked
+    assert not second.control.cancel_requested
     assert scheduled.now.active == second.task.id
     assert scheduled.now.waiting == ()
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_a_run_that_is_tried_again_still_goes_on(world: World, overlap: OverlapPolicy):
+def test_a_run_between_two_attempts_counts_as_running(world: World, overlap: OverlapPolicy):
     world.chance.luck = 0
     retry = RetryPolicy(max_attempts=2, base_delay=90, jitter=0)
     scheduled = each_minute(world, overlap, task={"retry": retry})
@@ -154,7 +156,7 @@ def test_a_run_that_is_tried_again_still_goes_on(world: World, overlap: OverlapP
     begun = next_minute(world)
 
     if overlap is CANCEL:
-        scheduled.pay()
+        scheduled.run_follow_ups()
         begun += world.lease()
         assert statuses(scheduled, 2) == [Status.CANCELLED, Status.RUNNING]
         assert scheduled.runs()[0].reason == "overlap"
@@ -167,11 +169,11 @@ def test_a_run_that_is_tried_again_still_goes_on(world: World, overlap: OverlapP
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_the_next_one_runs_when_its_predecessor_has_died(world: World, overlap: OverlapPolicy):
+def test_the_next_run_starts_when_the_previous_run_is_dead(world: World, overlap: OverlapPolicy):
     scheduled = each_minute(world, overlap)
     [first] = next_minute(world)
     die(scheduled, first)
-    scheduled.pay()
+    scheduled.run_follow_ups()
     [second] = next_minute(world)
 
     assert scheduled.now.active == second.task.id
@@ -185,45 +187,45 @@ def test_a_run_whose_executor_died_gives_way_in_the_end(world: World):
     world.advance(lease.LENGTH + 5 * MINUTE)
     world.tick()
     assert world.status(first.task.id) is Status.DEAD
-    scheduled.pay()
+    scheduled.run_follow_ups()
     [second] = world.lease()
 
     assert second.task.id == scheduled.runs()[1].id
 
 
-def test_who_waits_for_a_run_that_owes_nothing_looks_again(world: World):
+def test_a_run_that_waits_for_one_without_a_follow_up_looks_again(world: World):
     scheduled = each_minute(world, SKIP)
     [first] = next_minute(world)
     scheduled.change(overlap=QUEUE)
     world.tick()
     assert next_minute(world, first) == []
     [waiting] = scheduled.now.waiting
-    world.record([world.executor.execute(first)])
-    assert not world.task(first.task.id).owes
+    world.record([world.executor.run_target(first)])
+    assert not world.task(first.task.id).has_follow_up
     world.advance(MINUTE)
     begun = world.lease() + world.lease()
 
     assert [run.task.id for run in begun] == [waiting]
 
 
-def test_a_scanner_wakes_the_waiting_one_if_the_relay_does_not(world: World):
+def test_a_scanner_starts_the_waiting_run_if_the_relay_does_not(world: World):
     scheduled = each_minute(world, QUEUE)
     [first] = next_minute(world)
     assert next_minute(world, first) == []
-    scheduled.pause()  # nothing more comes
+    scheduled.pause()  # no more runs
     scheduled.resume()
     [waiting] = scheduled.now.waiting
-    world.record([world.executor.execute(first)])
-    assert world.task(first.task.id).owes
+    world.record([world.executor.run_target(first)])
+    assert world.task(first.task.id).has_follow_up
     world.advance(5 * MINUTE)
     world.tick()
 
-    assert not world.task(first.task.id).owes
+    assert not world.task(first.task.id).has_follow_up
     world.lease()
-    assert world.task(waiting).reason == "changed"  # it is of the version before the pause
+    assert world.task(waiting).reason == "changed"  # a run of the version before the pause
 
 
-# changes while one is queued, waiting, running, retrying
+# changes while a run is queued, waits, runs or retries
 
 
 CHANGES = ["pause", "change", "delete"]
@@ -238,7 +240,9 @@ def _make(scheduled: Scheduled, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_queued_does_not_start(world: World, change: str):
+def test_a_queued_run_of_a_paused_changed_or_deleted_schedule_does_not_start(
+    world: World, change: str
+):
     scheduled = each_minute(world, SKIP)
     queued = scheduled.runs()
     _make(scheduled, change)
@@ -250,15 +254,17 @@ def test_what_is_queued_does_not_start(world: World, change: str):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_waits_does_not_start_and_what_runs_goes_on(world: World, change: str):
+def test_a_pause_change_or_delete_drops_the_waiting_run_and_leaves_the_running_one(
+    world: World, change: str
+):
     scheduled = each_minute(world, QUEUE)
     [first] = next_minute(world)
     assert next_minute(world, first) == []
     [waiting] = scheduled.now.waiting
     _make(scheduled, change)
-    world.record([world.executor.execute(first)])
-    owing = world.task(first.task.id)
-    assert owing.status is Status.SUCCEEDED
+    world.record([world.executor.run_target(first)])
+    ended = world.task(first.task.id)
+    assert ended.status is Status.SUCCEEDED
     world.advance(5 * MINUTE)
     world.tick()
     world.lease()
@@ -271,7 +277,7 @@ def test_what_waits_does_not_start_and_what_runs_goes_on(world: World, change: s
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_tried_again_goes_on(world: World, change: str):
+def test_a_retrying_run_goes_on_after_a_pause_change_or_delete(world: World, change: str):
     world.chance.luck = 0
     scheduled = each_minute(world, SKIP)
     [first] = next_minute(world)
@@ -297,7 +303,7 @@ def test_a_resumed_schedule_fires_at_its_next_time(world: World):
     assert run.task.spec.occurrence.version == 3
     times = [time for time, _, _ in scheduled.rows()]
     assert times == sorted(set(times))
-    assert len(times) == 15  # eleven that passed, and four to come
+    assert len(times) == 15  # eleven in the past, four in the future
 
 
 # pause_on_failure
@@ -308,27 +314,27 @@ def test_dead_runs_in_a_row_pause_the_schedule(world: World):
     for _ in range(2):
         [run] = next_minute(world)
         die(scheduled, run)
-        scheduled.pay()
+        scheduled.run_follow_ups()
 
     assert scheduled.now.status == "paused"
     assert "2 runs" in str(scheduled.now.note)
     assert next_minute(world) == []
 
 
-def test_a_debt_that_is_paid_twice_does_not_pause_what_was_resumed(world: World):
+def test_a_follow_up_that_runs_twice_does_not_pause_a_resumed_schedule(world: World):
     scheduled = each_minute(world, SKIP, pause_on_failure=1)
     [run] = next_minute(world)
     die(scheduled, run)
     world.store.before["apply"] = _cut
     with pytest.raises(Cut):
-        scheduled.pay()  # it pauses, and is cut off before it says that it has paid
+        scheduled.run_follow_ups()  # pauses the schedule, and dies before it marks the task
     assert scheduled.now.status == "paused"
     world.advance(SECOND)
     scheduled.resume()
     world.advance(5 * MINUTE)
     world.tick()
 
-    assert not world.task(run.task.id).owes
+    assert not world.task(run.task.id).has_follow_up
     assert scheduled.now.status == "active"
 
 
@@ -367,7 +373,7 @@ def test_a_delay_counts_from_the_end_of_the_run(world: World):
 
 
 @pytest.mark.parametrize("how", ["dead", "cancelled", "expired", "lease lost"])
-def test_however_the_run_ended(world: World, how: str):
+def test_a_delay_goes_on_after_every_kind_of_end(world: World, how: str):
     retry = RetryPolicy(max_attempts=1)
     scheduled = Scheduled(world, after_each(30 * SECOND), task={"retry": retry})
     world.tick()
@@ -384,18 +390,18 @@ def test_however_the_run_ended(world: World, how: str):
         else:
             world.advance(5 * MINUTE)
             world.tick()
-    scheduled.pay()
+    scheduled.run_follow_ups()
 
     ended_at = world.task(occurrence.id).updated_at
     assert world.task(occurrence.id).status.finished
     due_at = scheduled.runs()[1].due_at
-    assert due_at - ended_at - 30 * SECOND == (how in ("cancelled", "expired"))  # ahead of its time
+    assert due_at - ended_at - 30 * SECOND == (how in ("cancelled", "expired"))  # early
     assert len(scheduled.runs()) == 2
 
 
-def test_a_scanner_pays_if_the_relay_is_dead(world: World):
+def test_a_scanner_runs_the_follow_up_if_the_relay_is_dead(world: World):
     scheduled, first = delayed(world)
-    world.record([world.executor.execute(first)])
+    world.record([world.executor.run_target(first)])
     world.advance(4 * MINUTE)
     world.tick()
     assert len(scheduled.runs()) == 1
@@ -404,16 +410,16 @@ def test_a_scanner_pays_if_the_relay_is_dead(world: World):
     world.tick()
 
     assert len(scheduled.runs()) == 2
-    assert not world.task(first.task.id).owes
+    assert not world.task(first.task.id).has_follow_up
 
 
-def test_a_debt_paid_twice_makes_one_successor(world: World):
+def test_a_follow_up_that_runs_twice_makes_one_successor(world: World):
     scheduled, first = delayed(world)
-    world.record([world.executor.execute(first)])
+    world.record([world.executor.run_target(first)])
     world.store.before["apply"] = _cut
     with pytest.raises(Cut):
-        scheduled.pay()
-    scheduled.pay()
+        scheduled.run_follow_ups()
+    scheduled.run_follow_ups()
 
     assert len(scheduled.runs()) == 2
 
@@ -421,15 +427,15 @@ def test_a_debt_paid_twice_makes_one_successor(world: World):
 def test_a_dead_run_that_is_revived_does_not_fork_the_chain(world: World):
     scheduled, first = delayed(world)
     die(scheduled, first)
-    scheduled.pay()
+    scheduled.run_follow_ups()
     dead = world.task(first.task.id)
-    change = revive(world.rules, dead, now=world.clock.now(), draw=a_draw())
+    change = revive(world.wake_policy, dead, now=world.clock.now(), draw=a_draw())
     world.store.apply([change])
     for _ in range(10):
         world.advance(MINUTE)
         world.tick()
         world.deliver()
-        scheduled.pay()
+        scheduled.run_follow_ups()
 
     going = [run for run in scheduled.runs() if not run.status.finished]
     assert len(going) == 1
@@ -438,7 +444,7 @@ def test_a_dead_run_that_is_revived_does_not_fork_the_chain(world: World):
 
 
 def test_a_delay_whose_row_did_not_advance_goes_on(world: World):
-    """The run was put and sent; that the schedule awaits it could not be written."""
+    """The run was put and sent, but the schedule that awaits it could not be written."""
     scheduled = Scheduled(world, after_each(30 * SECOND))
     world.schedules.silent = True
     world.tick()

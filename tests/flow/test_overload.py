@@ -1,23 +1,23 @@
-"""More work than a tick has time for. Every write takes time here, by the stepped clock."""
+"""More wakes than a tick has time for. Every write advances the stepped clock."""
 
 import pytest
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
-from lambdas.scanner.scanner import FRESH_SHARE, Scanner
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis
+from duetime.scanner.scanner import FRESH_SHARE, Scanner
 from tests.flow.scheduling import Scheduled, every
-from tests.world import World, embedded_world
+from tests.world import World, sqlite_world
 
 A_TICK: Millis = 10 * SECOND
-A_CLAIM: Millis = 20  # so a tick claims 500
+A_CLAIM: Millis = 20  # a tick claims 500
 CAPACITY = A_TICK // A_CLAIM
 
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lambdas.scanner.scanner.BATCH", 5)
-    with embedded_world() as world:
+    monkeypatch.setattr("duetime.scanner.scanner.BATCH", 5)
+    with sqlite_world() as world:
         world.scanner = Scanner(world.ports, world.cursors, catch_up=1_000)
         world.tick()
         yield world
@@ -53,7 +53,7 @@ def test_overdue_work_of_every_sort_gets_its_share_beside_too_much_fresh_work(wo
     assert claimed(world, fresh) >= FRESH_SHARE * CAPACITY
     assert claimed(world, behind) >= 0.05 * CAPACITY
     assert claimed(world, near) >= 0.02 * CAPACITY
-    assert sum(world.task(task_id).sends > 0 for task_id in lost) >= 0.05 * CAPACITY
+    assert sum(world.task(task_id).resends > 0 for task_id in lost) >= 0.05 * CAPACITY
     assert report.occurrences == 1
     assert scheduled.rows()
     assert report.unfinished

@@ -1,20 +1,20 @@
-"""After an outage: overdue work at a pace, fresh work on time."""
+"""After an outage overdue tasks start at a pace, and fresh tasks on time."""
 
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.submit import submit
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, Millis
-from lambdas.scanner.dispatch import BACKED_UP
-from lambdas.scanner.scanner import Scanner
-from lambdas.scanner.window import SWEPT_A_TICK
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.submit import submit
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, Millis
+from duetime.scanner.dispatch import BACKED_UP
+from duetime.scanner.scanner import Scanner
+from duetime.scanner.windows import SWEPT_A_TICK
 from tests.factories import SteppedClock, a_spec
-from tests.world import RULES, World, embedded_world, late
+from tests.world import WAKE_POLICY, World, late, sqlite_world
 
 
 def paced(world: World, rate: float) -> World:
@@ -24,7 +24,7 @@ def paced(world: World, rate: float) -> World:
 
 
 def live(world: World, span: Millis) -> dict[str, Millis]:
-    """A tick a minute, a delivery a second; returns when each task started."""
+    """Ticks every minute and delivers every second; returns when each task started."""
     started: dict[str, Millis] = {}
     for second in range(span // SECOND):
         if second % 60 == 0:
@@ -37,19 +37,19 @@ def live(world: World, span: Millis) -> dict[str, Millis]:
 
 
 def busiest_minute(moments: list[Millis]) -> int:
-    """The most starts in any sixty seconds."""
+    """Returns the most starts in any sixty seconds."""
     moments = sorted(moments)
     return max(sum(at <= m < at + MINUTE for m in moments[n:]) for n, at in enumerate(moments))
 
 
 def slots(world: World, ids: list[str]) -> list[Millis]:
-    """When what was sent of these may be seen, from now."""
+    """Returns the visible times of the sent messages of these tasks, relative to now."""
     sent = [d.not_before for d in world.lanes.sent if d.task_id in set(ids)]
     return [at - world.clock.now() for at in sent]
 
 
 def test_an_hours_backlog_is_worked_off_at_the_pace():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 10)
         ids = [world.submit(due_in=10 * MINUTE + n * SECOND) for n in range(2_000)]
         world.advance(HOUR)
@@ -62,13 +62,15 @@ def test_an_hours_backlog_is_worked_off_at_the_pace():
 
 
 def test_fresh_work_starts_on_time_although_thousands_are_overdue_in_its_lane():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 10)
         for n in range(3_000):
             world.submit(due_in=10 * MINUTE + n)
         fresh = [world.submit(due_in=HOUR + n * SECOND) for n in range(100)]
         world.advance(HOUR)
-        world.receive = lambda: world.lanes.receive(Lane.MEDIUM, 15, 0)  # what the lane can do
+        world.receive = lambda: world.lanes.receive(
+            Lane.MEDIUM, 15, 0
+        )  # the throughput of the lane
         started = live(world, MINUTE)
         fresh += [world.submit(due_in=n * SECOND) for n in range(60)]
         started |= live(world, MINUTE)
@@ -106,7 +108,7 @@ def test_each_lane_has_a_pace_of_its_own(world: World):
     assert slots(world, others) == [0, SECOND] * 2
 
 
-def test_what_was_held_back_is_found_by_the_next_ticks(world: World):
+def test_tasks_that_were_held_back_are_found_by_the_next_ticks(world: World):
     paced(world, 0.1)
     ids = [world.submit(due_in=10 * MINUTE + n * MINUTE) for n in range(15)]
     world.advance(HOUR)
@@ -119,7 +121,7 @@ def test_what_was_held_back_is_found_by_the_next_ticks(world: World):
     assert Counter(world.starts) == Counter(ids)
 
 
-def test_what_is_held_back_is_counted_once_though_the_sweep_comes_by(world: World):
+def test_a_task_that_is_held_back_is_counted_once_although_the_sweep_reads_it_too(world: World):
     paced(world, 0.0001)
     for _ in range(4):
         world.submit(due_in=10 * MINUTE)
@@ -130,7 +132,7 @@ def test_what_is_held_back_is_counted_once_though_the_sweep_comes_by(world: Worl
 
 
 def test_the_slots_go_on_over_ticks_and_a_late_tick_makes_up_for_nothing():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 1)
         for _ in range(300):
             world.submit(due_in=10 * MINUTE)
@@ -147,7 +149,7 @@ def test_the_slots_go_on_over_ticks_and_a_late_tick_makes_up_for_nothing():
 
 
 def test_slices_share_the_pace():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 1)
         for _ in range(100):
             world.submit(due_in=10 * MINUTE)
@@ -157,7 +159,7 @@ def test_slices_share_the_pace():
 
 
 def test_lost_messages_are_sent_again_at_the_pace():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 2)
         ids = [world.submit() for _ in range(600)]
         world.purge()
@@ -169,7 +171,7 @@ def test_lost_messages_are_sent_again_at_the_pace():
 
 
 def test_lost_messages_are_sent_again_at_the_pace_though_no_tick_was_missed():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 1)
         ids = [world.submit() for _ in range(300)]
         world.purge()
@@ -197,7 +199,7 @@ def test_watches_wait_for_a_slot_and_are_counted(world: World):
 
 
 def test_a_paced_message_does_not_look_lost():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 1)
         for _ in range(60):
             world.submit(due_in=10 * MINUTE)
@@ -241,15 +243,15 @@ def test_after_a_restart_overdue_work_starts_at_once_though_its_slots_were_given
     tmp_path: Path,
 ):
     clock = SteppedClock()
-    with embedded_world(tmp_path / "duetime.db", clock) as world:
+    with sqlite_world(tmp_path / "duetime.db", clock) as world:
         paced(world, 1)
         ids = [world.submit(due_in=10 * MINUTE) for _ in range(100)]
         world.advance(HOUR)
         assert world.tick().claimed == 60
 
     clock.advance(SECOND)
-    with embedded_world(tmp_path / "duetime.db", clock) as world:
-        assert world.store.recover(RULES, clock.now()) == 60
+    with sqlite_world(tmp_path / "duetime.db", clock) as world:
+        assert world.store.recover(WAKE_POLICY, clock.now()) == 60
         world.scanner = Scanner(world.ports, world.cursors, catch_up=1)
         started = live(world, 3 * MINUTE)
 
@@ -259,7 +261,7 @@ def test_after_a_restart_overdue_work_starts_at_once_though_its_slots_were_given
 
 
 def test_two_ticks_at_once_start_nothing_twice_and_at_most_double_the_pace():
-    with embedded_world() as world:
+    with sqlite_world() as world:
         paced(world, 1)
         ids = [world.submit(due_in=10 * MINUTE) for _ in range(200)]
         world.advance(HOUR)
@@ -289,7 +291,7 @@ def test_the_depth_of_a_lane_is_read_once_a_tick_and_only_for_overdue_work(world
     world.submit(priority=Lane.HIGH)
     world.lease()
     world.advance(HOUR)
-    world.tick()  # a lost run to retry, and fresh work
+    world.tick()  # a lost run to retry, and fresh tasks
     assert asked == []
 
     for _ in range(3):
@@ -300,13 +302,13 @@ def test_the_depth_of_a_lane_is_read_once_a_tick_and_only_for_overdue_work(world
 
 
 def test_a_late_row_that_has_to_wait_is_not_left_to_the_next_sweep(world: World):
-    """No cursor comes back to the minute in which the sweep found it."""
+    """The sweep found it in a minute that no cursor reads again."""
     paced(world, 1)
     world.advance(8 * MINUTE)
     world.tick()
     now = world.clock.now()
     spec = a_spec(run_at=now + 10 * MINUTE)
-    task = submit(RULES, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
+    task = submit(WAKE_POLICY, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
     world.store.put([late(task, by=17 * MINUTE)])
     world.lanes.crowd = BACKED_UP + 1
     held_back = [world.tick().held_back for _ in range(5)]
@@ -319,16 +321,16 @@ def test_a_late_row_that_has_to_wait_is_not_left_to_the_next_sweep(world: World)
 def test_more_overdue_work_than_a_tick_takes_in_does_not_crowd_out_fresh_work(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("lambdas.scanner.near.LIMIT", 3)
-    with embedded_world() as world:
+    monkeypatch.setattr("duetime.scanner.wake_reader.MAX_WAKES", 3)
+    with sqlite_world() as world:
         paced(world, 100)
         for _ in range(5):
             world.submit()
         world.purge()
         world.advance(4 * MINUTE)
         fresh = world.submit(due_in=5 * MINUTE)
-        # as after a restart: overdue, but in the minute of now
-        assert world.store.recover(RULES, world.clock.now()) == 5
+        # As after a restart: overdue, but in the current minute.
+        assert world.store.recover(WAKE_POLICY, world.clock.now()) == 5
         world.advance(MINUTE + SECOND)
         report = world.tick()
 
@@ -338,8 +340,8 @@ def test_more_overdue_work_than_a_tick_takes_in_does_not_crowd_out_fresh_work(
         assert world.tick().claimed == 2
 
 
-def test_a_day_of_outage_is_no_different():
-    with embedded_world() as world:
+def test_a_day_of_outage_is_worked_off_at_the_pace():
+    with sqlite_world() as world:
         paced(world, 1)
         ids = [world.submit(due_in=(n + 1) * 10 * MINUTE) for n in range(130)]
         world.advance(DAY)
@@ -349,17 +351,17 @@ def test_a_day_of_outage_is_no_different():
         assert busiest_minute(list(started.values())) <= 60
 
 
-def test_a_backlog_holds_up_neither_todays_watches_nor_the_scanner_itself():
-    """Reading what lies behind may take longer than a tick has: it gets half of the time, and
-    what only waits for its slot is no reason to come again at once."""
-    with embedded_world() as world:
+def test_a_backlog_delays_neither_current_watches_nor_the_scanner():
+    """Reading the backlog may take longer than a tick has, so it gets half of the time. Tasks that
+    only wait for their slot are no reason for another tick at once."""
+    with sqlite_world() as world:
         world.tick()
         paced(world, 1)
         for minute in range(600):
             world.submit(due_in=(10 + minute) * MINUTE)
         world.advance(11 * HOUR)
         lost = world.submit()
-        world.lanes.lanes.receive(Lane.MEDIUM, 10, 0)  # by an executor that dies with it
+        world.lanes.port.receive(Lane.MEDIUM, 10, 0)  # by an executor that dies
         world.advance(4 * MINUTE)
         read = world.store.wakes
         world.store.wakes = lambda *args: (world.advance(100), read(*args))[1]

@@ -1,14 +1,14 @@
-"""Dead letters that come back to their lane, as a redrive brings them."""
+"""Dead letters that a redrive moves back to their lane."""
 
 from dataclasses import replace
 
 import pytest
 
-from lambdas.core.delivery import Message
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.times import MINUTE, Millis
-from lambdas.executor.runs import Admitted
+from duetime.core.delivery import Message
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.times import MINUTE, Millis
+from duetime.executor.runs import Admitted
 from tests.factories import NOW
 from tests.world import World
 
@@ -16,7 +16,7 @@ TWICE = RetryPolicy(max_attempts=2, base_delay=0, jitter=0)
 
 
 def dies(world: World) -> tuple[str, Message]:
-    """A task that is out of attempts, and the message of its last one."""
+    """Returns a task without attempts left, and the message of its last attempt."""
 
     def fail(task, ctx):
         raise ConnectionError("no route")
@@ -31,14 +31,14 @@ def dies(world: World) -> tuple[str, Message]:
 
 
 def comes_back(world: World, letter: Message, sent_at: Millis) -> list[Message]:
-    """The letter is received from its lane; returns the messages that were deleted."""
+    """Receives the dead letter from its lane; returns the messages that were deleted."""
     deleted = len(world.lanes.deleted)
     moved = replace(letter, message_id="moved", sent_at=sent_at)
-    world.executor.advance(due=[Admitted(message=moved)])
+    world.executor.record_and_lease(due=[Admitted(message=moved)])
     return world.lanes.deleted[deleted:]
 
 
-def test_a_redriven_letter_revives_its_task_with_a_new_budget(world: World):
+def test_a_redriven_dead_letter_revives_its_task_with_a_new_budget(world: World):
     task_id, letter = dies(world)
     world.advance(2 * MINUTE)
     [deleted] = comes_back(world, letter, world.clock.now())
@@ -56,7 +56,7 @@ def test_a_redriven_letter_revives_its_task_with_a_new_budget(world: World):
     ]
 
 
-def test_a_second_copy_of_the_letter_does_nothing(world: World):
+def test_a_second_copy_of_a_redriven_dead_letter_does_nothing(world: World):
     task_id, letter = dies(world)
     world.advance(2 * MINUTE)
     comes_back(world, letter, world.clock.now())
@@ -71,7 +71,7 @@ def test_a_second_copy_of_the_letter_does_nothing(world: World):
     assert world.task(task_id).attempt == 3
 
 
-def test_a_task_that_dies_again_has_another_letter(world: World):
+def test_a_task_that_dies_again_has_another_dead_letter(world: World):
     task_id, letter = dies(world)
     world.advance(2 * MINUTE)
     comes_back(world, letter, world.clock.now())
@@ -94,7 +94,9 @@ def test_a_task_that_dies_again_has_another_letter(world: World):
 
 
 @pytest.mark.parametrize("after", [0, MINUTE])
-def test_a_letter_that_may_not_have_been_redriven_stays_a_dead_letter(world: World, after: Millis):
+def test_a_dead_letter_that_was_perhaps_not_redriven_stays_a_dead_letter(
+    world: World, after: Millis
+):
     task_id, letter = dies(world)
     world.advance(after)
     buried = len(world.lanes.buried)
@@ -105,7 +107,7 @@ def test_a_letter_that_may_not_have_been_redriven_stays_a_dead_letter(world: Wor
 
 
 def test_a_message_that_was_sent_late_and_began_the_last_attempt_is_no_redrive(world: World):
-    """Its sender was frozen: long after it was written, and yet before the task died."""
+    """Its sender was frozen: it was sent long after it was written, but before the task died."""
     task_id, letter = dies(world)
     died_at = world.task(task_id).updated_at
     world.advance(2 * MINUTE)
@@ -116,8 +118,8 @@ def test_a_message_that_was_sent_late_and_began_the_last_attempt_is_no_redrive(w
     assert world.status(task_id) is Status.RETRYING
 
 
-def test_another_sending_of_the_last_delivery_is_no_letter(world: World):
-    """A frozen sender's message arrives after the one that the watch sent in its place."""
+def test_another_message_of_the_last_delivery_is_no_dead_letter(world: World):
+    """The message of a frozen sender arrives after the one that the watch sent instead."""
     task_id, letter = dies(world)
     world.advance(2 * MINUTE)
     other = replace(letter, delivery=replace(letter.delivery, written_at=NOW - 1))
@@ -127,7 +129,7 @@ def test_another_sending_of_the_last_delivery_is_no_letter(world: World):
     assert world.status(task_id) is Status.DEAD
 
 
-def test_a_letter_that_comes_again_is_buried_without_asking_the_store(world: World):
+def test_a_dead_letter_that_comes_again_is_buried_without_reading_the_store(world: World):
     task_id, letter = dies(world)
     buried = len(world.lanes.buried)
     world.store.before["apply"] = lambda: pytest.fail("it was known")

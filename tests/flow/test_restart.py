@@ -1,17 +1,17 @@
-"""The embedded store outlives its runner: nothing is lost, and one runner at a time."""
+"""The SQLite store after a restart: no task is lost, and one runner at a time uses the file."""
 
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.errors import DataInUse
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.times import HOUR, MINUTE, SECOND
+from duetime.core.errors import DataInUse
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import SteppedClock, a_task
-from tests.world import RULES, embedded_world
+from tests.world import WAKE_POLICY, sqlite_world
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def restarted(path: Path, clock: SteppedClock, *, under_way: int):
-    with embedded_world(path, clock) as world:
-        assert world.store._store.recover(RULES, clock.now()) == under_way
+    with sqlite_world(path, clock) as world:
+        assert world.store.port.recover(WAKE_POLICY, clock.now()) == under_way
         yield world
 
 
-def test_after_a_restart_everything_that_was_under_way_runs(path: Path):
+def test_after_a_restart_every_unfinished_task_runs(path: Path):
     clock = SteppedClock()
-    with embedded_world(path, clock) as world:
+    with sqlite_world(path, clock) as world:
         world.chance.luck = 0
         running = world.submit(payload="x" * 5_000)
         world.lease()
@@ -57,15 +57,15 @@ def test_after_a_restart_everything_that_was_under_way_runs(path: Path):
         assert world.task(running).spec.payload == "x" * 5_000
 
 
-def test_a_crash_in_between_leaves_no_hole_in_the_attempts(path: Path):
+def test_a_crash_before_an_attempt_is_kept_leaves_no_gap_in_the_attempts(path: Path):
     clock = SteppedClock()
-    with embedded_world(path, clock) as world:
+    with sqlite_world(path, clock) as world:
         world.chance.luck = 0
         world.script = lambda task, ctx: 1 / 0
         task_id = world.submit()
         world.deliver()
         clock.advance(SECOND)
-        world.store.keep_attempt = lambda task_id, attempt: None  # it dies before it does so
+        world.store.keep_attempt = lambda task_id, attempt: None  # the executor dies before it
         world.lease()
 
     with restarted(path, clock, under_way=1) as world:
@@ -78,9 +78,9 @@ def test_a_crash_in_between_leaves_no_hole_in_the_attempts(path: Path):
         ]
 
 
-def test_what_was_cancelled_or_done_stays_so(path: Path):
+def test_cancelled_and_finished_tasks_stay_so_after_a_restart(path: Path):
     clock = SteppedClock()
-    with embedded_world(path, clock) as world:
+    with sqlite_world(path, clock) as world:
         done = world.submit()
         world.deliver()
         before = world.task(done)
@@ -91,9 +91,9 @@ def test_what_was_cancelled_or_done_stays_so(path: Path):
         assert world.starts == []
 
 
-def test_a_broken_row_does_not_keep_the_rest_from_starting(path: Path):
+def test_an_unreadable_row_stops_no_other_task_at_a_restart(path: Path):
     clock = SteppedClock()
-    with embedded_world(path, clock) as world:
+    with sqlite_world(path, clock) as world:
         ids = [world.submit() for _ in range(3)]
         world.corrupt(ids[1])
 
@@ -105,18 +105,18 @@ def test_a_broken_row_does_not_keep_the_rest_from_starting(path: Path):
         assert world.tick().set_aside == 1
 
 
-def test_a_second_runner_is_kept_off_until_the_first_is_gone(path: Path):
-    first = EmbeddedStore(path)
+def test_a_second_runner_cannot_open_the_file_of_the_first(path: Path):
+    first = SqliteTaskStore(path)
     with pytest.raises(DataInUse) as caught:
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
     assert str(path.parent) in str(caught.value)
 
     first.close()
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
 
 
-def test_a_store_in_memory_keeps_nobody_off():
-    first, second = EmbeddedStore(None), EmbeddedStore(None)
+def test_two_stores_in_memory_do_not_lock_each_other_out():
+    first, second = SqliteTaskStore(None), SqliteTaskStore(None)
     task = a_task()
     first.put([task])
 

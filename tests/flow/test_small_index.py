@@ -1,4 +1,4 @@
-"""A tick reads a small index at one go and a big one bucket by bucket, and does the same."""
+"""A tick reads a small index at once and a big one bucket by bucket, with the same result."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import SliceState
-from lambdas.core.rules import Rules
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND
-from lambdas.core.wakes import WakeKind, minute_of, shard_of
-from lambdas.scanner import index
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import SliceState
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, SECOND
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import WakeKind, minute_of, shard_of
+from duetime.scanner import wake_reader as index
 from tests.factories import NOW, a_spec, a_task, an_id
-from tests.world import World, embedded_world, moto_world
+from tests.world import World, moto_world, sqlite_world
 
 SHARDS = 3
 BUCKETS_A_TICK = 14  # of each shard: six near, five behind, three swept
@@ -37,7 +37,7 @@ def count_reads(world: World) -> Counter[str]:
 
 
 def test_a_small_index_is_read_once(world: World):
-    world = world.knowing(SHARDS)
+    world = world.with_shards(SHARDS)
     ids = [world.submit(due_in=6 * MINUTE) for _ in range(9)]
     world.advance(5 * MINUTE)
     reads = count_reads(world)
@@ -50,8 +50,8 @@ def test_a_small_index_is_read_once(world: World):
 
 
 def test_a_big_index_is_read_bucket_by_bucket(world: World, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(index, "FEW", 8)
-    world = world.knowing(SHARDS)
+    monkeypatch.setattr(index, "SMALL_INDEX", 8)
+    world = world.with_shards(SHARDS)
     world.live(30 * MINUTE)
     ids = [world.submit(due_in=6 * MINUTE) for _ in range(9)]
     world.advance(5 * MINUTE)
@@ -69,7 +69,7 @@ def test_a_big_index_is_read_bucket_by_bucket(world: World, monkeypatch: pytest.
 
 def test_an_idle_tick_makes_four_requests(moto: tuple[Any, Any]):
     with moto_world(*moto) as opened:
-        world = opened.knowing(16)
+        world = opened.with_shards(16)
         requests: Counter[str] = Counter()
         note = lambda model, **_: requests.update([model.name])  # noqa: E731
         world.tick()
@@ -82,10 +82,10 @@ def test_an_idle_tick_makes_four_requests(moto: tuple[Any, Any]):
         assert requests == {"GetItem": 6, "Scan": 3, "PutItem": 3}
 
 
-@pytest.mark.parametrize("few", [index.FEW, 0], ids=["small", "big"])
+@pytest.mark.parametrize("few", [index.SMALL_INDEX, 0], ids=["small", "big"])
 def test_a_slice_sees_its_own_shards_only(world: World, monkeypatch: pytest.MonkeyPatch, few: int):
-    monkeypatch.setattr(index, "FEW", few)
-    world = world.knowing(4)
+    monkeypatch.setattr(index, "SMALL_INDEX", few)
+    world = world.with_shards(4)
     ids = [world.submit(due_in=6 * MINUTE) for _ in range(20)]
     world.advance(5 * MINUTE)
     world.tick(slice_number=1, slices=2)
@@ -97,12 +97,12 @@ def test_a_slice_sees_its_own_shards_only(world: World, monkeypatch: pytest.Monk
 
 @st.composite
 def woken(draw: st.DrawFn) -> Task:
-    """Anything that a tick may come upon, from a day ago to beyond the horizon."""
+    """Submits tasks of every kind, due from a day ago to beyond the horizon."""
     at = NOW + draw(st.integers(-15, 8) | st.integers(-1_500, 8)) * MINUTE + 7 * SECOND
     lane, kind = draw(st.sampled_from(Lane)), draw(st.sampled_from(WakeKind))
     status = Status.PENDING if kind is WakeKind.DISPATCH else Status.ENQUEUED
     task = a_task(id=an_id(), spec=a_spec(run_at=at, priority=lane), status=status, due_at=at)
-    return replace(task, wake=Rules(shards=SHARDS).wake(kind, task.id, lane, at, now=at))
+    return replace(task, wake=WakePolicy(shards=SHARDS).wake(kind, task.id, lane, at, now=at))
 
 
 cursors = st.dictionaries(
@@ -116,9 +116,9 @@ def test_a_tick_does_the_same_either_way(
     tasks: Sequence[Task], cursors: dict[int, int], part: tuple[int, int]
 ):
     def ticked(few: int) -> Any:
-        with embedded_world() as opened, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(index, "FEW", few)
-            world = opened.knowing(SHARDS)
+        with sqlite_world() as opened, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(index, "SMALL_INDEX", few)
+            world = opened.with_shards(SHARDS)
             world.store.put(tasks)
             world.cursors.save(part[0], SliceState(fence=1, cursors=cursors))
             reports = [world.tick(None, *part) for _ in range(2)]

@@ -1,16 +1,16 @@
-"""From submission to a terminal state, when nothing goes wrong but the handler itself."""
+"""From submission to a terminal status, without faults except in the handler."""
 
 import pytest
 
-from lambdas.core.errors import PermanentError
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.cancel import cancel, request_cancel
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind
+from duetime.core.errors import PermanentError
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.cancel import cancel, request_cancel
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wakes import WakeKind
 from tests.factories import result_of
-from tests.world import RULES, World
+from tests.world import WAKE_POLICY, World
 
 
 def failing_until(attempt: int, error: Exception | None = None):
@@ -22,7 +22,7 @@ def failing_until(attempt: int, error: Exception | None = None):
     return script
 
 
-def test_what_is_due_now_runs_now(world: World):
+def test_a_task_that_is_due_now_runs_now(world: World):
     task_id = world.submit(payload={"n": 1})
     world.deliver()
 
@@ -34,10 +34,10 @@ def test_what_is_due_now_runs_now(world: World):
 
 
 def test_within_the_horizon_the_fast_path_needs_no_tick(world: World):
-    task_id = world.submit(due_in=RULES.horizon)
+    task_id = world.submit(due_in=WAKE_POLICY.horizon)
     assert world.status(task_id) is Status.ENQUEUED
 
-    world.advance(RULES.horizon - 1)
+    world.advance(WAKE_POLICY.horizon - 1)
     assert world.deliver() == []
     world.advance(1)
     world.deliver()
@@ -47,7 +47,7 @@ def test_within_the_horizon_the_fast_path_needs_no_tick(world: World):
     assert len(world.lanes.sent) == 1
 
 
-def test_beyond_the_horizon_it_is_claimed_at_the_horizon_and_starts_on_time(world: World):
+def test_a_task_beyond_the_horizon_is_claimed_at_the_horizon_and_starts_on_time(world: World):
     task_id = world.submit(due_in=HOUR)
     claimed_at = None
     while claimed_at is None:
@@ -62,7 +62,7 @@ def test_beyond_the_horizon_it_is_claimed_at_the_horizon_and_starts_on_time(worl
                 else MINUTE
             )
     due_at = world.task(task_id).due_at
-    assert 0 < due_at - claimed_at <= RULES.horizon
+    assert 0 < due_at - claimed_at <= WAKE_POLICY.horizon
 
     world.advance_to(due_at - 1)
     assert world.deliver() == []
@@ -76,7 +76,7 @@ def test_beyond_the_horizon_it_is_claimed_at_the_horizon_and_starts_on_time(worl
 
 
 def test_nothing_is_claimed_before_the_horizon(world: World):
-    world.submit(due_in=RULES.horizon + 1)
+    world.submit(due_in=WAKE_POLICY.horizon + 1)
 
     assert world.tick().claimed == 0
     world.advance(1)
@@ -152,7 +152,7 @@ def test_a_long_backoff_waits_in_the_table(world: World):
     assert len(world.attempts(task_id)) == 2
 
 
-def test_out_of_attempts_it_stands_dead_with_its_error_and_its_message(world: World):
+def test_a_task_out_of_attempts_is_dead_with_its_error_and_its_message(world: World):
     world.chance.luck = 0
     world.script = failing_until(99)
     task_id = world.submit(retry=RetryPolicy(max_attempts=2))
@@ -180,7 +180,7 @@ def test_a_permanent_error_is_not_tried_again(world: World, error: Exception):
     assert len(world.lanes.sent) == 1
 
 
-def test_cancelled_before_it_starts_it_never_runs(world: World):
+def test_a_task_that_is_cancelled_before_it_starts_never_runs(world: World):
     soon, later = world.submit(due_in=MINUTE), world.submit(due_in=HOUR)
     world.store.apply([cancel(world.task(i), now=world.clock.now()) for i in (soon, later)])
 
@@ -193,7 +193,7 @@ def test_cancelled_before_it_starts_it_never_runs(world: World):
     assert world.receive() == []
 
 
-def test_a_running_task_hears_of_the_cancel_when_it_renews(world: World):
+def test_a_running_task_learns_of_the_cancel_when_it_renews(world: World):
     heard = []
 
     def script(task, ctx):
@@ -211,7 +211,7 @@ def test_a_running_task_hears_of_the_cancel_when_it_renews(world: World):
     assert len(world.lanes.sent) == 1
 
 
-def test_an_outcome_that_comes_before_the_cancel_is_heard_stands(world: World):
+def test_an_outcome_that_is_recorded_before_the_cancel_is_seen_is_kept(world: World):
     def script(task, ctx):
         world.store.apply([request_cancel(task.id, now=world.clock.now())])
         return "just in time"
@@ -224,7 +224,7 @@ def test_an_outcome_that_comes_before_the_cancel_is_heard_stands(world: World):
     assert world.status(task_id) is Status.SUCCEEDED
 
 
-def test_a_failure_that_comes_before_the_cancel_is_heard_is_not_tried_again(world: World):
+def test_a_failure_that_is_recorded_before_the_cancel_is_seen_is_not_retried(world: World):
     def script(task, ctx):
         world.store.apply([request_cancel(task.id, now=world.clock.now())])
         raise ConnectionError("lost")
@@ -238,8 +238,8 @@ def test_a_failure_that_comes_before_the_cancel_is_heard_is_not_tried_again(worl
     assert len(world.lanes.sent) == 1
 
 
-def test_a_cancel_that_nobody_acted_on_is_seen_at_the_next_wake(world: World):
-    """The executor recorded the failure, and died before it could cancel."""
+def test_a_cancel_that_no_executor_acted_on_is_seen_at_the_next_wake(world: World):
+    """The executor recorded the failure and died before it cancelled the task."""
 
     def script(task, ctx):
         world.store.apply([request_cancel(task.id, now=world.clock.now())])
@@ -248,10 +248,10 @@ def test_a_cancel_that_nobody_acted_on_is_seen_at_the_next_wake(world: World):
     world.script = script
     task_id = world.submit()
     runs = world.lease()
-    ended = [world.executor.execute(run) for run in runs]
+    ended = [world.executor.run_target(run) for run in runs]
     world.store.before["apply"] = lambda: world.store.before.update(apply=_dies)
     with pytest.raises(KeyboardInterrupt):
-        world.executor.advance(ended=ended)
+        world.executor.record_and_lease(ended=ended)
     assert world.status(task_id) is Status.RETRYING
 
     world.advance(5 * MINUTE)
@@ -265,7 +265,7 @@ def _dies():
     raise KeyboardInterrupt
 
 
-def test_expired_before_its_start_it_does_not_run(world: World):
+def test_a_task_that_expired_before_its_start_does_not_run(world: World):
     now = world.clock.now()
     task_id = world.submit(due_in=MINUTE, expires_at=now + 2 * MINUTE)
     world.advance(2 * MINUTE)
@@ -287,7 +287,7 @@ def test_expiry_is_seen_at_a_wake_too(world: World):
     assert world.status(task_id) is Status.EXPIRED
 
 
-def test_what_has_started_does_not_expire(world: World):
+def test_a_task_that_has_started_does_not_expire(world: World):
     world.chance.luck = 0
     world.script = failing_until(2)
     now = world.clock.now()
@@ -318,14 +318,14 @@ def test_within_a_tick_lanes_go_by_rank_and_then_by_time(world: World):
     assert ranks == sorted(ranks)
 
 
-def test_a_cancel_during_the_last_breath_of_an_attempt_does_not_wait_for_a_long_backoff(
+def test_a_cancel_at_the_end_of_an_attempt_does_not_wait_for_a_long_backoff(
     world: World,
 ):
     task_id = world.submit(retry=RetryPolicy(base_delay=3_000))
     [run] = world.lease()
     world.script = failing_until(2)
-    ended = world.executor.execute(run)
+    ended = world.executor.run_target(run)
     world.store.apply([request_cancel(task_id, now=world.clock.now())])
-    world.executor.advance(ended=[ended])
+    world.executor.record_and_lease(ended=[ended])
 
     assert world.status(task_id) is Status.CANCELLED

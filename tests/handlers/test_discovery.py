@@ -1,4 +1,4 @@
-"""Which handlers there are, told by their source alone."""
+"""The names of handlers, read from their source code."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lambdas.handler_names import names_in, read_names
-from lambdas.registry import BadHandlers, HandlersNotFound
+from duetime.handlers.discovery import names_in, read_names
+from duetime.handlers.registry import BadHandlers, HandlersNotFound
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "handlers"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "handlers"
 
 Write = Callable[[str, str], Path]
 
@@ -45,7 +45,7 @@ def write(tmp_path: Path) -> Write:
         "# -*- coding: latin-1 -*-\nfrom duetime import task\n@task('a')\ndef f(p, c): ...",
     ],
 )
-def test_a_name_is_found_however_it_is_registered(write: Write, source: str):
+def test_name_is_found_for_every_form_of_registration(write: Write, source: str):
     folder = write("handlers/shop.py", source).parent
 
     assert names_in(folder) == ["a"]
@@ -63,7 +63,7 @@ def test_a_name_is_found_however_it_is_registered(write: Write, source: str):
         "# from duetime import task\n'@task(\"b\")'",
     ],
 )
-def test_what_is_not_ours_is_left_alone(write: Write, source: str):
+def test_other_decorators_are_ignored(write: Write, source: str):
     write("handlers/ours.py", "from duetime import task\ntask('a')(print)")
     folder = write("handlers/theirs.py", source).parent
 
@@ -94,19 +94,19 @@ def test_names_of_all_files_come_sorted(write: Write):
         *("task()", "task(isolated=True)", "task(*names)", "task(**given)", "task('a', name=NAME)"),
     ],
 )
-def test_a_name_must_be_a_plain_string(write: Write, call: str):
+def test_name_must_be_a_string_literal(write: Write, call: str):
     file = write("handlers/shop.py", f"from duetime import task\n\n@{call}\ndef f(p, c): ...")
 
     with pytest.raises(BadHandlers) as caught:
         names_in(file.parent)
     assert str(caught.value) == (
-        f"handlers: {file}:3: the name of a handler must be a plain string,"
-        " so that the API can know it"
+        f"handlers: {file}:3: the name of a handler must be a string literal,"
+        " so that the API can read it"
     )
 
 
 @pytest.mark.parametrize("made", ["def f(p, c): ...", "async def f(p, c): ...", "class F: ..."])
-def test_a_decorator_without_a_name(write: Write, made: str):
+def test_decorator_without_a_name_is_refused(write: Write, made: str):
     file = write("handlers/shop.py", f"import duetime\n@duetime.task\n{made}")
 
     with pytest.raises(BadHandlers) as caught:
@@ -114,7 +114,7 @@ def test_a_decorator_without_a_name(write: Write, made: str):
     assert str(caught.value) == f'handlers: {file}:2: a handler needs a name: @task("…")'
 
 
-def test_a_name_given_twice_in_a_file(write: Write):
+def test_name_that_one_file_registers_twice_is_refused(write: Write):
     source = "from duetime import task\n@task('a')\ndef f(p, c): ...\n@task('a')\ndef g(p, c): ..."
     file = write("handlers/shop.py", source)
 
@@ -125,7 +125,7 @@ def test_a_name_given_twice_in_a_file(write: Write):
     )
 
 
-def test_a_name_given_twice_in_a_folder(write: Write):
+def test_name_that_two_files_register_is_refused(write: Write):
     source = "from duetime import task\n@task('a')\ndef f(p, c): ..."
     first, second = (write(f"handlers/{name}.py", source) for name in ("one", "two"))
 
@@ -143,7 +143,7 @@ def test_a_name_given_twice_in_a_folder(write: Write):
         (b"# -*- coding: nonsense -*-", 1, "SyntaxError: unknown encoding: nonsense"),
     ],
 )
-def test_a_file_that_is_not_python(write: Write, source: bytes, line: int, words: str):
+def test_file_that_is_not_python_is_refused(write: Write, source: bytes, line: int, words: str):
     file = write("handlers/shop.py", "")
     file.write_bytes(source)
 
@@ -152,7 +152,7 @@ def test_a_file_that_is_not_python(write: Write, source: bytes, line: int, words
     assert str(caught.value).startswith(f"handlers: {file}:{line}: {words}")
 
 
-def test_a_folder_without_a_handler(write: Write, tmp_path: Path):
+def test_folder_without_a_handler_is_refused(write: Write, tmp_path: Path):
     folder = write("handlers/shop.py", "from duetime import task").parent
 
     with pytest.raises(BadHandlers) as caught:
@@ -164,9 +164,12 @@ def test_a_folder_without_a_handler(write: Write, tmp_path: Path):
     assert str(missing.value) == f"handlers: there is no folder '{tmp_path / 'nowhere'}'"
 
 
-def test_the_source_tells_what_an_import_would_register():
-    """In a process of its own: a module that another test has imported registers nothing more."""
-    code = "import sys; from lambdas import registry; print(*sorted(registry.load(sys.argv[1])))"
+def test_names_from_the_source_are_those_that_an_import_registers():
+    """In a new process, because a module that another test has imported registers nothing again."""
+    code = (
+        "import sys; from duetime.handlers import registry;"
+        "print(*sorted(registry.load(sys.argv[1])))"
+    )
     asked = [sys.executable, "-c", code, str(EXAMPLES)]
     loaded = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
 
@@ -188,7 +191,7 @@ def test_names_are_read_from_a_file(write: Write):
         ('"a"', " is not a list of names"),
     ],
 )
-def test_a_file_that_holds_no_names(write: Write, text: str, reason: str):
+def test_file_without_a_list_of_names_is_refused(write: Write, text: str, reason: str):
     file = write("handlers.json", text)
 
     with pytest.raises(BadHandlers) as caught:
@@ -196,11 +199,11 @@ def test_a_file_that_holds_no_names(write: Write, text: str, reason: str):
     assert str(caught.value) == f"handlers: {file}{reason}"
 
 
-def test_a_file_of_names_that_is_not_there(tmp_path: Path):
+def test_missing_file_of_names_is_refused(tmp_path: Path):
     with pytest.raises(HandlersNotFound, match=r"^handlers: there is no file '.*handlers\.json'$"):
         read_names(tmp_path / "handlers.json")
 
 
-def test_whoever_bundles_needs_no_boto3():
-    code = "import sys, lambdas.handler_names; sys.exit('boto3' in sys.modules)"
+def test_discovery_needs_no_boto3():
+    code = "import sys, duetime.handlers.discovery; sys.exit('boto3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Where handlers come from, and what is said when they do not come."""
+"""Loading handlers, and the errors when that fails."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from duetime.handlers import registry
+from duetime.handlers.registry import BadHandlers, HandlersNotFound
 from duetime.local import runner
-from duetime.local.notices import TerminalNotices
+from duetime.local.console import TerminalNotices
 from duetime.local.options import LocalOptions
-from lambdas import registry
-from lambdas.registry import BadHandlers, HandlersNotFound
 
 Write = Callable[[str, str], Path]
 
@@ -43,7 +43,7 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def test_a_folder_a_file_and_a_module(write: Write) -> None:
+def test_handlers_load_from_a_folder_a_file_and_a_module(write: Write) -> None:
     write("folder/one_of_a_folder.py", a_handler("a"))
     write("folder/__init__.py", "raise RuntimeError")
     write("a_file.py", a_handler("b"))
@@ -55,10 +55,10 @@ def test_a_folder_a_file_and_a_module(write: Write) -> None:
     assert registry.names() == {"a", "b", "c"}
 
 
-def test_a_handler_is_isolated_if_it_says_so(write: Write) -> None:
+def test_decorator_marks_a_handler_as_isolated(write: Write) -> None:
     write("alone.py", a_handler("a").replace("'a'", "'a', isolated=True") + a_handler("b"))
     registry.load("alone.py")
-    found = [registry.find(name) for name in ("a", "b", "nobody")]
+    found = [registry.find(name) for name in ("a", "b", "missing")]
     assert [one and one.isolated for one in found] == [True, False, None]
 
 
@@ -70,7 +70,7 @@ def test_neighbours_import_each_other_and_register_once(write: Write) -> None:
 
 
 @pytest.mark.parametrize("taken", ["json.py", "sys.py", "antigravity.py", "shop_tasks.py"])
-def test_a_file_named_like_another_module_is_not_passed_over(write: Write, taken: str) -> None:
+def test_file_named_like_another_module_is_refused(write: Write, taken: str) -> None:
     write("first/shop_tasks.py", a_handler("a"))
     registry.load("first")
     write(f"second/{taken}", a_handler("b"))
@@ -78,7 +78,7 @@ def test_a_file_named_like_another_module_is_not_passed_over(write: Write, taken
         registry.load("second")
 
 
-def test_a_folder_of_handlers_stands_in_for_no_installed_module(write: Write) -> None:
+def test_folder_of_handlers_shadows_no_installed_module(write: Write) -> None:
     write("folder/pricing_rules.py", a_handler("a"))
     registry.load("folder")
     assert sys.path[-1] == str(Path("folder").resolve())
@@ -99,7 +99,9 @@ def test_a_folder_of_handlers_stands_in_for_no_installed_module(write: Write) ->
         ),
     ],
 )
-def test_handlers_that_cannot_be_imported(write: Write, text: str, line: int, words: str) -> None:
+def test_handlers_that_cannot_be_imported_are_refused_with_their_line(
+    write: Write, text: str, line: int, words: str
+) -> None:
     file = write("folder/broken_one.py", text)
     for source in ("folder", "folder/broken_one.py"):
         with pytest.raises(BadHandlers) as caught:
@@ -108,7 +110,7 @@ def test_handlers_that_cannot_be_imported(write: Write, text: str, line: int, wo
         registry._handlers.clear()
 
 
-def test_a_module_that_cannot_be_imported(write: Write) -> None:
+def test_module_that_cannot_be_imported_is_refused(write: Write) -> None:
     file = write("broken_package/__init__.py", "import no_such_module")
     with pytest.raises(BadHandlers, match=f"handlers: broken_package.tasks: {file}:1: Module"):
         registry.load("broken_package.tasks")
@@ -118,20 +120,20 @@ def test_a_module_that_cannot_be_imported(write: Write) -> None:
     "source",
     ["./nowhere", "nowhere.py", "nowhere", "no.where", "json.nowhere", "a..b", ".a", "a-b"],
 )
-def test_what_is_not_there(source: str) -> None:
+def test_missing_source_is_refused(source: str) -> None:
     with pytest.raises(HandlersNotFound) as caught:
         registry.load(source)
     assert str(caught.value) == f"handlers: there is no folder, file or module {source!r}"
 
 
 @pytest.mark.parametrize("source", ["", " "])
-def test_no_name_is_not_this_folder(write: Write, source: str) -> None:
+def test_empty_source_does_not_mean_this_folder(write: Write, source: str) -> None:
     write("stray_one.py", a_handler("a"))
     with pytest.raises(HandlersNotFound, match="no folder, file or module is named"):
         registry.load(source)
 
 
-def test_another_kind_of_file(write: Write) -> None:
+def test_file_that_is_not_py_is_refused(write: Write) -> None:
     write("README.md", "# Hello")
     with pytest.raises(BadHandlers, match=r"handlers: README\.md is not a \.py file"):
         registry.load("README.md")
@@ -141,17 +143,17 @@ def on_a_terminal(options: LocalOptions) -> TerminalNotices:
     return TerminalNotices(Console(stderr=True), options)
 
 
-def test_the_runner_says_it_on_one_line(
+def test_runner_reports_bad_handlers_on_one_line(
     write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_notices", on_a_terminal)
     file = write("[red]/broken_two.py", "raise RuntimeError('[bold]no')")
     assert runner.run(LocalOptions(memory=True, handlers=("[red]",))) == 1
-    said = capsys.readouterr().err
-    assert said == f"error: handlers: [red]: {file}:1: RuntimeError: [bold]no\n"
+    printed = capsys.readouterr().err
+    assert printed == f"error: handlers: [red]: {file}:1: RuntimeError: [bold]no\n"
 
 
-def test_a_source_without_handlers_is_told(
+def test_runner_reports_a_source_without_handlers(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("folder/no_handler.py", "")

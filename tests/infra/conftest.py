@@ -1,4 +1,4 @@
-"""Stages, and what is synthesized for them. Every test here needs Node, as the CDK does."""
+"""Stages and their synthesized templates. Every test here needs Node, as the CDK does."""
 
 import json
 import shutil
@@ -24,15 +24,15 @@ CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]
 Synthesize = Callable[..., dict[str, Any]]
 
 
-def a_stage(name: str = "dev", **knobs: Any) -> Stage:
-    """One of the stages in cdk.json, with some knobs turned."""
-    stages = CONTEXT["stages"] | {name: CONTEXT["stages"].get(name, {}) | knobs}
+def a_stage(name: str = "dev", **overrides: Any) -> Stage:
+    """Returns one of the stages in cdk.json, with some settings changed."""
+    stages = CONTEXT["stages"] | {name: CONTEXT["stages"].get(name, {}) | overrides}
     return read_stage((CONTEXT | {"stage": name, "stages": stages}).get)
 
 
 @pytest.fixture(scope="session")
 def no_bundles(tmp_path_factory: pytest.TempPathFactory) -> Bundles:
-    """Where it does not matter what the functions run."""
+    """Empty bundles, for tests that do not run the functions."""
     folder = tmp_path_factory.mktemp("bundle")
     (folder / "empty.py").touch()
     return Bundles(api=folder, executor=folder, roles=folder)
@@ -40,14 +40,14 @@ def no_bundles(tmp_path_factory: pytest.TempPathFactory) -> Bundles:
 
 @pytest.fixture(scope="session")
 def synthesize(no_bundles: Bundles) -> Synthesize:
-    """The template of a stage; the same knobs are synthesized once."""
+    """Returns the template of a stage; the same settings are synthesized once."""
     known: dict[str, dict[str, Any]] = {}
 
-    def synthesized(name: str = "dev", **knobs: Any) -> dict[str, Any]:
-        key = json.dumps([name, knobs], sort_keys=True)
+    def synthesized(name: str = "dev", **overrides: Any) -> dict[str, Any]:
+        key = json.dumps([name, overrides], sort_keys=True)
         if key not in known:
             app = cdk.App(context=CONTEXT)
-            stack = DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
+            stack = DuetimeStack(app, stage=a_stage(name, **overrides), bundles=no_bundles)
             known[key] = app.synth().get_stack_by_name(stack.stack_name).template
         return known[key]
 
@@ -65,7 +65,7 @@ def prod(synthesize: Synthesize) -> dict[str, Any]:
 
 
 def of_type(template: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
-    """The properties of every resource of a type, by logical id."""
+    """Returns the properties of every resource of a type, by logical id."""
     return {
         name: resource.get("Properties", {})
         for name, resource in template["Resources"].items()
@@ -74,6 +74,6 @@ def of_type(template: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 
 
 def one(template: dict[str, Any], kind: str, part: str = "") -> dict[str, Any]:
-    """The only resource of a type whose logical id contains `part`."""
+    """Returns the only resource of a type whose logical id contains `part`."""
     [found] = [p for name, p in of_type(template, kind).items() if part in name]
     return found

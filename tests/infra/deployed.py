@@ -1,7 +1,7 @@
-"""A synthesized stack, made in moto, with everything played that AWS would do to call it.
+"""A synthesized stack, created in moto, with AWS's own calls simulated.
 
-moto makes tables, queues, roles and functions from a template, but it neither runs functions nor
-calls them. So the functions run here, from the assets that were synthesized and with the
+moto creates tables, queues, roles and functions from a template, but does not run functions. So
+the functions run here, from the assets that were synthesized and with the
 environment that moto resolved; routes, event sources and rules are read from the template.
 """
 
@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 import boto3
 
-from lambdas.core.times import MINUTE, Millis
+from duetime.core.times import MINUTE, Millis
 from tests.infra.functions import Function, Reply, brought_by_lambda
 from tests.infra.transform import transformed
 
@@ -37,7 +37,7 @@ class Deployed:
         [file] = assembly.glob("*.template.json")
         self.template = json.loads(file.read_text())
         self.stack = file.name.partition(".")[0]
-        self.now: Millis = _real_now()  # by the functions' clocks; only a test moves it on
+        self.now: Millis = _real_now()  # of the functions' clocks; only a test advances it
         self._moments: list[tuple[Millis, Millis]] = []  # by moto's clock, and by the functions'
         self._kept: list[tuple[str, str]] = []  # URL and receipt of messages not deleted
         self._assembly = assembly
@@ -106,7 +106,7 @@ class Deployed:
         ]
 
     def deliver(self, queue: str) -> int:
-        """Lambda's poller: one batch of a queue; how many messages came."""
+        """Lambda's poller: one batch of a queue. Returns the number of messages."""
         sqs, url = self.client("sqs"), self.url(queue)
         source = self._queue(queue)
         mapping = self._mapping(source, "Arn")
@@ -127,7 +127,7 @@ class Deployed:
         return len(received)
 
     def show_kept(self) -> None:
-        """The time for which the functions have hidden the messages that they kept passes."""
+        """Lets the visibility timeout of the messages that the functions kept pass."""
         sqs = self.client("sqs")
         while self._kept:
             url, receipt = self._kept.pop()
@@ -146,7 +146,7 @@ class Deployed:
         return len(letters.get("Messages", []))
 
     def relay(self, records: list[Any] | None = None) -> Reply:
-        """Lambda's poller of the stream: all that was written so far, or what is given."""
+        """Lambda's poller of the stream: passes everything written so far, or the given records."""
         mapping = self._one("AWS::Lambda::EventSourceMapping", lambda m: "StartingPosition" in m)
         records = self.stream_records() if records is None else records
         event = {"Records": [r for r in records if _passes(r, mapping["FilterCriteria"])]}
@@ -199,7 +199,7 @@ class Deployed:
     def _by_the_functions_clocks(self, moment: Millis) -> Millis:
         return next(now for real, now in reversed(self._moments) if real <= moment)
 
-    # What stands in the template.
+    # What the template says.
 
     def _all(self, kind: str) -> list[dict[str, Any]]:
         return [r["Properties"] for r in self.template["Resources"].values() if r["Type"] == kind]
@@ -263,7 +263,7 @@ def _passes(record: Any, criteria: Any) -> bool:
 
 
 def _attributes(value: Any) -> list[str]:
-    """The logical ids of all that a value takes attributes of."""
+    """Returns the logical ids of the resources whose attributes a value uses."""
     match value:
         case {"Fn::GetAtt": [str(name), _]}:
             return [name]
@@ -284,7 +284,7 @@ def _zipped(folder: Path) -> bytes:
 
 @contextmanager
 def moto_server(scratch: Path) -> Iterator[str]:
-    """In a process of its own: the tests' own moto shares its state with nobody."""
+    """In a process of its own: it must not share its state with the tests' moto."""
     with create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]

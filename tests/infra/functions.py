@@ -1,4 +1,4 @@
-"""The functions of a stack, each in a process that sees its bundle and what Lambda brings."""
+"""The functions of a stack, each in a process that sees only its bundle and Lambda's libraries."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from typing import Any
 
 import botocore
 
+from duetime.core.times import Millis
 from infra.bundle import Machine, interpreter
-from lambdas.core.times import Millis
 
-PATIENCE = 300.0  # seconds; whoever waits that long has failed
+PATIENCE = 300.0  # seconds; a test that waits that long has failed
 BROUGHT_BY_LAMBDA = (
     *("boto3", "botocore", "s3transfer", "jmespath", "urllib3"),
     *("dateutil", "six.py"),
@@ -54,7 +54,9 @@ class Function:
         give_up.start()
         line = self.process.stdout.readline()
         give_up.cancel()
-        assert line, f"{self.name} did not answer: it may wait for its clock, which stands still"
+        assert line, (
+            f"{self.name} did not answer: it may wait for its clock, which does not advance"
+        )
         reply = json.loads(line)
         assert "error" not in reply, f"{self.name}: {reply['error']}"
         self.calls |= {tuple(call) for call in reply["calls"]}
@@ -79,7 +81,7 @@ class Function:
 
 
 def brought_by_lambda(scratch: Path) -> Path:
-    """What Lambda's runtime brings along, and nothing else of what is installed here."""
+    """Returns Lambda's own libraries, and nothing else that is installed here."""
     folder, installed = scratch / "libraries", Path(botocore.__file__).parents[1]
     if not folder.exists():
         folder.mkdir()

@@ -1,8 +1,8 @@
-"""A stand-in for Lambda's own runtime: `python -I -S runtime.py BUNDLE LIBRARIES HANDLER`.
+"""A replacement of Lambda's runtime: `python -I -S runtime.py BUNDLE LIBRARIES HANDLER`.
 
-It sees the bundle, the libraries that Lambda brings (boto3) and the standard library, nothing
-else, so whatever a bundle lacks is missed here too. Each line of its input is an invocation; each
-line of its output tells the answer, what was printed, and which calls were made to AWS.
+It sees the bundle, Lambda's libraries (boto3) and the standard library, nothing else, so a module
+that a bundle lacks is missing here too. Each line of its input is an invocation; each line of its
+output has the answer, the printed text and the calls made to AWS.
 """
 
 import importlib
@@ -20,7 +20,7 @@ replies = os.fdopen(os.dup(1), "w", buffering=1)
 printed = open(os.environ["PRINTED"], "w+")  # noqa: SIM115 - for as long as this process lives
 os.dup2(printed.fileno(), 1)
 
-now = 0  # in ms: time stands still while a function runs, however long that takes
+now = 0  # in ms; the clock does not advance while a function runs
 time.time_ns = lambda: now * 1_000_000
 
 import botocore.client  # noqa: E402
@@ -59,7 +59,7 @@ def invoke(order):
         handle = getattr(importlib.import_module(module), name)
         context = Context(order["name"], order["arn"], order["milliseconds"])
         return {"answer": handle(order["event"], context)}
-    except Exception:  # noqa: BLE001 - told to whoever asked
+    except Exception:  # noqa: BLE001 - reported to the caller
         return {"error": traceback.format_exc()}
 
 

@@ -1,4 +1,4 @@
-"""What is in the bundles, and what they are made for."""
+"""The contents of the bundles, and their platform."""
 
 import json
 import platform
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from duetime.aws import botocore_endpoints as endpoints
+from duetime.aws import root_certificates as roots
 from infra import bundle
 from infra.bundle import HANDLER_NAMES, ROOT, Bundles, Machine, make_bundles
 from infra.stage import BadStage, Handlers
-from lambdas.aws import endpoints, roots
 from tests.infra.conftest import a_stage
 
 AARCH64 = 183  # e_machine of an ELF file
@@ -28,13 +29,13 @@ def arm() -> Bundles:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is made of passing handlers is not kept."""
+    """Bundles of temporary handlers are not kept."""
     monkeypatch.setattr(bundle, "CACHE", tmp_path / "bundles")
 
 
 @pytest.fixture(scope="module")
 def here() -> Bundles:
-    """The ones that the journey tries."""
+    """The bundles that test_journey runs."""
     return make_bundles(a_stage().handlers, Machine.this())
 
 
@@ -55,7 +56,7 @@ def files(bundle: Path) -> dict[str, Path]:
 
 
 def plain(bundle: Path) -> set[str]:
-    """But for what is compiled, and the records of who installed it."""
+    """Returns the files, without bytecode and installation records."""
     return {
         name
         for name in files(bundle)
@@ -72,7 +73,7 @@ def test_native_code_is_for_the_functions_own_machine(arm: Bundles):
 
 
 @pytest.mark.parametrize("name", ["api", "executor", "roles"])
-def test_what_is_tried_here_is_what_is_deployed(arm: Bundles, here: Bundles, name: str):
+def test_the_tested_functions_are_the_deployed_ones(arm: Bundles, here: Bundles, name: str):
     assert plain(getattr(arm, name)) == plain(getattr(here, name))
 
 
@@ -146,7 +147,7 @@ def test_a_file_that_the_executors_could_not_import(tmp_path: Path):
 
 @pytest.fixture
 def pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """No interpreter but what uv has put here."""
+    """Hides every interpreter but uv's own."""
     monkeypatch.setattr(bundle, "PYTHONS", tmp_path / "pythons")
     monkeypatch.setattr(sys, "executable", _uv_alone(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -159,7 +160,7 @@ def pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _uv_alone(folder: Path) -> str:
-    """Runs `-m uv`, and is no Python of any version otherwise."""
+    """Makes an executable that runs `-m uv` and reports no Python version."""
     script = folder / "python"
     script.write_text(f'#!/bin/sh\n[ "$1" = -m ] && exec {sys.executable} "$@"\n')
     script.chmod(0o755)
@@ -182,13 +183,13 @@ def test_an_interpreter_that_uv_has_fetched_compiles_the_bundles(pythons: Path):
 def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
     monkeypatch.setenv("UV_PYTHON_INSTALL_MIRROR", f"http://127.0.0.1:{port}")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as the CDK does
     bundles = make_bundles(None, Machine.function("arm64"))
     said = capfd.readouterr().err
-    assert said.startswith("Python 3.13 is not here to compile the bundles, and uv cannot fetch it")
+    assert said.startswith("Python 3.13 is needed to compile the bundles, and uv cannot fetch it")
     assert "refused" in said
     assert "\x1b" not in said
     assert len(said.splitlines()) == 1
@@ -196,8 +197,8 @@ def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_old_bundles_are_forgotten(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bundle, "KEPT", 1)
+def test_old_bundles_are_deleted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundle, "MAX_CACHED", 1)
     first = make_bundles(None, Machine.function("arm64"))
     monkeypatch.setattr(bundle, "NEEDED_BY_ALL", ("jmespath",))
     second = make_bundles(None, Machine.function("arm64"))
@@ -230,7 +231,7 @@ def test_a_bundle_holds_the_locked_versions_whatever_the_handlers_need_beside(tm
 def test_a_bundle_is_not_made_of_a_package_with_another_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """jmespath is none that we name: powertools needs it."""
+    """We do not name jmespath: powertools needs it."""
     lock = bundle.VERSIONS.read_text()
     [pin] = re.findall(r"^jmespath==(?:.*\\\n)*.*\n", lock, re.MULTILINE)
     other = tmp_path / "other.lock"
@@ -245,7 +246,7 @@ def test_a_bundle_is_not_made_of_a_package_with_another_hash(
     [
         ("x = 1\n", "", "handlers: "),
         (HANDLER.replace("'a'", "NAME"), "", "shop.py:2"),
-        (HANDLER, "no-such-package-of-anybody==99\n", "The executor bundle cannot be made: "),
+        (HANDLER, "no-such-package-of-anybody==99\n", "The executor bundle cannot be built: "),
     ],
 )
 @pytest.mark.usefixtures("elsewhere")

@@ -1,4 +1,4 @@
-"""What tools that others wrote say of the stack."""
+"""The stack, checked by cdk-nag and cfn-lint."""
 
 import json
 from pathlib import Path
@@ -33,22 +33,24 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ),
 ]
 
-every_variant = pytest.mark.parametrize(("name", "knobs"), VARIANTS)
+every_variant = pytest.mark.parametrize(("name", "overrides"), VARIANTS)
 
 
 @every_variant
 def test_cdk_nag_finds_nothing_that_is_not_acknowledged(
-    name: str, knobs: dict[str, Any], no_bundles: Bundles, tmp_path: Path
+    name: str, overrides: dict[str, Any], no_bundles: Bundles, tmp_path: Path
 ):
     app = cdk.App(context=CONTEXT, outdir=str(tmp_path))
-    DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
+    DuetimeStack(app, stage=a_stage(name, **overrides), bundles=no_bundles)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
     assert json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"] == []
 
 
 @every_variant
-def test_cfn_lint_finds_nothing(name: str, knobs: dict[str, Any], synthesize: Synthesize):
+def test_cfn_lint_finds_nothing(name: str, overrides: dict[str, Any], synthesize: Synthesize):
     """W3005: the CDK names dependencies that a reference already makes."""
-    found = lint(json.dumps(synthesize(name, **knobs)), config=ManualArgs(ignore_checks=["W3005"]))
+    found = lint(
+        json.dumps(synthesize(name, **overrides)), config=ManualArgs(ignore_checks=["W3005"])
+    )
     assert [str(match) for match in found] == []

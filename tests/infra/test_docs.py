@@ -1,4 +1,4 @@
-"""What docs/deploy.md, docs/operations.md and docs/handlers.md say of the stack is so."""
+"""The how-to pages deploy, operations and write-handlers describe the stack as it is."""
 
 import json
 import re
@@ -10,19 +10,20 @@ import aws_cdk as cdk
 import pytest
 from pydantic import BaseModel
 
+from duetime.aws import schema
+from duetime.core.lanes import Lane
 from infra.bundle import Bundles
 from infra.stack import DuetimeStack
 from infra.stage import Stage
-from lambdas.aws import schema
-from lambdas.core.lanes import Lane
 from tests.infra.conftest import CONTEXT, ROOT, a_stage, of_type
+from tests.infra.test_alarms import alarmed, looked_at
 from tests.infra.test_permissions import GRANTED
-from tests.infra.test_template import alarmed, looked_at
 
 Template = dict[str, Any]
 
 DEPLOY, OPERATIONS, HANDLERS = (
-    (ROOT / "docs" / f"{name}.md").read_text() for name in ("deploy", "operations", "handlers")
+    (ROOT / "docs" / "how-to" / f"{name}.md").read_text()
+    for name in ("deploy", "operations", "write-handlers")
 )
 
 
@@ -45,45 +46,45 @@ def shown(value: Any) -> str:
     return f"`{value}`" if isinstance(value, str) else "none"
 
 
-def test_the_default_of_every_knob_is_documented():
-    told = {}
-    for names, default, *_ in rows(DEPLOY, "## The knobs"):
-        knobs = re.findall(r"`(\w+)`", names)
-        defaults = [default] if len(knobs) == 1 else default.split(", ")
-        told |= dict(zip(knobs, defaults, strict=True))
+def test_deploy_page_has_the_default_of_every_setting():
+    documented = {}
+    for names, default, *_ in rows(DEPLOY, "## Settings"):
+        overrides = re.findall(r"`(\w+)`", names)
+        defaults = [default] if len(overrides) == 1 else default.split(", ")
+        documented |= dict(zip(overrides, defaults, strict=True))
     stage = Stage(name="x")
-    assert told == {n: shown(getattr(stage, n)) for n in Stage.model_fields if n != "name"}
+    assert documented == {n: shown(getattr(stage, n)) for n in Stage.model_fields if n != "name"}
 
 
-def test_every_alarm_is_explained_and_no_other(prod: Template):
-    told = {row[0].replace(", *function*", "") for row in rows(OPERATIONS, "## Alarms")}
+def test_operations_page_explains_every_alarm_and_no_other(prod: Template):
+    documented = {row[0].replace(", *function*", "") for row in rows(OPERATIONS, "## Alarms")}
     made = {name.partition(",")[0] for name in alarmed(prod)}
-    assert told == made
+    assert documented == made
 
 
-def test_the_metrics_that_alarms_are_paid_for_are_counted(dev: Template, prod: Template):
+def test_deploy_page_counts_the_metrics_that_alarms_look_at(dev: Template, prod: Template):
     both = f"`all` looks at {len(looked_at(prod))}, `essential` at {len(looked_at(dev))}"
     assert both in DEPLOY
 
 
-def test_the_examples_of_what_a_lane_carries_are_reckoned_right():
+def test_examples_of_what_a_lane_carries_are_computed_right():
     examples = rows(DEPLOY, "### What a lane carries")
     assert len(examples) == len(Lane)
     for lane, (named, _, *sums) in zip(Lane, examples, strict=True):
         assert named == f"`{lane}`, {a_stage('prod').at_once(lane)}"
-        for at_once, batch, wait, took, told in (_reckoned(text) for text in sums):
+        for at_once, batch, wait, took, stated in (_parsed(text) for text in sums):
             assert at_once == a_stage("prod").at_once(lane)
-            assert at_once * batch / (wait + took) == pytest.approx(told, rel=0.03)
+            assert at_once * batch / (wait + took) == pytest.approx(stated, rel=0.03)
 
 
-def _reckoned(text: str) -> list[float]:
+def _parsed(text: str) -> list[float]:
     """60 × 10 ÷ (2 + 0.1) = 286"""
     found = re.match(r"(\d+) × (\d+) ÷ (?:\(([\d.]+) \+ )?([\d.]+)\)? = ([\d,.]+)", text)
     assert found, text
     return [float((part or "0").replace(",", "")) for part in found.groups()]
 
 
-def test_the_policy_for_ci_lets_the_cdk_deploy(no_bundles: Bundles, tmp_path: Path):
+def test_policy_for_ci_lets_the_cdk_deploy(no_bundles: Bundles, tmp_path: Path):
     [text] = [t for t in re.findall(r"```json\n(.*?)```", DEPLOY, re.DOTALL) if "sts:Assume" in t]
     allowed = json.loads(text)["Statement"][0]["Resource"]
     environment = cdk.Environment(account="123456789012", region="eu-central-1")
@@ -99,7 +100,7 @@ def test_the_policy_for_ci_lets_the_cdk_deploy(no_bundles: Bundles, tmp_path: Pa
     assert all(any(fnmatch(arn, pattern) for pattern in allowed) for arn in needed)
 
 
-def test_a_restored_table_gets_what_a_new_one_has(prod: Template):
+def test_restored_table_gets_the_settings_of_a_new_one(prod: Template):
     [commands] = [
         t for t in re.findall(r"```sh\n(.*?)```", OPERATIONS, re.DOTALL) if "restore-" in t
     ]
@@ -111,13 +112,13 @@ def test_a_restored_table_gets_what_a_new_one_has(prod: Template):
     assert "--deletion-protection-enabled" in commands
 
 
-def test_handlers_are_told_what_their_role_may_do_to_the_table():
+def test_write_handlers_page_lists_what_a_role_may_do_to_the_table():
     [row, *_] = rows(HANDLERS, "## What it may touch on AWS")
-    told = set(re.findall(r"`(\w+)`", row[0]))
+    documented = set(re.findall(r"`(\w+)`", row[0]))
     granted = {action for action, on in GRANTED["executor-low"] if on == "table"}
-    assert {f"dynamodb:{action}" for action in told} == granted
+    assert {f"dynamodb:{action}" for action in documented} == granted
 
 
-def test_no_reserved_concurrency_is_promised(prod: Template):
+def test_operations_page_promises_no_reserved_concurrency(prod: Template):
     assert "reserved concurrency" not in OPERATIONS
     assert "ReservedConcurrentExecutions" not in json.dumps(prod)

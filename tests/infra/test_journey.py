@@ -1,4 +1,4 @@
-"""Tasks travel through the deployed stack: submit, store, scan, lane, execute, record, relay."""
+"""Tasks run through the deployed stack: submit, store, scan, lane, execute, record, relay."""
 
 import json
 import re
@@ -9,12 +9,12 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from duetime.aws import schema
+from duetime.core.lanes import MAX_RECEIVES, Lane
+from duetime.core.times import HOUR, MINUTE, SECOND
 from infra.bundle import Machine, make_bundles
 from infra.stack import DuetimeStack
 from infra.stage import Stage
-from lambdas.aws import schema
-from lambdas.core.lanes import MAX_RECEIVES, Lane
-from lambdas.core.times import HOUR, MINUTE, SECOND
 from tests.infra.conftest import CONTEXT, a_stage
 from tests.infra.deployed import Deployed, moto_server
 from tests.infra.functions import Reply
@@ -34,7 +34,7 @@ Deploy = Callable[[Stage], Deployed]
 
 @pytest.fixture(scope="module")
 def deploy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploy]:
-    """Puts stages into one account."""
+    """Deploys stages into one account."""
     made: list[Deployed] = []
     with moto_server(tmp_path_factory.mktemp("moto")) as endpoint:
 
@@ -70,7 +70,7 @@ def read(deployed: Deployed, task_id: str) -> dict[str, Any]:
 
 
 def figures(reply: Reply) -> dict[str, list[float]]:
-    """What was published as metrics, by name."""
+    """Returns the published metrics by name."""
     return {
         metric["Name"]: body[metric["Name"]]
         for body in reply.printed
@@ -79,7 +79,7 @@ def figures(reply: Reply) -> dict[str, list[float]]:
     }
 
 
-# Each of these is one way through the system.
+# Each of these is one path through the system.
 
 
 def at_once(deployed: Deployed) -> None:
@@ -88,9 +88,9 @@ def at_once(deployed: Deployed) -> None:
     task = read(deployed, task_id)
     assert (task["status"], task["result"]["greeting"]) == ("SUCCEEDED", "Hello, Ada!")
     assert deployed.waiting(HIGH) == 0
-    told = figures(deployed.relay())
-    assert (told["FastPath"][-1], told["Succeeded"][-1]) == (1, 1)
-    assert told["Drift"][-1] == task["drift_ms"]
+    published = figures(deployed.relay())
+    assert (published["FastPath"][-1], published["Succeeded"][-1]) == (1, 1)
+    assert published["Drift"][-1] == task["drift_ms"]
 
 
 def later(deployed: Deployed) -> None:
@@ -117,7 +117,7 @@ def in_a_child_process(deployed: Deployed) -> None:
 
 
 def twice(deployed: Deployed) -> None:
-    """A long payload, a failure, and the attempt that mends it."""
+    """A long payload, a failed attempt, and one that succeeds."""
     payload = {"failures": 1, "text": "x" * 20_000}
     retry = {"base_delay": 0, "jitter": 0}
     task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry)
@@ -131,7 +131,7 @@ def twice(deployed: Deployed) -> None:
 
 
 def removed(deployed: Deployed, task_id: str) -> None:
-    """Its time of retention is over: DynamoDB removes the task, the relay what stood beside it."""
+    """After the retention DynamoDB removes the task, and the relay deletes its dependent rows."""
     dynamodb, pk = deployed.client("dynamodb"), {"S": schema.task_pk(task_id)}
     table = deployed.functions_table()
     key = {schema.PK: pk, schema.SK: {"S": schema.TASK}}
@@ -215,7 +215,7 @@ def to_its_cancellation(deployed: Deployed) -> None:
 
 
 def out_of_a_crowd(deployed: Deployed) -> None:
-    """More wakes than are read at one go, and a tick that does not get to its end."""
+    """More wakes than one read returns, and a tick that runs out of time."""
     wanted = {"target": {"type": "python", "handler": "demo.hello"}, "delay": 3_600}
     for _ in range(6):
         status, _ = deployed.call("POST", "/v1/tasks/batch", {"tasks": [wanted] * 100})
@@ -232,10 +232,10 @@ def out_of_a_crowd(deployed: Deployed) -> None:
 
 
 def after_an_outage(deployed: Deployed) -> None:
-    """The crowd is overdue, and is let into its lane at a pace."""
+    """The tasks are overdue, and enter their lane at a pace."""
     deployed.now += 2 * HOUR
-    told = [figures(tick) for tick in deployed.tick()]
-    assert sum(of_slice["HeldBack"][0] for of_slice in told if "HeldBack" in of_slice) > 0
+    published = [figures(tick) for tick in deployed.tick()]
+    assert sum(of_slice["HeldBack"][0] for of_slice in published if "HeldBack" in of_slice) > 0
 
 
 def scheduled(deployed: Deployed, rule: dict[str, Any], **fields: Any) -> str:
@@ -257,7 +257,7 @@ def ledger(deployed: Deployed, schedule_id: str) -> list[tuple[str, str | None]]
 
 
 def by_the_clock(deployed: Deployed) -> None:
-    """Every hour by the clocks of India, which strike when ours stand at half past."""
+    """Every hour in India, whose time zone is half an hour off."""
     deployed.now += HOUR - deployed.now % HOUR
     rule = {"type": "cron", "expression": "0 * * * *", "timezone": "Asia/Kolkata"}
     schedule_id = scheduled(deployed, rule)
@@ -281,7 +281,7 @@ def by_the_clock(deployed: Deployed) -> None:
 
 
 def after_its_end(deployed: Deployed) -> None:
-    """A second after the run before: the relay hears of its end, and puts the next one."""
+    """A second after the previous run: the relay reads its end and creates the next run."""
     schedule_id = scheduled(deployed, {"type": "delay", "delay": 1})
     for runs in (1, 2):
         deployed.now += SECOND
@@ -307,12 +307,12 @@ FLOWS: list[Flow] = [
     by_the_clock,
     after_its_end,
     out_of_a_crowd,  # which is due an hour later
-    after_an_outage,  # the last: nobody sees the crowd off
+    after_an_outage,  # the last, because its tasks stay unfinished
 ]
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
-def test_a_task_travels(deployed: Deployed, flow: Flow):
+def test_flow_of_the_deployed_functions(deployed: Deployed, flow: Flow):
     flow(deployed)
     played.add(flow)
 
@@ -448,7 +448,7 @@ def test_a_new_stack_goes_on_with_the_table_of_another(deploy: Deploy):
     assert figures(after.relay())["Succeeded"] == [1]
 
 
-def test_what_is_left_out_of_the_template_is_known(prod: dict[str, Any]):
+def test_the_transformed_template_lacks_only_listed_types(prod: dict[str, Any]):
     before, after = prod["Resources"], transformed(prod)["Resources"]
     gone = {before[name]["Type"] for name in before.keys() - after.keys()}
     referring = {"AWS::Lambda::Permission"}  # to the API, which is not there
@@ -480,8 +480,8 @@ def test_moto_made_what_the_template_says(deployed: Deployed):
     }
 
 
-def test_a_bundle_that_lacks_something_is_found_out(deployed: Deployed, tmp_path: Path):
-    """The functions see their bundle and what Lambda brings, not what is installed here."""
+def test_a_bundle_that_lacks_a_module_fails_here_too(deployed: Deployed, tmp_path: Path):
+    """The functions see only their bundle and Lambda's libraries."""
     [function] = [f for f in deployed.functions.values() if "Scanner" in f.name]
     lacking = function.__class__(**{**vars(function), "bundle": tmp_path, "process": None})
     with pytest.raises(AssertionError, match="No module named 'lambdas'"):

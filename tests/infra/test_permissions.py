@@ -1,11 +1,11 @@
-"""What each role may do, in full: whoever adds to it adds to this list."""
+"""The permissions of each role, in full: a new permission must be added to this list."""
 
 import json
 from typing import Any
 
 import pytest
 
-from lambdas.core.lanes import Lane
+from duetime.core.lanes import Lane
 from tests.infra.conftest import of_type
 
 Template = dict[str, Any]
@@ -56,7 +56,7 @@ ALWAYS = {
 
 
 def granted(template: Template) -> dict[str, set[tuple[str, str]]]:
-    """Every action and resource that a role is allowed, by the name of its function."""
+    """Returns every allowed action and resource of a role, by the name of its function."""
     found: dict[str, set[tuple[str, str]]] = {}
     for policy in of_type(template, "AWS::IAM::Policy").values():
         [role] = policy["Roles"]
@@ -83,7 +83,7 @@ def _role(template: Template, role: str) -> str:
 
 
 def _resource(template: Template, resource: Any) -> str:
-    """In words: which of our resources an ARN stands for."""
+    """Returns the name of the resource that an ARN names."""
     if isinstance(resource, str):
         return resource
     if "Fn::Join" in resource:

@@ -1,4 +1,4 @@
-"""`make deploy` asks the account how much it may run at once: against a local endpoint."""
+"""The quota check of `make deploy`, against a local endpoint."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tests.infra.conftest import ROOT, a_stage
 
 @contextmanager
 def account(status: int, answer: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Lambda's endpoint, which gives one answer; and the paths that were asked for."""
+    """Lambda's endpoint, which gives one answer, and the requested paths."""
     asked: list[str] = []
 
     class Lambda(BaseHTTPRequestHandler):
@@ -69,13 +69,13 @@ def test_a_new_account_is_warned_before_it_deploys():
     assert "--quota-code L-B99A9384 --desired-value 1000" in done.stderr
 
 
-def test_an_account_with_room_is_told_nothing():
+def test_an_account_with_a_sufficient_quota_gets_no_warning():
     with account(200, limit(900)) as (endpoint, _):
         done = check(endpoint, "prod")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_who_may_not_ask_deploys_all_the_same():
+def test_a_deployment_goes_on_without_permission_to_read_the_quota():
     with account(403, {"Message": "not authorized", "Code": "AccessDeniedException"}) as (url, _):
         done = check(url)
     assert done.returncode == 0
@@ -83,7 +83,7 @@ def test_who_may_not_ask_deploys_all_the_same():
     assert "not authorized" in done.stderr
 
 
-def test_a_stage_that_does_not_exist_is_left_to_the_synthesis():
+def test_a_stage_that_does_not_exist_is_reported_by_the_synthesis():
     done = check("http://127.0.0.1:1", "prd")
     assert (done.returncode, done.stderr) == (0, "")
 

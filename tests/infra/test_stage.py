@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from infra.shards import keep_shards
+from duetime.core.lanes import Lane
+from infra.shard_guard import keep_shards
 from infra.stage import BadStage, read_stage
-from lambdas.core.lanes import Lane
 from tests.infra.conftest import CONTEXT, ROOT, a_stage
 
 ALLOWED = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::shop/*"}
@@ -22,8 +22,8 @@ def refusal(context: dict[str, Any]) -> str:
     return str(refused.value)
 
 
-def refused(**knobs: Any) -> str:
-    return refusal({"stage": "x", "stages": {"x": knobs}})
+def refused(**overrides: Any) -> str:
+    return refusal({"stage": "x", "stages": {"x": overrides}})
 
 
 def test_the_stages_that_come_with_the_project():
@@ -62,7 +62,7 @@ def test_no_lane_gets_less_or_more_than_an_event_source_takes():
         ({"stages": {"dev": []}}, "In cdk.json stages.dev must be an object, not []."),
         (
             {"stages": {"dev": {"name": "y"}}},
-            "In cdk.json stages.dev has its name already, and takes no other.",
+            'In cdk.json stages.dev must not have a field "name": its key is its name.',
         ),
         ({"stages": ["dev"]}, 'cdk.json has no object "stages" in its context.'),
         ({"stage": ["dev"]}, "There is no stage ['dev'] in cdk.json; there are dev, prod."),
@@ -74,17 +74,17 @@ def test_no_lane_gets_less_or_more_than_an_event_source_takes():
         ),
     ],
 )
-def test_what_is_no_object_and_no_name(context: dict[str, Any], sentence: str):
+def test_a_context_of_the_wrong_type_is_refused(context: dict[str, Any], sentence: str):
     assert refusal(context) == sentence
 
 
-def test_a_stage_that_does_not_exist():
+def test_a_stage_that_does_not_exist_is_refused():
     assert refusal({"stage": "prd"}) == "There is no stage 'prd' in cdk.json; there are dev, prod."
     assert refusal({"stages": {}}) == 'cdk.json has no object "stages" in its context.'
 
 
 @pytest.mark.parametrize(
-    ("knobs", "what"),
+    ("overrides", "what"),
     [
         ({"shards": 0}, "shards: must be greater than or equal to 1, not 0"),
         ({"shards": "16"}, "shards: must be a valid integer, not '16'"),
@@ -95,7 +95,7 @@ def test_a_stage_that_does_not_exist():
         ),
         ({"concurrency": 5}, "concurrency: must be greater than or equal to 6, not 5"),
         ({"batch_size": {"low": 11}}, "batch_size.low: must be less than or equal to 10, not 11"),
-        ({"batch_size": {"slow": 1}}, "batch_size.slow: is not a knob; there are high, medium,"),
+        ({"batch_size": {"slow": 1}}, "batch_size.slow: is not a setting; there are high, medium,"),
         ({"alarms": False}, "alarms: must be 'all', 'essential' or 'none', not False"),
         ({"warm_writes": 3_999}, "warm_writes: must be greater than or equal to 4000, not 3999"),
         ({"warm_writes": 50_000}, "warm_writes: must be less than or equal to 40000, not 50000"),
@@ -111,7 +111,7 @@ def test_a_stage_that_does_not_exist():
         ),
         (
             {"jwt": JWT | {"scopes": {"write": "w"}}},
-            "jwt.scopes.write: is not a knob; there are read, operate",
+            "jwt.scopes.write: is not a setting; there are read, operate",
         ),
         ({"alarm_email": "ops"}, "alarm_email: 'ops' is not an e-mail address"),
         ({"jwt": {"issuer": "http://x", "audience": ["a"]}}, "jwt.issuer: 'http://x' is not"),
@@ -119,8 +119,8 @@ def test_a_stage_that_does_not_exist():
         ({"cors_origins": ["example.com"]}, "cors_origins.0: 'example.com' is not an origin"),
         ({"domain": {"name": "x.example", "certificate": "y"}}, "domain.certificate: 'y' is not"),
         ({"log_retention_days": 8}, "log_retention_days: CloudWatch keeps logs for one of 1, 3,"),
-        ({"shard": 8}, "shard: is not a knob; there are shards, slices,"),
-        ({"weights": {"top": 1}}, "weights.top: is not a knob; there are high, medium, low"),
+        ({"shard": 8}, "shard: is not a setting; there are shards, slices,"),
+        ({"weights": {"top": 1}}, "weights.top: is not a setting; there are high, medium, low"),
         ({"handlers": "nowhere"}, "handlers: there is no folder 'nowhere'"),
         (
             {"handlers": {"requirements": "nowhere.txt"}},
@@ -134,11 +134,11 @@ def test_a_stage_that_does_not_exist():
         ),
         (
             {"handlers": {"statements": [{"effect": "Deny", "Action": "s3:*", "Resource": "*"}]}},
-            "handlers.statements.0.effect: is not a knob; there are Effect, Action, Resource,",
+            "handlers.statements.0.effect: is not a setting; there are Effect, Action, Resource,",
         ),
         (
             {"handlers": {"statements": [ALLOWED | {"Conditions": {}}]}},
-            "handlers.statements.0.Conditions: is not a knob; there are Effect,",
+            "handlers.statements.0.Conditions: is not a setting; there are Effect,",
         ),
         (
             {"handlers": {"statements": [ALLOWED | {"Effect": "Allowed"}]}},
@@ -150,7 +150,7 @@ def test_a_stage_that_does_not_exist():
         ),
         (
             {"allow_hosts": ["10.0.0.0/8"]},
-            "allow_hosts: needs handlers.vpc, or no private host is within reach",
+            "allow_hosts: needs handlers.vpc; without it no private host can be reached",
         ),
         ({"allow_hosts": ["10.0.0.1/8"]}, "allow_hosts.0: 10.0.0.1/8 has host bits set"),
         ({"allow_hosts": ["a", "http://b"]}, "allow_hosts.1: 'http://b' does not appear to be"),
@@ -159,8 +159,8 @@ def test_a_stage_that_does_not_exist():
         ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
     ],
 )
-def test_what_cannot_be_deployed_is_named_in_one_sentence(knobs: dict[str, Any], what: str):
-    sentence = refused(**knobs)
+def test_an_invalid_setting_is_named_in_one_sentence(overrides: dict[str, Any], what: str):
+    sentence = refused(**overrides)
     assert sentence.startswith(f"Stage 'x' in cdk.json: {what}")
     assert sentence.endswith(".")
     assert "\n" not in sentence
@@ -200,7 +200,7 @@ def test_a_shard_count_only_grows(tmp_path: Path):
     assert str(shrunk.value) == (
         "Stage 'dev' in cdk.json: shards: 16 is less than the 32 in cdk.context.json,"
         " and a shard count only grows (if 32 was never deployed,"
-        " `npx aws-cdk@2.1147.0 context --reset duetime:shards:dev` forgets it)."
+        " `npx aws-cdk@2.1147.0 context --reset duetime:shards:dev` resets it)."
     )
     assert json.loads(file.read_text()) == known
 
@@ -213,7 +213,7 @@ def test_a_shard_count_only_grows(tmp_path: Path):
         ('{"duetime:shards:dev": "16"}', "In cdk.context.json duetime:shards:dev must be a whole"),
     ],
 )
-def test_a_context_file_that_makes_no_sense(tmp_path: Path, text: str, said: str):
+def test_an_invalid_context_file_is_refused(tmp_path: Path, text: str, said: str):
     file = tmp_path / "cdk.context.json"
     file.write_text(text)
     with pytest.raises(BadStage) as refused:
@@ -222,7 +222,7 @@ def test_a_context_file_that_makes_no_sense(tmp_path: Path, text: str, said: str
     assert file.read_text() == text
 
 
-def test_every_knob_is_documented():
-    told = (ROOT / "docs" / "deploy.md").read_text()
-    knobs = [name for name in type(a_stage()).model_fields if name != "name"]
-    assert [name for name in knobs if f"`{name}`" not in told] == []
+def test_every_setting_is_documented():
+    page = (ROOT / "docs" / "how-to" / "deploy.md").read_text()
+    overrides = [name for name in type(a_stage()).model_fields if name != "name"]
+    assert [name for name in overrides if f"`{name}`" not in page] == []

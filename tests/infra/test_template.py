@@ -1,20 +1,17 @@
-"""What the synthesized stack promises, resource by resource."""
+"""The synthesized stack, resource by resource."""
 
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 
-from bench.billing.prices import read_prices
-from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
-from infra.stack import DuetimeStack
-from lambdas.aws import schema
-from lambdas.core.lanes import Lane
-from lambdas.core.times import SECOND
-from lambdas.executor.executor import RESERVE
-from lambdas.settings import Settings
-from tests.infra.conftest import CONTEXT, Synthesize, a_stage, of_type, one
+from duetime.aws import schema
+from duetime.aws.settings import Settings
+from duetime.core.lanes import Lane
+from duetime.core.times import SECOND
+from duetime.executor.executor import RESERVE
+from infra.bundle import HANDLER_NAMES, HANDLERS
+from tests.infra.conftest import Synthesize, of_type, one
 from tests.infra.test_permissions import as_list
 
 Template = dict[str, Any]
@@ -131,8 +128,8 @@ def test_every_queue_is_encrypted_and_speaks_tls_only(dev: Template):
         assert json.dumps({"Ref": name}) in refused
 
 
-def test_what_failed_is_kept_for_as_long_as_it_is_of_use(dev: Template):
-    """So the alarms on ticks and records end by themselves, and ring again."""
+def test_failed_ticks_and_records_are_kept_as_long_as_they_are_useful(dev: Template):
+    """So the alarms on ticks and records clear by themselves, and can go off again."""
     hour, day = 3_600, 24 * 3_600
     kept = {
         name: queue["MessageRetentionPeriod"]
@@ -186,9 +183,14 @@ def test_executors_outlast_the_longest_task_that_the_api_takes(synthesize: Synth
 
 def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
     environment = {"SHOP": "test"}
-    knobs = {"shards": 32, "catch_up": 7, "retention_days": 3, "allow_hosts": ["10.0.0.0/8", "db"]}
+    overrides = {
+        "shards": 32,
+        "catch_up": 7,
+        "retention_days": 3,
+        "allow_hosts": ["10.0.0.0/8", "db"],
+    }
     vpc = {"id": "vpc-0123456789abcdef0", "subnets": ["subnet-0123456789abcdef0"]}
-    template = synthesize("dev", **knobs, handlers={"environment": environment, "vpc": vpc})
+    template = synthesize("dev", **overrides, handlers={"environment": environment, "vpc": vpc})
     for function in of_type(template, FUNCTION).values():
         given = dict(function["Environment"]["Variables"])
         name = function["Description"].rpartition(": ")[2]
@@ -207,7 +209,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
 
 
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):
-    """A retry goes back to its own queue, and Lambda stops what goes round sixteen times."""
+    """A retry goes back to its own queue, and Lambda stops loops after sixteen rounds."""
     allowed = {
         f["Description"].rpartition(": ")[2]
         for f in of_type(dev, FUNCTION).values()
@@ -354,140 +356,7 @@ def test_executors_reach_a_vpc_and_what_their_statements_allow(synthesize: Synth
     assert granted.count("s3:GetObject") == len(Lane)
 
 
-# Alarms, dashboard, outputs
-
-ESSENTIAL = {"no tick for 3 minutes", "functions are throttled"}
-
-
-def alarmed(template: Template) -> dict[str, dict[str, Any]]:
-    """The alarms, by what they say."""
-    return {
-        alarm["AlarmName"].partition(": ")[2]: alarm
-        for alarm in of_type(template, "AWS::CloudWatch::Alarm").values()
-    }
-
-
-def test_the_alarms(prod: Template):
-    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
-    names = {alarm["AlarmName"].removeprefix("duetime-prod: ") for alarm in alarms}
-    lanes = [str(lane) for lane in Lane]
-    functions = ["api", "scanner", "relay", *(f"executor-{lane}" for lane in lanes)]
-    assert names == {
-        *ESSENTIAL,
-        "the scanner is behind",
-        "overdue tasks are held back",
-        "failed ticks",
-        "failed records",
-        "the relay is behind",
-        "the table is throttled",
-        *(f"tasks died, {lane}" for lane in lanes),
-        *(f"dead letters, {lane}" for lane in lanes),
-        *(f"tasks start late, {lane}" for lane in lanes),
-        *(f"messages wait, {lane}" for lane in lanes),
-        *(f"errors, {function}" for function in functions),
-    }
-    allowed = [
-        s
-        for s in one(prod, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
-        if s["Effect"] == "Allow"
-    ]
-    ours = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
-    assert [(s["Action"], s["Principal"], s["Condition"]) for s in allowed] == [
-        ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"}, ours)
-    ]
-    topic = {"Ref": next(iter(of_type(prod, "AWS::SNS::Topic")))}
-    assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
-    assert one(prod, "AWS::SNS::Subscription")["Endpoint"] == "ops@example.com"
-
-
-def test_a_missing_tick_is_an_alarm_and_other_silence_is_none(prod: Template):
-    alarms = of_type(prod, "AWS::CloudWatch::Alarm").values()
-    silent = {a["AlarmName"]: a for a in alarms if a["TreatMissingData"] == "breaching"}
-    [(name, tick)] = silent.items()
-    assert name == "duetime-prod: no tick for 3 minutes"
-    assert (tick["EvaluationPeriods"], tick["Threshold"]) == (3, 1)
-    [ticks] = tick["Metrics"]
-    assert ticks["MetricStat"]["Period"] == 60
-    assert ticks["MetricStat"]["Metric"]["Namespace"] == "Duetime/prod"
-    late = next(a for a in alarms if a["AlarmName"].endswith("tasks start late, high"))
-    [drift] = late["Metrics"]
-    assert (drift["MetricStat"]["Stat"], late["Threshold"]) == ("p99", 10_000)
-
-
-def test_the_bill_knows_how_many_metrics_the_alarms_look_at(prod: Template):
-    assert len(looked_at(prod)) == read_prices().assumed["alarms"]
-
-
-def looked_at(template: Template) -> list[Any]:
-    """The metrics that are paid for: all but what is computed of others."""
-    alarms = alarmed(template).values()
-    return [m for a in alarms for m in a.get("Metrics", [a]) if "Expression" not in m]
-
-
-def test_one_slice_that_stops_is_an_alarm_too(synthesize: Synthesize):
-    alarms = of_type(synthesize("prod", slices=4), "AWS::CloudWatch::Alarm").values()
-    [threshold] = [a["Threshold"] for a in alarms if a["AlarmName"].endswith("for 3 minutes")]
-    assert threshold == 4
-
-
-def test_dev_misses_its_ticks_and_its_sandboxes_for_seventy_cents(dev: Template):
-    assert set(alarmed(dev)) == ESSENTIAL
-    assert len(looked_at(dev)) == read_prices().assumed["essential_alarms"] == 7
-
-
-def test_an_alarm_looks_at_the_scanners_lag_and_at_what_it_holds_back(prod: Template):
-    lag, held_back = (
-        alarmed(prod)[name] for name in ("the scanner is behind", "overdue tasks are held back")
-    )
-    for alarm, metric, above, minutes in ((lag, "Lag", 120, 5), (held_back, "HeldBack", 0, 15)):
-        [measure] = alarm["Metrics"]
-        assert measure["MetricStat"]["Metric"]["MetricName"] == metric
-        assert measure["MetricStat"]["Stat"] == "Maximum"  # of all slices
-        assert (alarm["Threshold"], alarm["DatapointsToAlarm"]) == (above, minutes)
-        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
-
-
-@pytest.mark.parametrize("lane", Lane)
-def test_an_alarm_rings_for_every_death_whatever_lies_in_the_queue(prod: Template, lane: Lane):
-    alarm = alarmed(prod)[f"tasks died, {lane}"]
-    [died] = alarm["Metrics"]
-    assert died["MetricStat"]["Metric"]["MetricName"] == "Dead"
-    assert (died["MetricStat"]["Stat"], died["MetricStat"]["Period"]) == ("Sum", 60)
-    assert (alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (1, "notBreaching")
-
-
-@pytest.mark.parametrize(
-    ("name", "knobs", "warned"),
-    [
-        ("prod", {}, True),
-        ("prod", {"alarm_email": "ops@example.com"}, False),
-        ("prod", {"alarms": "none"}, False),
-        ("dev", {}, False),
-    ],
-)
-def test_alarms_that_nobody_hears_are_a_warning(
-    no_bundles: Bundles, name: str, knobs: dict[str, Any], warned: bool
-):
-    app = cdk.App(context=CONTEXT)
-    stack = DuetimeStack(app, stage=a_stage(name, **knobs), bundles=no_bundles)
-    said = [str(m.entry.data) for m in app.synth().get_stack_by_name(stack.stack_name).messages]
-    assert any("set alarm_email in cdk.json" in text for text in said) is warned
-
-
-def test_alarms_can_be_left_out(synthesize: Synthesize):
-    template = synthesize("dev", alarms="none")
-    assert of_type(template, "AWS::CloudWatch::Alarm") == {}
-    assert of_type(template, "AWS::SNS::Topic") == {}
-
-
-def test_a_sum_of_metrics_that_come_late_is_still_looked_at(prod: Template):
-    late = [
-        a
-        for a in of_type(prod, "AWS::CloudWatch::Alarm").values()
-        if any("Expression" in metric for metric in a.get("Metrics", []))
-    ]
-    assert len(late) == 2
-    assert {(a["DatapointsToAlarm"], a["EvaluationPeriods"]) for a in late} == {(1, 5)}
+# The dashboard and the outputs
 
 
 def test_the_dashboard_answers_four_questions(dev: Template):

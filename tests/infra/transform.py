@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-# What moto does not make (it says so in a warning), and event sources, which it would drain.
+# Types that moto does not create (it warns), and event sources, which it would drain.
 LEFT_OUT = {
     "AWS::ApiGatewayV2::Api",
     "AWS::ApiGatewayV2::Integration",
@@ -20,7 +20,7 @@ LEFT_OUT = {
 
 
 def transformed(template: dict[str, Any]) -> dict[str, Any]:
-    """The template without what is left out, and without what refers to that."""
+    """Returns the template without these resources and without those that refer to them."""
     kept = deepcopy(template)
     for part in ("Outputs", "Rules", "Parameters"):
         kept.pop(part, None)

@@ -1,4 +1,4 @@
-"""A deployment on moto: the four handlers, wired by environment variables as in the cloud."""
+"""A deployment on moto: the four functions, configured by environment variables as on AWS."""
 
 import json
 from collections.abc import Iterator
@@ -10,25 +10,22 @@ from uuid import uuid4
 
 import pytest
 
+from duetime.aws import backend, clients, schema
+from duetime.aws.provision import ensure_resources
+from duetime.aws.stream_reader import stream_arn
+from duetime.core.lanes import Lane
+from duetime.core.times import Millis
+from duetime.handlers import registry
+from duetime.handlers.context import Context
 from duetime.local.moto_backend import fair_moto
-from lambdas import registry, wiring
-from lambdas.api import handler as api
-from lambdas.aws import clients, schema
-from lambdas.aws.change_feed import stream_of
-from lambdas.aws.resources import ensure_resources
-from lambdas.core.lanes import Lane
-from lambdas.core.times import Millis
-from lambdas.executor import handler as executor
-from lambdas.executor.context import Context
-from lambdas.relay import handler as relay
-from lambdas.scanner import handler as scanner
+from lambdas import api, executor, relay, scanner
 from tests.backends import a_table
 from tests.factories import SteppedClock
 from tests.world import stepped_sqs
 
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
-    *(wiring.settings, wiring.dynamodb, wiring.sqs, wiring.adapters, wiring.rows_beside),
+    *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.dependent_rows),
     *(api.api, scanner.scanner, executor.targets),
 )
 
@@ -52,7 +49,7 @@ class LambdaContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Aws:
-    """Clients, made once: making them takes far longer than what they are asked here."""
+    """Clients, made once: making them takes far longer than the calls here."""
 
     dynamodb: Any
     sqs: Any
@@ -60,7 +57,7 @@ class Aws:
 
 
 class Deployment:
-    """Events in, answers out; and what stands in the queues and the stream between them."""
+    """Invokes the functions, and makes their events from the queues and the stream."""
 
     def __init__(self, aws: Aws, table: str, urls: dict[Lane, str], clock: SteppedClock) -> None:
         self.clock = clock
@@ -70,7 +67,7 @@ class Deployment:
         self._dynamodb = aws.dynamodb
         self._sqs = aws.sqs
         self._streams = aws.streams
-        self._stream = stream_of(aws.dynamodb, table)
+        self._stream = stream_arn(aws.dynamodb, table)
 
     def ask(self, event: Any) -> tuple[int, Any]:
         answer = api.handle(event, LambdaContext())
@@ -85,7 +82,7 @@ class Deployment:
         return scanner.handle(event, LambdaContext(remaining))
 
     def execute(self, records: list[Any], remaining: int = 900_000) -> list[str]:
-        """The ids of the messages that the function wants SQS to keep."""
+        """Returns the ids of the messages that SQS must keep."""
         answer = executor.handle({"Records": records}, LambdaContext(remaining))
         return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
@@ -94,7 +91,7 @@ class Deployment:
         return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
     def sqs_records(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
-        """What the event source of a lane would hand to its function."""
+        """Returns the records that the event source of a lane would send to its function."""
         answer = self._sqs.receive_message(
             QueueUrl=self.urls[lane], MaxNumberOfMessages=10, AttributeNames=["All"]
         )
@@ -115,15 +112,15 @@ class Deployment:
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
 
     def move(self, source: Lane, to: Lane) -> None:
-        """As a redrive of the SQS console to a queue of one's choice does."""
+        """Does what a redrive in the SQS console to a chosen queue does."""
         for record in self.sqs_records(source):
             self._sqs.send_message(QueueUrl=self.urls[to], MessageBody=record["body"])
             handle = record["receiptHandle"]
             self._sqs.delete_message(QueueUrl=self.urls[source], ReceiptHandle=handle)
 
     def redrive(self, after: Millis, lane: Lane = Lane.MEDIUM, copies: int = 1) -> list[Any]:
-        """What the function gets once the console has moved the dead letters back: the same
-        bodies under new ids, taken in `after` the present."""
+        """Returns the records after the console has moved the dead letters back: the same bodies
+        with new ids, enqueued `after` now."""
         dlq = f"{self.urls[lane]}-dlq"
         answer = self._sqs.receive_message(QueueUrl=dlq, MaxNumberOfMessages=10)
         for letter in answer["Messages"]:
@@ -136,7 +133,7 @@ class Deployment:
         return records
 
     def rows(self, task_id: str) -> dict[str, Any]:
-        """All that the table holds of a task, by sort key."""
+        """Returns all rows of a task, by sort key."""
         answer = self._dynamodb.query(
             TableName=self.table,
             KeyConditionExpression=f"{schema.PK} = :task",
@@ -145,7 +142,7 @@ class Deployment:
         return {item[schema.SK]["S"]: item for item in answer["Items"]}
 
     def expire(self, task_id: str) -> Any:
-        """The record of the removal that DynamoDB makes when a task's retention is over."""
+        """Returns the stream record of the deletion at the end of a task's retention."""
         item = self.rows(task_id)[schema.TASK]
         key = {name: item[name] for name in (schema.PK, schema.SK)}
         self._dynamodb.delete_item(TableName=self.table, Key=key)
@@ -174,7 +171,7 @@ def aws() -> Iterator[Aws]:
 def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     monkeypatch.setattr(clients, "dynamodb", lambda endpoint_url: aws.dynamodb)
     monkeypatch.setattr(clients, "sqs", lambda endpoint_url: aws.sqs)
-    clock = SteppedClock(wiring.SystemClock().now())
+    clock = SteppedClock(backend.SystemClock().now())
     with a_table(aws.dynamodb) as table, stepped_sqs(clock):
         prefix = f"duetime-{uuid4().hex[:8]}"
         urls = ensure_resources(aws.dynamodb, aws.sqs, table=table, prefix=prefix)
@@ -182,12 +179,12 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
         for lane, url in urls.items():
             monkeypatch.setenv(f"DUETIME_QUEUE_{lane.upper()}", url)
         monkeypatch.setenv("DUETIME_SHARDS", "2")
-        monkeypatch.setattr(wiring, "SystemClock", lambda: clock)
+        monkeypatch.setattr(backend, "SystemClock", lambda: clock)
         monkeypatch.setattr(registry, "_handlers", {"handlers.echo": echo})
         for made_once in ONCE_PER_COLD_START:
             made_once.cache_clear()
         yield Deployment(aws, table, urls, clock)
-        wiring.adapters().close()
+        backend.adapters().close()
         for made_once in ONCE_PER_COLD_START:
             made_once.cache_clear()
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from lambdas.api import handler as api
-from lambdas.api.http import BODY_LIMIT
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.times import MINUTE
+from duetime.api.http import BODY_LIMIT
+from duetime.aws.cursor_store import DynamoCursorStore
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.times import MINUTE
+from lambdas import api
 from tests.factories import a_task
-from tests.handlers.conftest import Aws, Deployment, LambdaContext, recorded
+from tests.lambdas.conftest import Aws, Deployment, LambdaContext, recorded
 
 
 def test_a_body_may_come_in_base64(deployment: Deployment):
@@ -45,7 +45,7 @@ def test_a_body_that_is_not_unicode_is_a_problem(deployment: Deployment):
     assert (status, problem["type"]) == (400, "urn:duetime:problem:malformed")
 
 
-def test_the_query_arrives(deployment: Deployment):
+def test_api_reads_the_query_string(deployment: Deployment):
     _, task = deployment.ask(recorded("http_api_post"))
     deployment.ask(recorded("http_api_post_base64"))
 
@@ -73,7 +73,7 @@ def test_a_body_that_is_not_json_is_a_problem(deployment: Deployment):
     assert status == 405
 
 
-def test_a_file_tells_the_names_of_handlers_that_are_not_here(
+def test_api_reads_the_names_of_handlers_from_a_file(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     names = tmp_path / "handlers.json"
@@ -142,12 +142,12 @@ LAMBDA_LIMIT = 6 * 1024 * 1024  # bytes of an event, and of an answer
 
 
 def size(document: Any) -> int:
-    """As Lambda's runtime for Python 3.13 writes it."""
+    """Returns the size as Lambda's runtime for Python 3.13 encodes it."""
     return len(json.dumps(document, ensure_ascii=False).encode())
 
 
 def handled(path: str, body: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An event with such a body, and the answer to it."""
+    """Returns an event with such a body, and the answer to it."""
     event = recorded("http_api_post") | {"rawPath": path, "body": body}
     return event, api.handle(event, LambdaContext())
 

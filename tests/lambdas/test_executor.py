@@ -1,11 +1,11 @@
 import json
 import sys
 
-from lambdas import registry
-from lambdas.core.lanes import Lane
-from lambdas.core.times import SECOND
-from lambdas.executor.executor import Executor
-from tests.handlers.conftest import Deployment, recorded
+from duetime.core.lanes import Lane
+from duetime.core.times import SECOND
+from duetime.executor.executor import Executor
+from duetime.handlers import registry
+from tests.lambdas.conftest import Deployment, recorded
 from tests.sink import a_sink
 
 
@@ -17,7 +17,7 @@ def submitted(deployment: Deployment, **fields) -> str:
     return task["id"]
 
 
-def test_of_a_batch_only_the_unreadable_is_kept(deployment: Deployment):
+def test_executor_keeps_only_the_unreadable_messages_of_a_batch(deployment: Deployment):
     ids = {submitted(deployment, payload=n) for n in range(3)}
     records = deployment.sqs_records()
     unreadable = [
@@ -37,26 +37,26 @@ def test_one_bad_result_fails_no_batch(deployment: Deployment, monkeypatch):
     def shares(payload, ctx):
         return shared if payload == "shares" else payload
 
-    execute = Executor.execute
+    run_target = Executor.run_target
 
-    def execute_and_change(self, run):
-        end = execute(self, run)
-        shared["later"] = object()  # as a thread that the handler has left behind may do
+    def run_and_change(self, run):
+        end = run_target(self, run)
+        shared["later"] = object()  # as a thread that the handler left running may do
         return end
 
     monkeypatch.setattr(registry, "_handlers", {"handlers.echo": shares})
-    monkeypatch.setattr(Executor, "execute", execute_and_change)
+    monkeypatch.setattr(Executor, "run_target", run_and_change)
     ids = [submitted(deployment, payload=payload) for payload in ("shares", 1, 2)]
 
     assert deployment.execute(deployment.sqs_records()) == []
     assert [deployment.read(task_id)["result"] for task_id in ids] == [{"rows": 3}, 1, 2]
 
 
-def test_a_batch_of_nothing_readable(deployment: Deployment):
+def test_executor_keeps_a_batch_without_readable_messages(deployment: Deployment):
     assert deployment.execute([recorded("sqs_record")]) == [recorded("sqs_record")["messageId"]]
 
 
-def test_what_comes_too_early_is_kept_and_not_begun(deployment: Deployment):
+def test_executor_keeps_a_message_that_is_too_early(deployment: Deployment):
     task_id = submitted(deployment, delay=0)
     [record] = deployment.sqs_records()
     deployment.clock.advance(-3 * SECOND)
@@ -156,7 +156,7 @@ def test_handlers_are_loaded_from_where_the_settings_say(
     assert deployment.read(task_id)["result"] == "HEY"
 
 
-def test_what_could_not_end_in_time_is_left_to_the_next_invocation(deployment: Deployment):
+def test_executor_keeps_a_message_that_could_not_end_in_time(deployment: Deployment):
     task_id = submitted(deployment, timeout=30)
     [record] = deployment.sqs_records()
 

@@ -1,4 +1,4 @@
-"""What a handler logs on Lambda, in a process that is set up like Lambda's."""
+"""The log records of a handler, in a process that is set up like Lambda's."""
 
 import json
 import os
@@ -21,19 +21,20 @@ import logging, sys
 logging.getLogger().addHandler(logging.StreamHandler(sys.stdout))  # as Lambda's runtime does
 
 from duetime import task
-from lambdas.executor import handler
-from lambdas.executor.targets.python import run_handler
-from tests.world import embedded_world
+from lambdas import executor as handler
+from duetime.executor.targets.python import run_handler
+from tests.world import sqlite_world
 
 @task("shop.restock")
 def restock(payload, ctx):
     logging.getLogger("shop").warning("low on tea", extra={"aisle": 7})
     raise ValueError("no tea")
 
-with embedded_world() as world:
+with sqlite_world() as world:
     task_id = world.submit(target={"type": "python", "handler": "shop.restock"})
     until = world.clock.now() + 900_000
-    handler.execute(world.ports, {"python": run_handler}, world.receive(), until)
+    handler.execute_batch(world.ports, {"python": run_handler}, world.receive(), until)
+logging.getLogger("duetime.executor.batch_lanes").info("another lane")
 handler.logger.info("over")
 print(task_id)
 """
@@ -54,10 +55,11 @@ def logged() -> tuple[str, list[dict[str, Any]]]:
     return task_id, [json.loads(line) for line in lines]
 
 
-def test_the_records_of_a_handler_on_lambda_are_lines_like_ours_with_the_ids():
+def test_log_records_of_a_handler_on_lambda_have_our_format_and_the_ids():
     task_id, records = logged()
-    assert [record["message"] for record in records] == ["low on tea", "attempt failed", "over"]
-    low, failed, over = records
+    messages = ["low on tea", "attempt failed", "another lane", "over"]
+    assert [record["message"] for record in records] == messages
+    low, failed, _, over = records
     assert (low["level"], low["service"], low["aisle"]) == ("WARNING", "executor", 7)
     for record in (low, failed):
         assert (record["task_id"], record["attempt"]) == (task_id, 1)

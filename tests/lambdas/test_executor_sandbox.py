@@ -1,6 +1,6 @@
 """The executor in a process of its own, as Lambda's runtime calls it: real time, a real exit.
 
-tests/infra has the stand-in for Lambda's runtime; a moto server stands in for AWS.
+tests/infra has a fake of Lambda's runtime; a moto server replaces AWS.
 """
 
 import json
@@ -17,26 +17,25 @@ from uuid import uuid4
 import botocore
 import pytest
 
-from lambdas import wiring
-from lambdas.api.app import Api
-from lambdas.api.http import Request
-from lambdas.aws import clients
-from lambdas.aws.resources import ensure_resources
-from lambdas.core.lanes import Lane
-from lambdas.core.times import DAY, SECOND
-from lambdas.executor.handler import EXIT_CODE
-from tests.handlers.conftest import queue_arn
+from duetime.api.app import Api
+from duetime.api.http import Request
+from duetime.aws import backend, clients
+from duetime.aws.provision import ensure_resources
+from duetime.core.lanes import Lane
+from duetime.core.times import DAY, SECOND
+from lambdas.executor import EXIT_CODE
 from tests.infra.deployed import CREDENTIALS, moto_server
+from tests.lambdas.conftest import queue_arn
 
 REPOSITORY = Path(__file__).parents[2]
 LIBRARIES = Path(botocore.__file__).parents[1]
-PATIENCE = 120.0  # seconds; who waits that long has failed
+PATIENCE = 120.0  # seconds; a wait that long is a failure
 HANDLERS = """
 import os
-from lambdas.executor import books
-from lambdas.registry import task
+from duetime.executor import attempt_loop
+from duetime.handlers.registry import task
 
-books.STOP_GRACE = 100  # ms for a handler that was told to stop
+attempt_loop.STOP_GRACE = 100  # ms, for a handler that was asked to stop
 
 @task("sandbox.echo")
 def echo(payload, ctx):
@@ -55,7 +54,7 @@ def hangs(payload, ctx):
 
 @dataclass
 class Sandbox:
-    """One executor of the lane medium, and what it works on."""
+    """One executor of the lane medium, with its queue and table."""
 
     api: Api
     ports: Any
@@ -72,7 +71,7 @@ class Sandbox:
         return [result["task"]["id"] for result in response.body["results"]]
 
     def invoke(self) -> str:
-        """What the runtime says to a batch of all messages; nothing, if it has ended."""
+        """Returns the runtime's answer to a batch of all messages; nothing, if it has ended."""
         received = self.sqs.receive_message(
             QueueUrl=self.urls[Lane.MEDIUM], MaxNumberOfMessages=10, AttributeNames=["All"]
         )
@@ -108,7 +107,7 @@ class Sandbox:
         return [tasks[task_id].status.value for task_id in ids]
 
     def held(self) -> int:
-        """How many messages are left in the lane, visible or not."""
+        """Returns how many messages are in the lane, visible or not."""
         depth = self.ports.lanes.depth(Lane.MEDIUM)
         return depth.ready + depth.delayed + depth.in_flight
 
@@ -126,7 +125,7 @@ def sandbox(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     table = f"duetime-{uuid4().hex[:8]}"
     dynamodb, sqs = clients.dynamodb(endpoint), clients.sqs(endpoint)
     urls = ensure_resources(dynamodb, sqs, table=table, prefix=table)
-    adapters = wiring.aws_adapters(
+    adapters = backend.aws_adapters(
         table=table, queues=urls, shards=1, retention=30 * DAY, endpoint_url=endpoint
     )
     names = ("sandbox.echo", "sandbox.breaks", "sandbox.hangs")
@@ -156,7 +155,7 @@ def _start(folder: Path, endpoint: str, table: str, urls: dict[Lane, str]) -> su
         **{f"DUETIME_QUEUE_{lane.upper()}": url for lane, url in urls.items()},
     }
     return subprocess.Popen(
-        [*command, "lambdas.executor.handler.handle"],
+        [*command, "lambdas.executor.handle"],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -187,7 +186,7 @@ def test_sandbox_ends_when_a_handler_cannot_be_stopped_and_leaves_no_message_beh
     assert (printed[-1]["level"], printed[-1]["handlers"]) == ("ERROR", 1)
 
 
-def test_sandbox_whose_handlers_all_came_back_goes_on(sandbox: Sandbox):
+def test_sandbox_whose_handlers_all_returned_goes_on(sandbox: Sandbox):
     for _ in range(2):
         ids = sandbox.submit(a_task("echo"), a_task("breaks", retry={"base_delay": 3_600}))
 

@@ -1,4 +1,4 @@
-"""What the relay publishes, as it stands in the log: CloudWatch's embedded metric format."""
+"""The metrics of the relay, in CloudWatch's embedded metric format (EMF)."""
 
 import json
 from collections.abc import Iterator
@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from lambdas.aws.items import encode_task
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.steps.cancel import expire
-from lambdas.core.steps.record import Failure, fail, started, succeed
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Task, TaskError
-from lambdas.core.times import HOUR, SECOND
-from lambdas.relay import handler
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
-from tests.handlers.conftest import LambdaContext
+from duetime.aws.task_items import encode_task
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.steps.cancel import expire
+from duetime.core.steps.record import Failure, fail, started, succeed
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task, TaskError
+from duetime.core.times import HOUR, SECOND
+from lambdas import relay as handler
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, a_task
+from tests.lambdas.conftest import LambdaContext
 
 Printed = pytest.CaptureFixture[str]
 Figures = dict[tuple[str, str, str], list[float]]  # lane, name, unit → values
@@ -41,7 +41,7 @@ def relayed(*records: Any) -> list[str]:
 
 
 def objects(printed: Printed) -> Iterator[Any]:
-    """Every EMF object; no other line is printed that looks like one."""
+    """Yields every EMF object that was printed."""
     for line in printed.readouterr().out.splitlines():
         body = json.loads(line)
         if "_aws" in body:
@@ -68,11 +68,11 @@ def running(lane: Lane, drift_ms: int = 0) -> Task:
 def failed(task: Task, outcome: Outcome = Outcome.FAILED, *, permanent: bool = False) -> Task:
     error = TaskError(type="ValueError", message="no")
     failure = Failure(outcome=outcome, error=error, permanent=permanent)
-    return fail(RULES, task, failure, now=task.due_at, draw=a_draw()).applied_to(task)
+    return fail(WAKE_POLICY, task, failure, now=task.due_at, draw=a_draw()).applied_to(task)
 
 
 def attempted(lane: Lane, drift_ms: int) -> dict[str, Any]:
-    """An attempt that ended with a snooze: nothing but its drift is measured."""
+    """Returns an attempt that ended with a snooze, which has a drift and no other metric."""
     task = running(lane, drift_ms)
     return a_record(task, failed(task, Outcome.SNOOZED))
 
@@ -96,9 +96,9 @@ def test_each_lane_has_its_own_figures(capsys: Printed):
 
 
 def test_role_and_lane_are_the_only_dimensions(capsys: Printed, monkeypatch: pytest.MonkeyPatch):
-    """An alarm names every dimension, so none may come in from the environment."""
+    """An alarm names every dimension, so the environment must add none."""
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "other")
-    monkeypatch.setitem(handler.METRICS, Lane.LOW, handler._metrics_of(Lane.LOW))
+    monkeypatch.setitem(handler.METRICS, Lane.LOW, handler._lane_metrics(Lane.LOW))
 
     relayed(attempted(Lane.LOW, 1))
 
@@ -125,7 +125,7 @@ def test_a_retry_is_an_attempt_that_failed_no_snooze_and_no_revival(capsys: Prin
     task = running(Lane.HIGH)
     dead = failed(task, permanent=True)
     retrying, snoozed = failed(task), failed(task, Outcome.SNOOZED)
-    revived = revive(RULES, dead, now=NOW, draw=a_draw()).applied_to(dead)
+    revived = revive(WAKE_POLICY, dead, now=NOW, draw=a_draw()).applied_to(dead)
     assert {t.status for t in (retrying, snoozed, revived)} == {Status.RETRYING}
 
     relayed(a_record(task, retrying), a_record(task, snoozed), a_record(dead, revived))
@@ -137,7 +137,7 @@ def test_a_retry_is_an_attempt_that_failed_no_snooze_and_no_revival(capsys: Prin
 
 
 def test_drift_is_measured_when_an_attempt_ends_not_when_it_is_leased(capsys: Printed):
-    """Only its outcome says when the target was called."""
+    """Only the outcome has the time of the call."""
     leased = running(Lane.HIGH, drift_ms=3)
     called = started(leased, after=40, now=NOW + SECOND)
 
@@ -148,14 +148,14 @@ def test_drift_is_measured_when_an_attempt_ends_not_when_it_is_leased(capsys: Pr
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_says_nothing_new_prints_nothing(capsys: Printed):
+def test_change_without_a_new_status_publishes_nothing(capsys: Printed):
     relayed(a_record(running(Lane.HIGH), running(Lane.HIGH)))
 
     assert list(objects(capsys)) == []
 
 
 @pytest.mark.parametrize("starts", [99, 100, 101, 250])
-def test_no_value_is_lost_however_many_there_are(capsys: Printed, starts: int):
+def test_relay_publishes_every_value_of_a_large_batch(capsys: Printed, starts: int):
     relayed(*(attempted(Lane.HIGH, drift_ms) for drift_ms in range(starts)), attempted(Lane.LOW, 1))
 
     bodies = list(objects(capsys))

@@ -1,4 +1,4 @@
-"""What a task leaves behind when DynamoDB has removed it."""
+"""The dependent rows of a task that DynamoDB has expired."""
 
 import json
 import subprocess
@@ -7,33 +7,32 @@ from typing import Any
 
 import pytest
 
-from lambdas import wiring
-from lambdas.aws import schema
-from lambdas.core.errors import Unavailable
-from lambdas.core.times import DAY, MINUTE, SECOND
-from lambdas.relay import handler
-from tests.handlers.conftest import Deployment, LambdaContext, recorded
+from duetime.aws import backend, schema
+from duetime.core.errors import Unavailable
+from duetime.core.times import DAY, MINUTE, SECOND
+from lambdas import relay as handler
+from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
 # Of the recorded removals. The others: a small task, a key, a task deleted by hand, a text.
 LONG_SPEC, TWO_ATTEMPTS, THREE_ATTEMPTS = 2, 3, 4
 
 
-class Forgotten:
+class DeletedRows:
     def __init__(self) -> None:
         self.task_ids: list[str] = []
         self.failing: set[str] = set()
 
-    def forget(self, task_id: str) -> None:
+    def delete(self, task_id: str) -> None:
         if task_id in self.failing:
             raise Unavailable("throttled")
         self.task_ids.append(task_id)
 
 
 @pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> Forgotten:
-    forgotten = Forgotten()
-    monkeypatch.setattr(wiring, "rows_beside", lambda: forgotten)
-    return forgotten
+def deleted(monkeypatch: pytest.MonkeyPatch) -> DeletedRows:
+    deleted = DeletedRows()
+    monkeypatch.setattr(backend, "dependent_rows", lambda: deleted)
+    return deleted
 
 
 def relayed(records: list[Any]) -> list[str]:
@@ -45,34 +44,34 @@ def id_of(record: Any) -> str:
     return schema.task_id_of(record["dynamodb"]["Keys"][schema.PK]["S"])
 
 
-def test_only_an_expired_task_with_rows_beside_it_is_forgotten(
-    forgotten: Forgotten, capsys: pytest.CaptureFixture[str]
+def test_relay_deletes_the_rows_of_an_expired_task_only(
+    deleted: DeletedRows, capsys: pytest.CaptureFixture[str]
 ):
     records = recorded("dynamodb_removals")["Records"]
 
     assert relayed(records) == []
 
-    assert forgotten.task_ids == [
+    assert deleted.task_ids == [
         id_of(records[n]) for n in (LONG_SPEC, TWO_ATTEMPTS, THREE_ATTEMPTS)
     ]
-    assert capsys.readouterr().out == "", "a removal is no news"
+    assert capsys.readouterr().out == "", "a removal publishes nothing"
 
 
-def test_what_cannot_be_forgotten_is_named_and_tried_again(forgotten: Forgotten):
+def test_relay_names_a_record_whose_rows_cannot_be_deleted(deleted: DeletedRows):
     records = recorded("dynamodb_removals")["Records"]
     failing = records[TWO_ATTEMPTS]
-    forgotten.failing = {id_of(failing)}
+    deleted.failing = {id_of(failing)}
 
     assert relayed(records) == [failing["dynamodb"]["SequenceNumber"]]
-    assert forgotten.task_ids == [id_of(records[LONG_SPEC])]
+    assert deleted.task_ids == [id_of(records[LONG_SPEC])]
 
-    forgotten.failing = set()
+    deleted.failing = set()
     assert relayed(records[TWO_ATTEMPTS:]) == []
-    assert len(forgotten.task_ids) == 3
+    assert len(deleted.task_ids) == 3
 
 
 @pytest.mark.parametrize("days", [None, 7])
-def test_the_end_of_a_task_with_a_long_payload(
+def test_rows_of_a_task_with_a_long_payload_are_deleted_when_it_expires(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, days: int | None
 ):
     if days is not None:
@@ -93,6 +92,6 @@ def test_the_end_of_a_task_with_a_long_payload(
     assert deployment.rows(task["id"]) == {}
 
 
-def test_a_relay_that_forgets_nothing_starts_without_boto3():
-    code = "import sys, lambdas.relay.handler; sys.exit('boto3' in sys.modules)"
+def test_relay_starts_without_boto3():
+    code = "import sys, lambdas.relay; sys.exit('boto3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

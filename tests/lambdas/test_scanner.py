@@ -1,13 +1,12 @@
 import pytest
 
-from lambdas import wiring
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.lane_queue import SqsLanes
-from lambdas.core.ports import Depth
-from lambdas.core.times import HOUR, MINUTE
-from lambdas.core.wakes import shard_of
-from lambdas.scanner.handler import slice_of
-from tests.handlers.conftest import Deployment, LambdaContext, recorded
+from duetime.aws.cursor_store import DynamoCursorStore
+from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.core.ports import Depth
+from duetime.core.times import HOUR, MINUTE
+from duetime.core.wakes import shard_of
+from lambdas.scanner import slice_of
+from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
 SHARDS = 2
 
@@ -15,7 +14,9 @@ SHARDS = 2
 @pytest.fixture
 def invoked(monkeypatch: pytest.MonkeyPatch) -> list:
     calls: list = []
-    monkeypatch.setattr(wiring, "invoke_again", lambda arn, event: calls.append((arn, event)))
+    monkeypatch.setattr(
+        "duetime.aws.backend.invoke_later", lambda arn, event: calls.append((arn, event))
+    )
     return calls
 
 
@@ -58,7 +59,7 @@ def test_an_event_that_names_no_slice_means_all_shards(deployment: Deployment):
         ({"slice": True, "slices": 2}, "True of 2"),
     ],
 )
-def test_a_slice_that_cannot_be_is_named(event: dict, named: str):
+def test_invalid_slice_is_refused(event: dict, named: str):
     with pytest.raises(ValueError, match=f"no such slice: {named}"):
         slice_of(event)
 
@@ -96,10 +97,12 @@ def test_a_tick_that_was_started_again_goes_on_and_one_of_the_rule_yields(
 def test_a_lane_is_backed_up_by_more_than_its_executors_take_in_a_minute(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
-    """Settings reach the scanner: with two executors a lane bears 1,200 messages."""
+    """With two executors in the settings, a lane is backed up beyond 1,200 messages."""
     monkeypatch.setenv("DUETIME_AT_ONCE_MEDIUM", "2")
     ready = [1_200]
-    monkeypatch.setattr(SqsLanes, "depth", lambda *_: Depth(ready=ready[0], delayed=0, in_flight=0))
+    monkeypatch.setattr(
+        SqsLaneQueue, "depth", lambda *_: Depth(ready=ready[0], delayed=0, in_flight=0)
+    )
     deployment.scan(recorded("eventbridge_slice"))
     for _ in range(8):
         deployment.ask(recorded("http_api_post"))
@@ -122,7 +125,7 @@ def test_a_tick_that_was_overtaken_leaves_the_rest_to_the_other(
     assert invoked == []
 
 
-def test_a_function_with_little_time_still_gets_something_done(deployment: Deployment):
+def test_scanner_with_little_time_still_makes_progress(deployment: Deployment):
     deployment.ask(recorded("http_api_post"))
     deployment.clock.advance(5 * MINUTE)
 
@@ -136,7 +139,7 @@ def test_overdue_tasks_go_out_at_the_pace_that_was_set(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("DUETIME_CATCH_UP", "1")
-    one_of_sixty = {"slice": 0, "slices": 60}  # lets one in a minute
+    one_of_sixty = {"slice": 0, "slices": 60}  # one task a minute
     of_slice: list[str] = []
     while len(of_slice) < 3:
         _, task = deployment.ask(recorded("http_api_post"))

@@ -1,32 +1,31 @@
-"""What a tick tells CloudWatch: the lines that it prints, in the embedded metric format."""
+"""The metrics of a tick, in CloudWatch's embedded metric format."""
 
 import json
 from typing import Any
 
 import pytest
 
-from lambdas import wiring
-from lambdas.aws import schema
-from lambdas.aws.task_store import DynamoTaskStore
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.scanner import handler
-from tests.handlers.conftest import Aws, Deployment, recorded
+from duetime.aws import schema
+from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.times import HOUR, MINUTE, SECOND
+from lambdas import scanner as handler
+from tests.lambdas.conftest import Aws, Deployment, recorded
 
 TICK = recorded("eventbridge_scheduled")
 UNITS = {"Lag": "Seconds", "TickAge": "Seconds"}  # the rest are counted
 
 
 def measured(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, float]]:
-    """By lane, "" if it has none: the metrics that were sent since this was last asked."""
+    """Returns the metrics that were sent since the last call, by lane, or "" without one."""
     found: dict[str, dict[str, float]] = {}
     for line in capsys.readouterr().out.splitlines():
         if "_aws" in (blob := json.loads(line)):
-            [told] = blob["_aws"]["CloudWatchMetrics"]
+            [metrics] = blob["_aws"]["CloudWatchMetrics"]
             lane = blob.get("lane", "")
-            assert told["Namespace"] == "Duetime"
-            assert told["Dimensions"] == [["lane", "service"] if lane else ["service"]]
+            assert metrics["Namespace"] == "Duetime"
+            assert metrics["Dimensions"] == [["lane", "service"] if lane else ["service"]]
             assert blob["service"] == "scanner"
-            units = {metric["Name"]: metric["Unit"] for metric in told["Metrics"]}
+            units = {metric["Name"]: metric["Unit"] for metric in metrics["Metrics"]}
             assert units == {name: UNITS.get(name, "Count") for name in units}
             found[lane] = {name: sum(blob[name]) for name in units}
     return found
@@ -54,8 +53,8 @@ def test_an_idle_tick_sends_three_metrics(
 def test_a_tick_that_yields_sends_its_age_and_counts_for_no_tick(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    """Else the alarm for missing ticks would not ring while a dead chain is waited for."""
-    monkeypatch.setattr(wiring, "invoke_again", lambda arn, event: None)
+    """Otherwise the alarm for missing ticks would not fire while a dead chain blocks the slice."""
+    monkeypatch.setattr("duetime.aws.backend.invoke_later", lambda arn, event: None)
     submit(deployment)
     deployment.clock.advance(5 * MINUTE)
     deployment.scan(TICK, remaining=0)
@@ -122,7 +121,7 @@ def test_lost_claims_are_counted_by_lane(
     }
 
 
-def test_what_was_set_aside_is_told(
+def test_rows_that_were_set_aside_are_counted(
     deployment: Deployment, aws: Aws, capsys: pytest.CaptureFixture[str]
 ):
     deployment.scan(TICK)
@@ -140,7 +139,7 @@ def test_what_was_set_aside_is_told(
     assert measured(capsys) == {"": {"Ticks": 1, "TickAge": 0, "Lag": 0}}
 
 
-def test_what_was_held_back_is_told(
+def test_wakes_that_were_held_back_are_counted(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("DUETIME_CATCH_UP", "1")
@@ -151,9 +150,9 @@ def test_what_was_held_back_is_told(
 
     deployment.scan(TICK)
 
-    told = measured(capsys)
-    assert told["medium"] == {"Claims": 60}
-    assert told[""]["HeldBack"] == 2
+    metrics = measured(capsys)
+    assert metrics["medium"] == {"Claims": 60}
+    assert metrics[""]["HeldBack"] == 2
 
 
 def _break(deployment: Deployment, aws: Aws, task_id: str) -> None:

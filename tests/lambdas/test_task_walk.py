@@ -1,18 +1,18 @@
-"""A task travels through the four functions."""
+"""A task passes through the four functions."""
 
 import json
 from typing import Any
 
 import pytest
 
-from lambdas.core.times import MINUTE, SECOND
-from tests.handlers.conftest import Deployment, recorded
+from duetime.core.times import MINUTE, SECOND
+from tests.lambdas.conftest import Deployment, recorded
 
 DYING = 2 * MINUTE  # the time that `dies` takes, by the clock of the deployment
 
 
 def metrics(printed: str) -> dict[str, Any]:
-    """All figures that the functions published, by name."""
+    """Returns all metrics that the functions published, by name."""
     found: dict[str, Any] = {}
     for line in printed.splitlines():
         body = json.loads(line)
@@ -47,7 +47,7 @@ def test_submit_scan_execute_relay(deployment: Deployment, capsys: pytest.Captur
 
 
 def dies(deployment: Deployment) -> str:
-    """A task whose only attempt failed, and whose message SQS has moved to the dead letters."""
+    """Returns a task whose only attempt failed, and whose message is in the dead-letter queue."""
     event = recorded("http_api_post")
     body = json.loads(event["body"]) | {
         "payload": "break",

@@ -1,13 +1,13 @@
-"""Which events the local runner shows, and how many of them."""
+"""The events that the local runner shows, and how many."""
 
 from typing import Any
 
 import pytest
 
+from duetime.core.events import StatusChange
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
 from duetime.local.activity import LONG_RUN, Activity
-from lambdas.core.events import StatusChange
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
 
 
 def a_change(**fields: Any) -> StatusChange:
@@ -24,7 +24,7 @@ def a_change(**fields: Any) -> StatusChange:
         "drift_ms": None,
         "outcome": None,
         "error": None,
-        "owes": False,
+        "has_follow_up": False,
         "schedule_id": None,
         "max_attempts": 5,
     }
@@ -32,9 +32,9 @@ def a_change(**fields: Any) -> StatusChange:
 
 
 class Shown:
-    """Notes what is shown."""
+    """Records the events shown."""
 
-    a_second = 10
+    max_per_second = 10
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -44,7 +44,7 @@ class Shown:
     def show(self, change: StatusChange) -> None:
         self.lines.append((change.task_id[-6:], change.after))
 
-    def show_left_out(self, count: int) -> None:
+    def show_omitted(self, count: int) -> None:
         self.lines.append(count)
 
     def notify(self, after: Status, task_id: str = "t1") -> None:
@@ -97,16 +97,16 @@ def test_each_long_attempt_of_a_task_is_shown(shown: Shown):
     assert shown.lines == [("t1", Status.RUNNING)] * 2
 
 
-def test_what_is_too_much_for_a_second_is_counted_and_told_at_its_end(shown: Shown):
-    for _ in range(shown.a_second + 3):
+def test_events_over_the_limit_are_counted_and_shown_at_the_end_of_the_second(shown: Shown):
+    for _ in range(shown.max_per_second + 3):
         shown.notify(Status.SUCCEEDED)
     shown.now += 1
-    for _ in range(shown.a_second + 2):
+    for _ in range(shown.max_per_second + 2):
         shown.notify(Status.SUCCEEDED)
     shown.activity.stop()
     shown.activity.stop()
     assert [line for line in shown.lines if isinstance(line, int)] == [3, 2]
-    assert len(shown.lines) == 2 * shown.a_second + 2
+    assert len(shown.lines) == 2 * shown.max_per_second + 2
 
 
 def test_a_started_activity_looks_for_long_runs_by_itself():

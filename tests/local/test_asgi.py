@@ -1,4 +1,4 @@
-"""The ASGI front: what a server hands in reaches the API as it was sent."""
+"""The ASGI application: a request reaches the API as it was sent."""
 
 import asyncio
 import threading
@@ -8,16 +8,16 @@ from typing import Any
 import httpx
 import pytest
 
-from duetime.local.http import AT_ONCE, asgi_app, is_foreign
-from duetime.local.threads import Threads
-from lambdas.api.http import BODY_LIMIT, Problem, Request, Response
-from lambdas.core.errors import DuetimeError
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response
+from duetime.core.errors import DuetimeError
+from duetime.local.asgi import API_THREADS, asgi_app, is_foreign
+from duetime.local.supervisor import ThreadPool
 
 URL = "http://127.0.0.1:8080"
 
 
 class Behind:
-    """An API that keeps the requests, and takes a body apart as the real one does."""
+    """An API that records the requests, and parses a body as the real one does."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -54,7 +54,7 @@ def test_the_answer_goes_out_as_the_api_gave_it(behind: Behind):
 
 
 def with_threads(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Lets so many threads of the API be started, and no more."""
+    """Lets only a few threads of the API start."""
     start, left = threading.Thread.start, [None] * most
 
     def start_if_any_are_left(thread: threading.Thread) -> None:
@@ -70,7 +70,7 @@ def with_threads(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
 def test_calls_wait_for_the_thread_that_there_is(monkeypatch: pytest.MonkeyPatch):
     with_threads(monkeypatch, 1)
     go_on = threading.Event()
-    with Threads(8, "api") as threads:
+    with ThreadPool(8, "api") as threads:
         first = threads.submit(go_on.wait, 60)
         others = [threads.submit(str, number) for number in range(3)]
         go_on.set()
@@ -128,7 +128,7 @@ def test_the_query_is_decoded(behind: Behind):
         {"host": "127.0.0.1", "origin": "http://127.0.0.1"},
     ],
 )
-def test_its_own_machine_is_answered(behind: Behind, headers: dict[str, str]):
+def test_a_request_of_the_same_machine_is_answered(behind: Behind, headers: dict[str, str]):
     assert ask(behind, "GET", "/v1/health", headers=headers).status_code == 200
 
 
@@ -234,7 +234,7 @@ def exchange(behind: Behind, kind: str, *received: dict[str, Any]) -> list[dict[
     return sent
 
 
-def test_a_client_that_hangs_up_early_has_asked_for_nothing(behind: Behind):
+def test_a_request_of_a_client_that_hangs_up_early_does_not_reach_the_api(behind: Behind):
     """It promised a longer body than it sent."""
     start = {"type": "http.request", "body": b"{}", "more_body": True}
 
@@ -260,7 +260,7 @@ def test_health_is_answered_while_every_other_request_waits_for_the_store():
     async def ask_all() -> httpx.Response:
         transport = httpx.ASGITransport(asgi_app(call))
         async with httpx.AsyncClient(transport=transport, base_url=URL, timeout=60) as client:
-            waiting = [asyncio.create_task(client.get("/v1/tasks")) for _ in range(2 * AT_ONCE)]
+            waiting = [asyncio.create_task(client.get("/v1/tasks")) for _ in range(2 * API_THREADS)]
             await asyncio.sleep(0)
             health = await client.get("/v1/health")
             assert not any(task.done() for task in waiting)

@@ -1,4 +1,4 @@
-"""What a backend of the local runner lets through."""
+"""The longest timeout that each backend of the local runner allows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from duetime.aws import clients
+from duetime.aws.provision import ensure_resources
+from duetime.core.lanes import Lane
 from duetime.local.backends import Backend, open_backend
 from duetime.local.moto_backend import fair_moto
 from duetime.local.options import LocalOptions
-from lambdas.aws import clients
-from lambdas.aws.resources import ensure_resources
-from lambdas.core.lanes import Lane
 
 DAYS_7 = 604_800
 
@@ -24,7 +24,7 @@ def opened(**options: Any) -> Iterator[Backend]:
     backend.close()
 
 
-def test_embedded_runner_takes_tasks_of_seven_days(tmp_path: Path):
+def test_sqlite_runner_takes_tasks_of_seven_days(tmp_path: Path):
     with opened(data=tmp_path) as backend:
         assert backend.longest_timeout == DAYS_7
 

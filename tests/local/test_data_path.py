@@ -96,10 +96,10 @@ def test_relative_data_folder_stays_where_it_was_although_a_handler_moves_away(
 def test_runner_does_not_start_on_a_spoilt_store(tmp_path: Path, port: int, spoil, said: str):
     spoil(store_in(tmp_path))
 
-    code, told = Runner(tmp_path, port).wait()
+    code, output = Runner(tmp_path, port).wait()
 
-    assert (code, said in told) == (1, True), told
-    assert "Traceback" not in told
+    assert (code, said in output) == (1, True), output
+    assert "Traceback" not in output
 
 
 def test_runner_whose_file_is_damaged_while_it_runs_ends_with_a_sentence(tmp_path: Path, port: int):

@@ -7,10 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from duetime.core.lifecycle import Status
+from duetime.core.results import encode_result
+from duetime.core.task import TaskError
 from duetime.local.event_lines import EventLines
-from lambdas.core.lifecycle import Status
-from lambdas.core.results import encode_result
-from lambdas.core.task import TaskError
 from tests.local.test_activity import a_change
 
 URL = "http://127.0.0.1:8080"
@@ -39,8 +39,8 @@ def line(width: int = 80, **fields: Any) -> str:
 
 
 def test_a_line_has_status_name_short_id_attempt_duration_and_result():
-    told = line(took_ms=12, result={"restocked": 2})
-    assert told == 'SUCCEEDED  shop.restock  …A1B2C3  try 1/5  12 ms  {"restocked":2}'
+    shown = line(took_ms=12, result={"restocked": 2})
+    assert shown == 'SUCCEEDED  shop.restock  …A1B2C3  try 1/5  12 ms  {"restocked":2}'
 
 
 def test_a_line_has_the_name_of_a_task_before_what_it_calls():
@@ -76,7 +76,7 @@ def test_the_column_of_names_is_as_wide_as_the_widest_so_far():
         ),
     ],
 )
-def test_what_a_line_tells_of_an_event(fields: dict[str, Any], end: str):
+def test_a_line_shows_the_outcome_of_an_event(fields: dict[str, Any], end: str):
     assert line(**fields).endswith(end)
 
 
@@ -94,21 +94,21 @@ LONG = {
 def test_no_line_is_wider_than_the_terminal(width: int, kind: str):
     screen = Screen(width)
     screen.show(**LONG[kind])
-    [told] = screen.lines()
-    assert cell_len(told) <= width
-    assert "…" in told.replace("…A1B2C3", "")
+    [shown] = screen.lines()
+    assert cell_len(shown) <= width
+    assert "…" in shown.replace("…A1B2C3", "")
 
 
-def test_a_long_name_leaves_room_for_what_came_of_the_task():
+def test_a_long_name_leaves_room_for_the_outcome():
     assert line(name="n" * 500, result=1).endswith(f"{'n' * 21}…  …A1B2C3  try 1/5  1")
     assert line(width=200, name="n" * 500).startswith(f"SUCCEEDED  {'n' * 39}…  …A1B2C3")
 
 
 def test_nothing_in_a_line_steers_the_terminal():
     error = TaskError(type="Boom", message="one\ntwo\x1b[2J [red]")
-    told = line(after=Status.DEAD, name="a\r\nb\x07", error=error)
-    assert told.startswith("DEAD       a b\ufffd  ")
-    assert told.endswith("  Boom: one two\ufffd[2J [red]")
+    shown = line(after=Status.DEAD, name="a\r\nb\x07", error=error)
+    assert shown.startswith("DEAD       a b\ufffd  ")
+    assert shown.endswith("  Boom: one two\ufffd[2J [red]")
     assert "\ufffd" in line(result="\x1b]0;owned\x07")
 
 
@@ -118,7 +118,7 @@ def test_the_short_id_is_a_link_to_the_task():
     assert f"{URL}/v1/tasks/01KA5V8Y3M0000000000A1B2C3" in screen.lines()[0]
 
 
-def test_what_was_left_out_is_counted():
+def test_omitted_events_are_counted():
     screen = Screen()
-    screen.events.show_left_out(1_234)
+    screen.events.show_omitted(1_234)
     assert screen.lines() == ["… and 1,234 more"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from duetime.local import pump as pump_module
+from duetime.core.errors import DuetimeError, Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.times import SECOND
+from duetime.local import event_pump as pump_module
 from duetime.local import supervisor
-from duetime.local.pump import Pump
-from lambdas.core.errors import DuetimeError, Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.times import SECOND
-from lambdas.scanner.report import TickReport
+from duetime.local.event_pump import Pump
+from duetime.scanner.report import TickReport
 from tests.factories import SteppedClock
 
 PATIENCE = 60  # seconds: a test that waits so long has failed
@@ -21,7 +21,7 @@ PATIENCE = 60  # seconds: a test that waits so long has failed
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def broken_logging() -> Iterator[None]:
     logging.getLogger().removeHandler(handler)
 
 
-class Crew:
-    """Notes what is offered; fails when it is told to."""
+class WorkerPool:
+    """Records the offered messages; fails if a test says so."""
 
     running = 0
 
@@ -98,7 +98,7 @@ class Scanner:
 def parts():
     return SimpleNamespace(
         scanner=Scanner(),
-        crew=Crew(),
+        pool=WorkerPool(),
         lanes=Lanes(),
         relayed=SimpleQueue(),
         failed=threading.Event(),
@@ -110,7 +110,7 @@ def a_pump(parts, tick: float = 3600, **options: Any) -> Pump:
     parts.changes = SimpleQueue()
     return Pump(
         scanner=parts.scanner,
-        crews={Lane.HIGH: parts.crew},
+        pools={Lane.HIGH: parts.pool},
         lanes=parts.lanes,
         relay=SimpleNamespace(relay=parts.relayed.put),
         changes=parts.changes,
@@ -156,9 +156,9 @@ def test_a_tick_that_could_not_finish_is_soon_followed_by_another(parts):
 
 
 def test_tick_waits_for_the_leases_when_the_wall_clock_was_set(parts, monkeypatch):
-    """By the new time a lease that is about to be renewed looks run out."""
+    """By the new time a lease that is about to be renewed looks expired."""
     waits: SimpleQueue[float] = SimpleQueue()
-    monkeypatch.setattr(pump_module, "RENEWED_WITHIN", 0.002)
+    monkeypatch.setattr(pump_module, "CLOCK_JUMP_PAUSE", 0.002)
     pump = a_pump(parts, tick=0.001)
     wait = pump._stopping.wait
     pump._stopping.wait = lambda seconds: (waits.put(seconds), wait(seconds))[1]
@@ -170,12 +170,12 @@ def test_tick_waits_for_the_leases_when_the_wall_clock_was_set(parts, monkeypatc
     stop(pump, parts)
 
 
-def test_messages_reach_the_crew_of_their_lane_as_it_has_slots(parts):
+def test_messages_reach_the_worker_pool_of_their_lane_as_it_has_slots(parts):
     pump = a_pump(parts)
     pump.start()
     parts.lanes.coming.put(["a message"])
 
-    assert parts.crew.offered.get(timeout=PATIENCE) == ["a message"]
+    assert parts.pool.offered.get(timeout=PATIENCE) == ["a message"]
     stop(pump, parts)
     assert set(parts.lanes.limits) == {3}
 
@@ -186,21 +186,21 @@ def test_a_lane_that_cannot_be_read_is_read_again(parts):
     parts.lanes.coming.put(Unavailable("no answer"))
     parts.lanes.coming.put(["a message"])
 
-    assert parts.crew.offered.get(timeout=PATIENCE) == ["a message"]
+    assert parts.pool.offered.get(timeout=PATIENCE) == ["a message"]
     stop(pump, parts)
 
 
 def test_pump_that_cannot_start_its_threads_takes_nothing_in(parts):
-    parts.crew.no_threads = True
+    parts.pool.no_threads = True
     parts.lanes.coming.put(["a message"])
 
     with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):
         a_pump(parts).start()
-    assert parts.crew.offered.empty()
+    assert parts.pool.offered.empty()
     assert parts.lanes.limits == []
 
 
-def test_lanes_are_not_read_before_every_thread_is_there(parts, monkeypatch):
+def test_lanes_are_not_read_before_every_thread_has_started(parts, monkeypatch):
     """A runner that fails at its start must not have leased anything."""
     start = threading.Thread.start
     pump = a_pump(parts)
@@ -211,8 +211,8 @@ def test_lanes_are_not_read_before_every_thread_is_there(parts, monkeypatch):
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    pump._feeding.append(pump._thread(lambda: None, "one more"))
-    last = pump._feeding[-1]._thread
+    pump._intake_threads.append(pump._thread(lambda: None, "one more"))
+    last = pump._intake_threads[-1]._thread
     monkeypatch.setattr(threading.Thread, "start", start_all_but_the_last)
 
     with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):
@@ -232,8 +232,8 @@ def test_changes_are_relayed(parts):
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), MemoryError(), SystemExit(1)], ids=repr)
 @pytest.mark.usefixtures("broken_logging")
-def test_crew_that_fails_ends_the_runner_although_logging_fails_too(parts, error):
-    parts.crew.error = error
+def test_worker_pool_that_fails_ends_the_runner_although_logging_fails_too(parts, error):
+    parts.pool.error = error
     pump = a_pump(parts)
     pump.start()
 
@@ -248,7 +248,7 @@ def test_poll_thread_that_fails_while_it_logs_is_started_again(parts):
     parts.lanes.coming.put(Unavailable("no answer"))
     parts.lanes.coming.put(["a message"])
 
-    assert parts.crew.offered.get(timeout=PATIENCE) == ["a message"]
+    assert parts.pool.offered.get(timeout=PATIENCE) == ["a message"]
     assert not parts.failed.is_set()
     stop(pump, parts)
 

@@ -213,7 +213,7 @@ def test_child_of_a_handler_holds_no_file_and_no_socket_of_the_runner(
 
 
 def descriptors(pid: int) -> list[str]:
-    """What the process has open: files by their names, sockets by their numbers."""
+    """Returns what the process has open: files by name, sockets by number."""
     folder = Path(f"/proc/{pid}/fd")
     if not folder.exists():
         pytest.skip("there is no /proc here")
@@ -221,6 +221,6 @@ def descriptors(pid: int) -> list[str]:
 
 
 def tcp_sockets() -> set[str]:
-    """Those of this machine that listen or are connected, as /proc names them."""
+    """Returns the listening and connected sockets of this machine, as /proc names them."""
     lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return {f"socket:[{fields[9]}]" for fields in lines}

@@ -1,4 +1,4 @@
-"""The health of the local runner: it looks at what really is, and never hangs."""
+"""The health of the local runner: it checks the real parts, and never hangs."""
 
 import sqlite3
 import threading
@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from duetime.embedded import database
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from duetime.local import pump as pump_module
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
+from duetime.core.change import Applied, Unknown
+from duetime.core.errors import DiskFull, Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.ports import Ports
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.executor.executor import Executor
+from duetime.executor.worker_pool import WorkerPool
+from duetime.local import event_pump as pump_module
+from duetime.local.event_pump import Pump
 from duetime.local.health import Probe, RunnerHealth
-from duetime.local.pump import Pump
-from lambdas.api.app import Api
-from lambdas.api.http import Request, Response
-from lambdas.core.change import Applied, Unknown
-from lambdas.core.errors import DiskFull, Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Ports
-from lambdas.core.rules import Rules
-from lambdas.executor.crew import Crew
-from lambdas.executor.executor import Executor
-from lambdas.relay.relay import Relay
-from lambdas.scanner.scanner import Scanner
-from lambdas.system import SystemChance, SystemClock
+from duetime.relay import Relay
+from duetime.scanner.scanner import Scanner
+from duetime.sqlite import database
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import a_spec, a_task
 
 PATIENCE = 60  # seconds: a test that waits so long has failed
@@ -40,22 +40,22 @@ class Running:
     def __init__(self, path: Path, tick: float = 3_600) -> None:
         self.failures: SimpleQueue[str] = SimpleQueue()
         clock = SystemClock()
-        self.store = EmbeddedStore(path)
+        self.store = SqliteTaskStore(path)
         ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
-            lanes=MemoryLanes(clock),
-            rules=Rules(shards=self.store.shards(clock.now()).count),
+            lanes=MemoryLaneQueue(clock),
+            wake_policy=WakePolicy(shards=self.store.shards(clock.now()).count),
             clock=clock,
-            chance=SystemChance(),
+            chance=SystemRandom(),
         )
         self.executor = Executor(ports, {})
         self.scanner = Scanner(ports, self.store)
         self.ticked = threading.Event()
-        self.crews = {lane: Crew(self.executor, clock, 2, name=lane) for lane in Lane}
+        self.pools = {lane: WorkerPool(self.executor, clock, 2, name=lane) for lane in Lane}
         self.pump = Pump(
             scanner=SimpleNamespace(tick=self._tick),
-            crews=self.crews,
+            pools=self.pools,
             lanes=ports.lanes,
             relay=Relay([], lambda _: None),
             changes=SimpleQueue(),
@@ -64,8 +64,8 @@ class Running:
             poll=0.05,
             on_failure=self.failures.put,
         )
-        look = RunnerHealth(self.store.check, self.pump)
-        self.api = Api(ports, handlers=set, version="9", look=look)
+        health = RunnerHealth(self.store.check, self.pump)
+        self.api = Api(ports, handlers=set, version="9", health=health)
         self.pump.start()
         assert self.ticked.wait(PATIENCE)
 
@@ -109,7 +109,7 @@ def test_healthy_runner_says_what_it_has_looked_at(running: Running):
     assert 0 <= response.body["last_tick_age"] < PATIENCE
 
 
-def fill(store: EmbeddedStore) -> None:
+def fill(store: SqliteTaskStore) -> None:
     """SQLite says the same of a full disk and of a file that has reached its limit."""
     writer = store._database._writer
     assert writer
@@ -117,7 +117,7 @@ def fill(store: EmbeddedStore) -> None:
     writer.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def make_room(store: EmbeddedStore) -> None:
+def make_room(store: SqliteTaskStore) -> None:
     writer = store._database._writer
     assert writer
     writer.execute("PRAGMA max_page_count = 1000000")
@@ -133,22 +133,22 @@ def test_full_disk_is_named_and_over_once_there_is_room(
     assert answer.reason == "the disk is full"
     assert "store not written: the disk is full" in caplog.text
 
-    with suppress(DiskFull):  # what is tried again may still find room in a page
+    with suppress(DiskFull):  # a retry may still find room in a page
         running.store.check()
     running.store.put([big])
-    assert running.store._database.unwritten
+    assert running.store._database.write_fault
 
     make_room(running.store)
     assert running.wrong() == {}
     [answer] = running.store.put([big])
     assert isinstance(answer, Applied)
-    assert "store written again" in caplog.text
+    assert "store recovered" in caplog.text
 
 
 def test_disk_without_room_is_unhealthy_before_a_write_fails(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("duetime.embedded.database.has_room", lambda path: False)
+    monkeypatch.setattr("duetime.sqlite.database.has_room", lambda path: False)
 
     response = running.health()
 
@@ -180,15 +180,17 @@ def test_deleted_file_is_unhealthy(running: Running, tmp_path: Path):
     assert "deleted or moved" in running.wrong()["store"]
 
 
-def test_lane_whose_bookkeeper_died_is_unhealthy(running: Running, monkeypatch: pytest.MonkeyPatch):
+def test_lane_whose_worker_pool_died_is_unhealthy(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+):
     def die(*_: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(running.crews[Lane.LOW]._books, "take", die)
-    running.crews[Lane.LOW].offer([])
-    assert "crew-low" in running.failures.get(timeout=PATIENCE)
+    monkeypatch.setattr(running.pools[Lane.LOW]._loop, "accept", die)
+    running.pools[Lane.LOW].offer([])
+    assert "pool-low" in running.failures.get(timeout=PATIENCE)
 
-    assert running.wrong() == {"lane low": "the thread crew-low failed: SystemExit: "}
+    assert running.wrong() == {"lane low": "the thread pool-low failed: SystemExit: "}
 
 
 def test_scanner_that_does_not_tick_any_more_is_unhealthy(
@@ -213,12 +215,12 @@ def test_store_that_hangs_is_unhealthy_after_a_moment():
         asked.append(1)
         assert go_on.wait(PATIENCE)
 
-    probe = Probe(hang, patience=0.01)
+    probe = Probe(hang, timeout=0.01)
     assert [probe.reason() for _ in range(3)] == ["no answer for 0 s"] * 3
-    assert asked == [1]  # one hangs, so nobody else does
+    assert asked == [1]  # one call hangs, so no other starts
 
     go_on.set()
-    patient = Probe(hang, patience=PATIENCE)
+    patient = Probe(hang, timeout=PATIENCE)
     assert patient.reason() is None
 
 
@@ -230,11 +232,11 @@ def test_health_asks_the_store_although_no_more_threads_can_be_started(
 
     answers = iter([None, "disk I/O error", None])
 
-    def ask() -> None:
+    def check() -> None:
         if reason := next(answers):
             raise Unavailable(reason)
 
-    probe = Probe(ask, patience=PATIENCE)
+    probe = Probe(check, timeout=PATIENCE)
     monkeypatch.setattr(threading.Thread, "start", refuse)
 
     assert [probe.reason() for _ in range(3)] == [None, "disk I/O error", None]
@@ -244,7 +246,9 @@ def test_write_that_another_program_holds_up_is_unhealthy(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     begun = threading.Event()
-    monkeypatch.setattr(running.store._database, "_writing", _told(running.store, begun))
+    monkeypatch.setattr(
+        running.store._database, "_get_writer", _signalling_writer(running.store, begun)
+    )
     with closing(sqlite3.connect(tmp_path / "duetime.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         writing = threading.Thread(target=running.store.put, args=([a_task()],))
@@ -254,15 +258,15 @@ def test_write_that_another_program_holds_up_is_unhealthy(
 
         now = database.monotonic()
         monkeypatch.setattr(database, "monotonic", lambda: now + 10)
-        assert "a write has not come to its end for 10 s" in running.wrong()["store"]
+        assert "a write has been running for 10 s" in running.wrong()["store"]
         other.execute("ROLLBACK")
         writing.join(PATIENCE)
 
     assert running.wrong() == {}
 
 
-def _told(store: EmbeddedStore, begun: threading.Event) -> Any:
-    real = store._database._writing
+def _signalling_writer(store: SqliteTaskStore, begun: threading.Event) -> Any:
+    real = store._database._get_writer
 
     def writing() -> sqlite3.Connection:
         begun.set()

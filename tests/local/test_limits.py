@@ -1,4 +1,4 @@
-"""The limits of the HTTP server: one client cannot take it for itself, and is told so."""
+"""The limits of the HTTP server: one client cannot block the others, and gets a problem."""
 
 import json
 import os
@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from duetime.local import http as front
-from duetime.local import protocol
-from duetime.local.http import asgi_app
-from duetime.local.protocol import HEAD_LIMIT, MOST_PIPELINED
-from duetime.local.server import DESCRIPTORS, MOST_CONNECTIONS, Server
-from lambdas.api.http import Problem, Request, Response
+from duetime.api.http import Problem, Request, Response
+from duetime.local import asgi as front
+from duetime.local import http_protocol as protocol
+from duetime.local.asgi import asgi_app
+from duetime.local.http_protocol import HEAD_LIMIT, MAX_PIPELINED
+from duetime.local.server import MAX_CONNECTIONS, MAX_DESCRIPTORS, Server
 
 PATIENCE = 60  # seconds: what takes so long has failed
-LONG, SHORT = 300.0, 0.05  # seconds that a limit of time has: none, or one that is soon reached
+LONG, SHORT = 300.0, 0.05  # seconds of a timeout: never reached, or soon
 GET = b"GET /v1/tasks HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 
@@ -69,11 +69,11 @@ class Client:
 class Served:
     """A real server before an API that says what it was asked."""
 
-    def __init__(self, most_connections: int) -> None:
+    def __init__(self, max_connections: int) -> None:
         self.call: Callable[[Request], Response] = self._echo
         self.listener = socket.create_server(("127.0.0.1", 0))
         self._server = Server(asgi_app(self._answer), self.listener)
-        self._server.config.http.keywords["most_connections"] = most_connections
+        self._server.config.http.keywords["max_connections"] = max_connections
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self.listener]}, daemon=True
         )
@@ -105,13 +105,13 @@ class Served:
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    with closing(Served(most_connections=4)) as served:
+    with closing(Served(max_connections=4)) as served:
         yield served
 
 
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REQUEST_TIME", "ANSWER_TIME", "KEEP_ALIVE", "REFUSING_TIME"):
+    for name in ("REQUEST_TIME", "ANSWER_TIME", "KEEP_ALIVE", "REFUSAL_TIMEOUT"):
         monkeypatch.setattr(protocol, name, LONG)
 
 
@@ -181,7 +181,7 @@ def test_request_without_an_end_is_closed_before_it_takes_memory(
     assert served.connections() <= 1
 
 
-def test_what_is_not_http_is_a_400(served: Served):
+def test_bytes_that_are_not_http_are_a_400(served: Served):
     client = served.client()
     client.send(b"\x16\x03\x01 hello\r\n\r\n")
     assert is_problem(client.answer(), 400, "malformed")
@@ -224,7 +224,7 @@ def test_half_of_a_second_request_is_a_408_too(served: Served, monkeypatch: pyte
     assert is_problem(client.answer(), 408, "timeout")
 
 
-def test_connection_that_says_nothing_is_closed_without_a_word(
+def test_silent_connection_is_closed_without_a_response(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(protocol, "KEEP_ALIVE", SHORT)
@@ -271,7 +271,7 @@ def eventually(done: Callable[[], bool]) -> bool:
 # How many.
 
 
-def test_more_connections_than_the_limit_get_a_503_and_the_others_are_served(served: Served):
+def test_connections_above_the_limit_get_a_503_and_the_others_are_served(served: Served):
     clients = [served.client() for _ in range(4)]
     for client in clients:
         client.send(GET)
@@ -297,7 +297,7 @@ def test_more_connections_than_the_limit_get_a_503_and_the_others_are_served(ser
 def test_idle_connection_above_the_limit_is_soon_closed(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(protocol, "REFUSING_TIME", SHORT)
+    monkeypatch.setattr(protocol, "REFUSAL_TIMEOUT", SHORT)
     for _ in range(4):
         served.client()
     assert eventually(lambda: served.connections() == 4)
@@ -308,7 +308,7 @@ def test_idle_connection_above_the_limit_is_soon_closed(
 def test_many_connections_above_the_limit_are_closed_at_once(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(protocol, "SPARE", 2)
+    monkeypatch.setattr(protocol, "MAX_REFUSALS", 2)
     clients = [served.client() for _ in range(6)]
     assert eventually(lambda: served.connections() == 6)
 
@@ -323,7 +323,7 @@ def test_pipelined_requests_are_answered_in_order_and_not_without_end(served: Se
 
     go_on = threading.Event()
     served.call = lambda request: Response(status=200, body=go_on.wait(PATIENCE))
-    client.send(GET * (2 * MOST_PIPELINED))
+    client.send(GET * (2 * MAX_PIPELINED))
     assert client.is_closed()
     go_on.set()
 
@@ -342,7 +342,7 @@ def test_refusal_does_not_come_before_an_answer_that_is_due_first(served: Served
     assert asked.wait(PATIENCE)
     client.send(b"nonsense\r\n\r\n")
 
-    assert client.is_closed()  # and nobody takes a 400 for the answer to the first
+    assert client.is_closed()  # and the 400 does not look like the answer to the first
     go_on.set()
 
 
@@ -381,7 +381,7 @@ def test_body_over_the_limit_is_a_413(served: Served):
 
 # Descriptors.
 
-ASK = "from duetime.local.server import most_connections as m; import resource;"
+ASK = "from duetime.local.server import max_connections as m; import resource;"
 ASK += " print(m(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
 
 
@@ -390,8 +390,8 @@ ASK += " print(m(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     [
         (1_024, 1_024, 512, 1_024),
         (256, 1_024, 512, 1_024),
-        (1_024, 8_192, MOST_CONNECTIONS, DESCRIPTORS),
-        (8_000, 8_192, MOST_CONNECTIONS, 8_000),
+        (1_024, 8_192, MAX_CONNECTIONS, MAX_DESCRIPTORS),
+        (8_000, 8_192, MAX_CONNECTIONS, 8_000),
     ],
 )
 def test_half_of_the_descriptors_is_left_for_the_store(soft: int, hard: int, most: int, after: int):

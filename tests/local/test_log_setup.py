@@ -1,4 +1,4 @@
-"""The log of a runner's process, tried in a process of its own."""
+"""The log setup of the runner, in a process of its own."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ OUT_OF_DESCRIPTORS = """
 import logging, os, resource, sys
 from rich.console import Console
 from duetime.local.event_lines import EventLines
-from lambdas.log_lines import LogSettings, install
+from duetime.logs.formatting import LogSettings, install
 from tests.local.test_activity import a_change
 
 install(LogSettings(format=sys.argv[1], level="info"))
@@ -32,7 +32,7 @@ events.show(a_change(name="会議"))
 
 ODD_RECORDS = """
 import logging, sys
-from lambdas.log_lines import LogSettings, install
+from duetime.logs.formatting import LogSettings, install
 
 class Odd:
     def __repr__(self): raise RuntimeError("no text")
@@ -44,13 +44,13 @@ log.info("%d", "tea")
 log.info("%s", Odd())
 log.info("x", extra={"odd": Odd()})
 sys.stderr.close()
-log.info("nobody reads")
+log.info("not shown")
 print("alive")
 """
 
 CHATTY = """
 import logging, sys, threading
-from lambdas.log_lines import LogSettings, install
+from duetime.logs.formatting import LogSettings, install
 
 install(LogSettings(format="json", level="debug"))
 logging.getLogger("botocore.auth").debug("a signature")

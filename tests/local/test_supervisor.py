@@ -1,4 +1,4 @@
-"""A thread of the runner that fails is started again, or ends the runner: never half alive."""
+"""A thread that fails is restarted, or stops the runner."""
 
 import logging
 import threading
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from duetime.local import supervisor
-from duetime.local.supervisor import RESTARTS, WITHIN, Restarts, SupervisedThread
+from duetime.local.supervisor import MAX_RESTARTS, RESTART_WINDOW, Restarts, SupervisedThread
 
 PATIENCE = 60  # seconds: a test that waits so long has failed
 
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -69,25 +69,25 @@ ERRORS = [ValueError("a bug"), MemoryError(), SystemExit(3), KeyboardInterrupt()
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 @pytest.mark.usefixtures("broken_logging")
 def test_thread_that_fails_is_started_again(error: BaseException):
-    failing = Failing(RESTARTS, error)
+    failing = Failing(MAX_RESTARTS, error)
     thread = failing.thread()
 
     assert failing.settled.wait(PATIENCE)
-    assert (thread.trouble, failing.runs, failing.reasons) == (None, RESTARTS + 1, [])
+    assert (thread.failure_reason, failing.runs, failing.reasons) == (None, MAX_RESTARTS + 1, [])
     failing.stopping.set()
     thread.join(PATIENCE)
-    assert thread.trouble
+    assert thread.failure_reason
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 @pytest.mark.usefixtures("broken_logging")
 def test_thread_that_fails_too_often_ends_the_runner(error: BaseException):
-    failing = Failing(RESTARTS + 1, error)
+    failing = Failing(MAX_RESTARTS + 1, error)
     thread = failing.thread()
 
     assert failing.failed.wait(PATIENCE)
     thread.join(PATIENCE)
-    assert thread.trouble
+    assert thread.failure_reason
     [reason] = failing.reasons
     assert reason.startswith(f"the thread poll-high failed: {type(error).__name__}")
 
@@ -120,11 +120,11 @@ def test_thread_that_returns_before_its_time_has_failed():
 
 
 def test_pauses_grow_and_old_failures_are_forgotten(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.5)
+    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.5)
     restarts = Restarts(3)
 
     assert [restarts.pause(at) for at in (0.0, 1.0, 2.0)] == [0.5, 1.0, 2.0]
     assert restarts.pause(3.0) is None
     assert Restarts(0).pause(0.0) is None
     slow = Restarts(3)
-    assert [slow.pause(n * WITHIN) for n in range(10)] == [0.5] * 10
+    assert [slow.pause(n * RESTART_WINDOW) for n in range(10)] == [0.5] * 10

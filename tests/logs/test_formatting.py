@@ -1,4 +1,4 @@
-"""Log records as lines: what stands in them, and that no record is too odd for one."""
+"""Log formats: what a line contains, and that any record can be formatted."""
 
 import json
 import logging
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lambdas.log_lines import JsonLines, TerminalLines, TextLines
+from duetime.logs.formatting import JsonLines, TerminalLines, TextLines
 
 AT = 1_794_819_600.1239  # 2026-11-16T09:00:00Z
 
@@ -123,14 +123,14 @@ def test_a_plain_line_leaves_out_fields_without_a_value():
     ids=["nan", "inf", "object", "no_str", "keys", "set", "bytes", "deep"],
 )
 @pytest.mark.parametrize("formatter", [TextLines(), TerminalLines()])
-def test_no_value_is_too_odd_for_a_line(formatter: logging.Formatter, value: Any):
+def test_any_value_can_be_logged(formatter: logging.Formatter, value: Any):
     assert "low on tea" in formatter.format(a_record(x=value, step="scan"))
     line = as_json(a_record(x=value, step="scan"))
     assert (line["message"], line["step"]) == ("low on tea", "scan")
     assert "x" in line
 
 
-def test_a_value_that_holds_itself_is_shown_as_text():
+def test_recursive_value_is_shown_as_text():
     loop: dict[str, Any] = {}
     loop["self"] = loop
     assert as_json(a_record(x=loop, step="scan"))["x"] == "{'self': {...}}"
@@ -141,7 +141,7 @@ def test_arguments_that_do_not_fit_are_shown_beside_the_message():
     assert TextLines().format(a_record("%s")).endswith(" WARNING shop %s")
 
 
-def test_no_field_takes_the_place_of_what_every_record_has():
+def test_extra_field_does_not_replace_a_standard_field():
     line = as_json(a_record(level=logging.ERROR, time="noon", logger="mine"))
     assert (line["time"], line["level"], line["logger"]) == (
         "2026-11-16T09:00:00.123Z",

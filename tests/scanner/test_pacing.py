@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.lanes import Lane
-from lambdas.core.times import HOUR, MINUTE, SECOND
-from lambdas.scanner.pace import CATCH_UP, OVERDUE_AFTER, PACED_AHEAD, Pacer
-from lambdas.settings import Settings
+from duetime.aws.settings import Settings
+from duetime.core.lanes import Lane
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.scanner.pacing import CATCH_UP, OVERDUE_AFTER, PACED_AHEAD, Pacer
 from tests.factories import NOW
 
 rates = st.floats(min_value=0.1, max_value=5_000)
@@ -16,7 +16,7 @@ def slots(pacer: Pacer, count: int, lane: Lane = Lane.MEDIUM) -> list[int]:
     return [slot for slot in found if slot is not None]
 
 
-def test_the_first_goes_at_once_and_the_rest_follow_evenly():
+def test_slots_begin_now_and_follow_evenly():
     pacer = Pacer({}, rate=4, now=NOW)
 
     assert slots(pacer, 5) == [NOW, NOW + 250, NOW + 500, NOW + 750, NOW + SECOND]
@@ -24,7 +24,7 @@ def test_the_first_goes_at_once_and_the_rest_follow_evenly():
 
 
 @given(rates)
-def test_slots_are_handed_out_for_a_minute_and_no_further(rate: float):
+def test_slots_reach_a_minute_ahead(rate: float):
     given_out = slots(Pacer({}, rate=rate, now=NOW), 2_000)
 
     assert given_out == sorted(given_out)
@@ -33,7 +33,7 @@ def test_slots_are_handed_out_for_a_minute_and_no_further(rate: float):
     assert len(given_out) <= -(-rate * PACED_AHEAD // SECOND)
 
 
-def test_once_the_slots_of_a_lane_are_used_up_the_other_lanes_have_theirs():
+def test_each_lane_has_slots_of_its_own():
     pacer = Pacer({}, rate=1, now=NOW)
 
     assert len(slots(pacer, 100)) == 60
@@ -42,7 +42,7 @@ def test_once_the_slots_of_a_lane_are_used_up_the_other_lanes_have_theirs():
     assert slots(pacer, 1, Lane.HIGH) == [NOW]
 
 
-def test_a_task_that_asks_again_keeps_its_slot():
+def test_task_that_asks_twice_keeps_its_slot():
     pacer = Pacer({}, rate=1, now=NOW)
     first = slots(pacer, 60)
 
@@ -50,7 +50,7 @@ def test_a_task_that_asks_again_keeps_its_slot():
 
 
 @given(rates, st.integers(0, 100), st.integers(0, 2 * MINUTE))
-def test_the_next_tick_goes_on_where_the_slots_ended(rate: float, count: int, later: int):
+def test_next_tick_continues_where_the_slots_ended(rate: float, count: int, later: int):
     pacer = Pacer({}, rate=rate, now=NOW)
     before = slots(pacer, count)
     after = slots(Pacer(pacer.ends(), rate=rate, now=NOW + later), 2_000)
@@ -60,18 +60,18 @@ def test_the_next_tick_goes_on_where_the_slots_ended(rate: float, count: int, la
         assert after[0] - before[-1] >= SECOND / rate - 1
 
 
-def test_a_tick_that_comes_late_makes_up_for_nothing():
+def test_late_tick_does_not_make_up_for_lost_slots():
     assert slots(Pacer({"medium": NOW - HOUR}, rate=1, now=NOW), 2) == [NOW, NOW + SECOND]
 
 
-def test_a_clock_that_once_ran_ahead_holds_a_lane_up_for_a_minute_only():
+def test_clock_that_once_ran_ahead_delays_a_lane_by_a_minute_at_most():
     pacer = Pacer({"medium": NOW + HOUR}, rate=1, now=NOW)
     assert slots(pacer, 1) == []
 
     assert slots(Pacer(pacer.ends(), rate=1, now=NOW + MINUTE), 1) == [NOW + MINUTE]
 
 
-def test_what_is_past_need_not_be_kept():
+def test_ends_in_the_past_are_not_kept():
     assert Pacer({"low": NOW, "high": NOW - 1}, rate=1, now=NOW).ends() == {}
 
 
@@ -80,6 +80,6 @@ def test_a_tick_that_is_a_minute_late_is_no_outage(late: int, overdue: bool):
     assert Pacer({}, rate=1, now=NOW).overdue(NOW - late) is overdue
 
 
-def test_the_setting_and_the_scanner_agree_on_the_pace():
+def test_setting_and_scanner_have_the_same_default_pace():
     settings = Settings(table="t", queue_high="h", queue_medium="m", queue_low="l")
     assert settings.catch_up == CATCH_UP

@@ -1,4 +1,4 @@
-"""Play many seeds: `python -m tests.simulation --seeds 1000`, or one: `--seed 4711`."""
+"""Simulates many seeds (`python -m tests.simulation --seeds 1000`), or one (`--seed 4711`)."""
 
 import argparse
 import gc
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 from multiprocessing import Pool
 
-from lambdas.core.times import HOUR
-from tests.simulation.seed import Report, simulate
+from duetime.core.times import HOUR
+from tests.simulation.trial import Report, simulate
 
 
 def main() -> int:
@@ -24,11 +24,18 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.simulation", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=1_000, help="how many (default: 1000)")
-    parser.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
-    parser.add_argument("--seed", type=int, help="only this one, and tell what happened in it")
-    parser.add_argument("--tasks", type=int, default=50, help="tasks in each (default: 50)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="side by side")
+    parser.add_argument("--seeds", type=int, default=1_000, help="number of seeds (default: 1000)")
+    parser.add_argument("--first", type=int, default=0, help="first seed (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, help="simulate this seed only, and print its trace if it fails"
+    )
+    parser.add_argument("--tasks", type=int, default=50, help="tasks for each seed (default: 50)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=os.cpu_count(),
+        help="number of processes (default: one for each core)",
+    )
     options = parser.parse_args()
     if options.seeds < 1 or options.tasks < 1:
         parser.error("--seeds and --tasks must be at least 1")
@@ -36,7 +43,7 @@ def _options() -> argparse.Namespace:
 
 
 def _play(seeds: range, options: argparse.Namespace) -> int:
-    """Ends with the first seed that fails: its trace is worth more than a count."""
+    """Stops at the first seed that fails and prints its trace."""
     start = time.monotonic()
     tasks = dead = 0
     span = 0
@@ -45,7 +52,7 @@ def _play(seeds: range, options: argparse.Namespace) -> int:
         for done, report in enumerate(_shown(reports, len(seeds)), 1):
             if report.violation:
                 _tell(report)
-                print(f"\n{done} seeds played; the violation above is in seed {report.seed}")
+                print(f"\n{done} seeds simulated; seed {report.seed} failed as above")
                 return 1
             tasks, dead, span = tasks + report.tasks, dead + report.dead, span + report.took
     took = time.monotonic() - start
@@ -74,9 +81,9 @@ def _tell(report: Report) -> None:
     for line in report.trace:
         print(line)
     verdict = report.violation or "no violation"
-    print(f"\nseed {report.seed}: {verdict} ({report.tasks} tasks, {report.dead} dead at last)")
+    print(f"\nseed {report.seed}: {verdict} ({report.tasks} tasks, {report.dead} dead at the end)")
     if report.violation:
-        print(f"again: make simulate SEED={report.seed}")
+        print(f"to repeat it: make simulate SEED={report.seed}")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
-"""Who lives in the simulated world: the roles, each in processes of its own."""
+"""The roles in a simulation, each in its own processes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lambdas.api.app import Api
-from lambdas.api.http import Request, Response
-from lambdas.core.codec import to_json
-from lambdas.core.errors import Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.lease import SILENCE
-from lambdas.core.ports import Ports
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.executor.books import STOP_GRACE, Books
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Ended, Run
-from lambdas.scanner.report import TickReport
-from lambdas.scanner.scanner import Scanner
-from tests.simulation import plans
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
+from duetime.core.codec import to_json
+from duetime.core.errors import Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.ports import Ports
+from duetime.core.steps.lease import MAX_SILENCE
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.executor.attempt_loop import STOP_GRACE, AttemptLoop
+from duetime.executor.executor import Executor
+from duetime.executor.runs import Ended, Run
+from duetime.scanner.report import TickReport
+from duetime.scanner.scanner import Scanner
+from tests.simulation import handler_plans
 from tests.simulation.engine import Process
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedSqs
@@ -29,7 +29,7 @@ LONGEST_NAP: Millis = MINUTE
 
 
 class Interrupted(Exception):
-    """A handler that was made to stop, or obeyed."""
+    """Raised by a handler that was interrupted or cancelled."""
 
 
 def call_api(
@@ -47,7 +47,7 @@ def call_api(
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What the event of a tick names."""
+    """The parameters in the event of a tick."""
 
     number: int
     slices: int
@@ -57,7 +57,7 @@ class Slice:
 @dataclass(frozen=True, slots=True)
 class ScannerSettings:
     catch_up: int  # overdue tasks a second
-    time: Millis = 50 * SECOND  # of a tick
+    time: Millis = 50 * SECOND  # limit of a tick
     call_takes: Millis = 0
 
 
@@ -69,7 +69,7 @@ def scan(ports: Ports, store: SimulatedStore, part: Slice, settings: ScannerSett
 
 @dataclass(slots=True)
 class Handler:
-    """One attempt under way in virtual time."""
+    """A running attempt in virtual time. `obeys`: it ends when it is cancelled."""
 
     run: Run
     ends_at: Millis
@@ -77,12 +77,12 @@ class Handler:
     interrupted: bool = False
 
     def over(self, now: Millis) -> bool:
-        told = self.obeys and self.run.context.cancelled
-        return self.interrupted or told or self.ends_at <= now
+        cancelled = self.obeys and self.run.context.cancelled
+        return self.interrupted or cancelled or self.ends_at <= now
 
 
-class ExecutorLife:
-    """A runner that polls the lanes and keeps books, until it is killed."""
+class ExecutorProcess:
+    """A runner that polls the lanes and runs attempts until it is killed."""
 
     def __init__(self, process: Process, ports: Ports, sqs: SimulatedSqs, monitor: Monitor) -> None:
         self._process = process
@@ -91,16 +91,16 @@ class ExecutorLife:
         self._sqs = sqs
         self._monitor = monitor
         self._executor = Executor(ports, {"python": lambda task, ctx: self._play(task)})
-        self._books = Books(self._executor, process.clock)
+        self._loop = AttemptLoop(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
         self.on_begin: Callable[[str], object] = lambda task_id: None
         process.on_thaw = self._thawed
 
-    def live(self) -> None:
+    def run(self) -> None:
         while True:
-            turn = self._books.turn(self._ended())
+            step = self._loop.step(self._ended())
             self._monitor.settled(self._process)
-            for run in turn.begun:
+            for run in step.started:
                 self._begin(run)
             if not self._receive():
                 self._process.sleep_until(self._next(), restless=True)
@@ -110,49 +110,50 @@ class ExecutorLife:
         for lane in Lane:
             if not self._sqs.has_ready(lane):
                 continue
-            free = SLOTS - len(self._handlers) - self._books.open
+            free = SLOTS - len(self._handlers) - self._loop.unfinished
             if free > 0:
                 try:
                     messages = self._lanes.receive(lane, free, 0)
-                except Unavailable as error:  # as the pump does: go on
+                except Unavailable as error:  # the pump goes on, too
                     self._process.note("receive failed", str(error))
                     continue
-                self._books.take(messages)
+                self._loop.accept(messages)
                 took = took or bool(messages)
         return took
 
     def _begin(self, run: Run) -> None:
-        plan = plans.of(run.task)
-        run.context.starts(self._process.clock.monotonic())
+        plan = handler_plans.plan_of(run.task)
+        run.control.mark_started(self._process.clock.monotonic())
         handler = Handler(run, self._engine.now + plan["takes"], plan["obeys"])
         self._handlers[run.holder] = handler
-        if run.context.interrupted:  # held up since its lease: it does not begin
+        if run.control.force_stopped:  # delayed since its lease: it does not begin
             handler.interrupted = True
             return
-        run.context.interrupt = lambda: self._interrupt(handler)  # type: ignore[method-assign]
+        run.control.force_stop = lambda: self._interrupt(handler)  # type: ignore[method-assign]
         self._monitor.began(self._process, run.task)
         self._process.note("begins", run.task.id, f"attempt={run.task.attempt}", plan["end"])
-        self._guard_at(run.context.renewed_at + SILENCE)
+        self._guard_at(run.control.renewed_at + MAX_SILENCE)
         self.on_begin(run.task.id)
 
     def _guard_at(self, at: Millis) -> None:
-        """The guard is a thread of its own: slow calls do not hold it up, a freeze does."""
+        """Schedules the check of leases. In the runner it has its own thread, so a slow call does
+        not delay it, but a freeze does."""
 
         def look() -> None:
             if not self._process.alive or not self._handlers or self._process.frozen:
                 return
-            self._books.guard()
+            self._loop.check_leases()
             self._process.nudge(self._engine.now)
-            oldest = min(h.run.context.renewed_at for h in self._handlers.values())
-            told = oldest + SILENCE <= self._process.clock.monotonic()
-            self._guard_at(max(oldest + SILENCE + told * STOP_GRACE, at + SECOND))
+            oldest = min(h.run.control.renewed_at for h in self._handlers.values())
+            stopped = oldest + MAX_SILENCE <= self._process.clock.monotonic()
+            self._guard_at(max(oldest + MAX_SILENCE + stopped * STOP_GRACE, at + SECOND))
 
         self._engine.at(at, look)
 
     def _interrupt(self, handler: Handler) -> None:
-        """It ends there and then; the bookkeeper learns of it when it next looks."""
+        """Ends the attempt now. The attempt loop sees that at its next step."""
         if not handler.interrupted:
-            handler.interrupted = handler.run.context.interrupted = True
+            handler.interrupted = handler.run.control.force_stopped = True
             self._process.note("interrupts", handler.run.task.id)
             self._monitor.ended(handler.run.task)
             self._process.nudge(self._engine.now)
@@ -164,16 +165,16 @@ class ExecutorLife:
             del self._handlers[handler.run.holder]
             self._monitor.ended(handler.run.task)
         self._over = {h.run.task.id: h for h in over}
-        return [self._executor.execute(h.run) for h in over]
+        return [self._executor.run_target(h.run) for h in over]
 
     def _play(self, task: Any) -> str:
         handler = self._over[task.id]
         if handler.interrupted or handler.run.context.cancelled:
             raise Interrupted("stopped")
-        return plans.played(task)
+        return handler_plans.play(task)
 
     def _thawed(self) -> None:
-        self._books.guard()
+        self._loop.check_leases()
         self._monitor.thawed(self._process)
         self._guard_at(self._engine.now + SECOND)
 
@@ -183,9 +184,9 @@ class ExecutorLife:
             self._engine.now if h.over(self._engine.now) else h.ends_at
             for h in self._handlers.values()
         ]
-        if (timer := self._books.next_timer) is not None:
+        if (timer := self._loop.next_timer) is not None:
             times.append(timer)
-        if len(self._handlers) + self._books.open < SLOTS:
+        if len(self._handlers) + self._loop.unfinished < SLOTS:
             visible = self._sqs.next_visible()
             times += [] if visible is None else [visible]
         return max(min(times), self._engine.now + 1)

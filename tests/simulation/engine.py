@@ -1,7 +1,7 @@
-"""Virtual time and the processes that live in it.
+"""Virtual time and its processes.
 
-One thread, one seed. A process is a greenlet: it runs until it sleeps, and time only passes
-while every process sleeps. So a run is decided by its seed alone.
+Everything runs in one thread. A process is a greenlet: it runs until it sleeps, and time passes
+only while every process sleeps. So the seed alone decides a run.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,7 @@ from random import Random
 
 from greenlet import getcurrent, greenlet
 
-from lambdas.core.ids import new_id
-from lambdas.core.rules import Draw
-from lambdas.core.times import SECOND, Millis
+from duetime.core.times import SECOND, Millis
 from tests.factories import NOW
 from tests.simulation.trace import Trace
 
@@ -21,13 +19,14 @@ Action = Callable[[], object]
 
 
 class Killed(BaseException):
-    """What a killed process is thrown: nothing that it planned happens any more."""
+    """Raised in a killed process: it does nothing more."""
 
 
 class Engine:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        # What the scanner's ticks are like: a seed's other draws stay what they were without it.
+        # The ticks draw from a generator of their own, so that the other draws of a seed do not
+        # change with them.
         self.scanner_random = Random(f"scanner {seed}")
         self.now: Millis = NOW
         self.trace = Trace(NOW)
@@ -42,7 +41,7 @@ class Engine:
         self.at(self.now + delay, action)
 
     def run(self, until: Millis, done: Callable[[], bool]) -> bool:
-        """Let time pass until `done`, at most until then; whether it was done."""
+        """Lets time pass until `done`, or until the time `until`; returns whether it is done."""
         while not done():
             if not self._events or self._events[0][0] > until:
                 self.now = max(until, self.now)
@@ -55,28 +54,11 @@ class Engine:
         return probability > 0 and self.random.random() < probability
 
     def between(self, low: float, high: float) -> Millis:
-        """Some time from low to high, in seconds."""
+        """Returns a random time in ms between two numbers of seconds."""
         return round(self.random.uniform(low, high) * SECOND)
 
     def yield_to_hub(self) -> None:
         self._hub.switch()
-
-
-class Dice:
-    """The roles' chance, out of the seed."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-
-    def draw(self) -> Draw:
-        rest = self._random.random
-        return Draw(luck=rest(), spread=rest(), nonce=self.nonce())
-
-    def nonce(self) -> str:
-        return f"{self._random.getrandbits(64):016x}"
-
-    def new_id(self, now: Millis) -> str:
-        return new_id(now, self._random.getrandbits(80))
 
 
 class SkewedClock:
@@ -88,12 +70,12 @@ class SkewedClock:
         return self._engine.now + self._skew
 
     def monotonic(self) -> Millis:
-        """Not skewed, and it goes on while a process is frozen."""
+        """Returns the engine's time: not skewed, and it goes on while a process is frozen."""
         return self._engine.now
 
 
 class Process:
-    """Something that can be killed and frozen: a Lambda's sandbox, or a runner."""
+    """A process that can be killed and frozen: the sandbox of a Lambda function, or a runner."""
 
     def __init__(self, engine: Engine, name: str, main: Callable[["Process"], object]) -> None:
         self.engine = engine
@@ -102,11 +84,11 @@ class Process:
         self.alive = True
         self.frozen = False
         self.call_takes: Millis = 0  # each call to a backend
-        self.disturbed_at: Millis = 0  # when it was last held up for long
+        self.disturbed_at: Millis = 0  # when it was last delayed for long
         self.on_thaw: Action = lambda: None
         self.on_end: Callable[[bool], object] = lambda killed: None
         self._main = main
-        self._nap = 0  # counts its sleeps, so that a timer of an earlier one wakes nobody
+        self._nap = 0  # counts its sleeps, so that the timer of an earlier sleep wakes nothing
         self._restless = False
         self._greenlet = greenlet(self._live)
 
@@ -114,7 +96,7 @@ class Process:
         self.engine.after(delay, self._greenlet.switch)
 
     def sleep_until(self, when: Millis, *, restless: bool = False) -> None:
-        """A restless sleeper can be woken early, see `nudge`."""
+        """Sleeps. `nudge` can wake a restless sleeper early."""
         self._nap += 1
         self._restless = restless
         self._wake_at(when)
@@ -125,7 +107,7 @@ class Process:
             self._wake_at(when)
 
     def freeze(self, span: Millis) -> None:
-        """Nothing in it goes on, its handlers included; it does not notice."""
+        """Stops the process and its handlers for a while; it does not notice."""
         self.note("frozen", span)
         self.frozen = True
         self.sleep_until(self.engine.now + span)
@@ -135,13 +117,13 @@ class Process:
         self.on_thaw()
 
     def kill(self) -> None:
-        """From outside, wherever it sleeps. One that has not begun is left alone."""
+        """Kills the process from outside where it sleeps, if it has begun."""
         if self.alive and self._greenlet and getcurrent() is not self._greenlet:
             self._nap += 1
             self._greenlet.throw(Killed)
 
     def end(self) -> None:
-        """The world is over: nothing is to follow from it."""
+        """Kills the process at the end of the world, without `on_end`."""
         self.on_end = lambda killed: None
         self.kill()
 

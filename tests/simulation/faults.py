@@ -1,27 +1,27 @@
-"""Which faults a seed brings, and how often.
+"""The faults of a seed, and how likely each is.
 
-Every seed switches on some of them at a strength of its own: a world in which everything fails
-a little finds less than worlds in which a few things fail a lot.
+A seed enables some of the faults, each at a random strength: worlds in which a few things fail
+often find more than a world in which everything fails now and then.
 """
 
 from dataclasses import dataclass
 from random import Random
 
-from lambdas.core.lanes import Lane
-from lambdas.core.times import DAY, MINUTE, SECOND, Millis
+from duetime.core.lanes import Lane
+from duetime.core.times import DAY, MINUTE, SECOND, Millis
 
 
 @dataclass(slots=True)
 class Faults:
-    """Chances, for one call or one event each unless it says otherwise."""
+    """Probabilities for one call or one event each, unless noted otherwise."""
 
     lasts: Millis
     killed: float = 0.0
     frozen: float = 0.0
     slow: float = 0.0
-    unanswered: float = 0.0  # refused, and nothing was written
-    answer_lost: float = 0.0  # written, and nobody knows
-    late: float = 0.0  # given up, and written a moment later
+    unanswered: float = 0.0  # throttled, and not written
+    answer_lost: float = 0.0  # written, but the caller gets no answer
+    late: float = 0.0  # timed out, and written a moment later
     repeated: float = 0.0  # the SDK sends a write twice
     refused_entry: float = 0.0
     message_lost: float = 0.0
@@ -31,16 +31,16 @@ class Faults:
     tick_missed: float = 0.0
     tick_doubled: float = 0.0
     relay_lost: float = 0.0
-    follower_lost: float = 0.0  # the tick that an unfinished one has started
-    purges: int = 0  # in all
-    outage: tuple[Millis, Millis] | None = None  # no ticks from … to
-    idle: tuple[Millis, Millis] | None = None  # no executors from … to
-    stuck: Lane | None = None  # it says for ever that it is backed up
-    skew: Millis = 0  # of any clock, at most
+    follower_lost: float = 0.0  # the next tick of a chain
+    purges: int = 0  # number of purges
+    outage: tuple[Millis, Millis] | None = None  # no ticks between these times
+    idle: tuple[Millis, Millis] | None = None  # no executors between these times
+    stuck: Lane | None = None  # a lane that always reports a backlog
+    skew: Millis = 0  # maximum, of any clock
     over_at: Millis | None = None
 
     def stop(self, now: Millis) -> None:
-        """From now on the world is as it should be. Clocks and counts stay as they are."""
+        """Ends all faults. Clock skew and the stuck lane stay."""
         calm = Faults(lasts=self.lasts, skew=self.skew, stuck=self.stuck, over_at=now)
         for name in Faults.__slots__:
             setattr(self, name, getattr(calm, name))
@@ -65,7 +65,7 @@ STRENGTHS = {
 }
 
 
-def drawn(random: Random, scanner_random: Random) -> Faults:
+def draw_faults(random: Random, scanner_random: Random) -> Faults:
     faults = Faults(lasts=random.randint(8, 18) * MINUTE)
     for name, most in STRENGTHS.items():
         if random.random() < 0.5:
@@ -96,7 +96,8 @@ def _span(random: Random, lasts: Millis) -> tuple[Millis, Millis]:
 
 
 def _idle(random: Random, lasts: Millis) -> tuple[Millis, Millis]:
-    """Mostly shorter than the horizon: what was to start then is a task, and comes late."""
+    """Returns a time without executors, mostly shorter than the horizon: the runs that are due in
+    it are tasks already, and start late."""
     start = random.randint(lasts // 8, lasts // 2)
     short, long = random.randint(20, 200) * SECOND, random.randint(5, 25) * MINUTE
     return start, start + random.choice([short, short, long])

@@ -1,17 +1,17 @@
-"""What the handlers of a simulated task will do, attempt by attempt: part of its payload."""
+"""What the handler of a simulated task does in each attempt: part of the task's payload."""
 
 from random import Random
 from typing import Any
 
-from lambdas.core.errors import PermanentError, RetryLater, Snooze
-from lambdas.core.task import Task
-from lambdas.core.times import SECOND, Millis
+from duetime.core.errors import PermanentError, RetryLater, Snooze
+from duetime.core.task import Task
+from duetime.core.times import SECOND, Millis
 
-RECURRING = "recurring"  # every occurrence has a plan of its own, drawn from its id
+RECURRING = "recurring"  # each occurrence draws its plan from its id
 ENDS = ["ok"] * 6 + ["fail"] * 3 + ["later", "snooze", "permanent"]
 
 
-def drawn(random: Random, max_attempts: int) -> list[dict[str, Any]]:
+def draw_plan(random: Random, max_attempts: int) -> list[dict[str, Any]]:
     return [_attempt(random) for _ in range(max_attempts + 2)]
 
 
@@ -34,19 +34,20 @@ def _duration(random: Random) -> Millis:
     return random.randint(200, 400) * SECOND
 
 
-def of(task: Task) -> dict[str, Any]:
-    """Attempts beyond the plan, such as those of a revived task, succeed."""
+def plan_of(task: Task) -> dict[str, Any]:
+    """Returns the plan of the current attempt. Attempts beyond the plan, such as those of a revived
+    task, succeed."""
     plan = task.spec.payload
     if plan == RECURRING:
-        plan = drawn(Random(task.id), 2)
+        plan = draw_plan(Random(task.id), 2)
     if task.attempt <= len(plan):
         return plan[task.attempt - 1]
     return {"end": "ok", "takes": 100, "obeys": True}
 
 
-def played(task: Task) -> str:
-    """How the attempt comes out, said as a handler says it."""
-    match of(task)["end"]:
+def play(task: Task) -> str:
+    """Returns or raises what the plan says, as a handler does."""
+    match plan_of(task)["end"]:
         case "fail":
             raise ConnectionError("as planned")
         case "later":

@@ -1,29 +1,29 @@
-"""What must hold, whatever happens. Sees every write as it is made, and every handler's start."""
+"""What must always hold of tasks. The monitor sees every write and every start of a handler."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lambdas.api.http import Response
-from lambdas.core.change import Answer, Applied, Change
-from lambdas.core.delivery import Delivery
-from lambdas.core.lease import GRACE, HEARTBEAT
-from lambdas.core.lifecycle import Outcome, Status, Step
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND, Millis, seconds
-from lambdas.core.wakes import Wake
-from lambdas.executor.books import STOP_GRACE
+from duetime.api.http import Response
+from duetime.core.change import Answer, Applied, Change
+from duetime.core.delivery import Delivery
+from duetime.core.lifecycle import Outcome, Status, Step
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.steps.lease import HEARTBEAT
+from duetime.core.task import Task
+from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
+from duetime.core.wakes import Wake
+from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
-from tests.simulation.schedule_laws import ScheduleLaws
+from tests.simulation.schedule_invariants import ScheduleInvariants
 
-FIRST_RESEND: Millis = 2 * MINUTE  # after the due time: earlier no message counts as lost
-MOST_RESENDS = 4  # of one delivery, within the hours that a run takes
-EVERYTHING = "everything"  # stands in `asked` while all dead tasks are being redriven
+FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
+MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
+EVERYTHING = "everything"  # is in `asked` while all dead tasks are being redriven
 
-# The arrows of the design, written down once more: what the code says is what is on trial.
-ARROWS = {
+# The transitions of the design, written a second time: the table in the code is under test.
+TRANSITIONS = {
     "PENDING": {"ENQUEUED", "RUNNING", "CANCELLED", "EXPIRED"},
     "ENQUEUED": {"PENDING", "RUNNING", "CANCELLED", "EXPIRED"},
     "RUNNING": {"SUCCEEDED", "RETRYING", "DEAD", "CANCELLED"},
@@ -55,21 +55,21 @@ class Monitor:
     tasks: dict[str, Task] = field(default_factory=dict)
     succeeded: Counter[str] = field(default_factory=Counter)
     revived: Counter[str] = field(default_factory=Counter)  # by token: once for each death
-    asked: set[str] = field(default_factory=set)  # tokens and ids: somebody wants a revival
+    asked: set[str] = field(default_factory=set)  # tokens and ids that a user redrives
     sendings: Counter[str] = field(default_factory=Counter)  # by token
     refusals: Counter[str] = field(default_factory=Counter)
-    gone: set[str] = field(default_factory=set)  # tokens of which a message was lost
+    gone: set[str] = field(default_factory=set)  # tokens of lost messages
     failures: list[Violation] = field(default_factory=list)
     _leases: dict[tuple[str, str], Process] = field(default_factory=dict)
     _leased_at: dict[str, Millis] = field(default_factory=dict)
     _cancelled_at: dict[str, Millis] = field(default_factory=dict)
     _begun: set[tuple[str, str]] = field(default_factory=set)
     _active: dict[str, dict[str, Process]] = field(default_factory=lambda: defaultdict(dict))
-    _owed: dict[Process, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _unreleased: dict[Process, set[str]] = field(default_factory=lambda: defaultdict(set))
     _moves: list[Move] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.schedules = ScheduleLaws(self.engine, self.faults, self._blame, self.tasks)
+        self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
 
     # the table
 
@@ -77,9 +77,9 @@ class Monitor:
         if not isinstance(answer, Applied) or task.id in self.tasks:
             return
         occurrence = task.spec.occurrence
-        told = (occurrence.schedule_id, occurrence.scheduled_for) if occurrence else ()
+        run = (occurrence.schedule_id, occurrence.scheduled_for) if occurrence else ()
         due_in = f"due={task.due_at - self.engine.now:+d}"
-        process.note("stored", task.id, task.status, due_in, *told)
+        process.note("stored", task.id, task.status, due_in, *run)
         self.tasks[task.id] = task
         self.schedules.put(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
@@ -88,12 +88,12 @@ class Monitor:
         if not isinstance(answer, Applied):
             process.note(f"{change.step} refused", change.task_id)
             return
-        before, after = self.tasks[change.task_id], answer.task
+        before, after = self.tasks[change.task_id], answer.stored
         if before == after:
             return
         self.tasks[after.id] = after
         self._moves.append(Move(self.engine.now, before.wake, after.wake))
-        process.note(change.step, after.id, f"{before.status}>{after.status}", _told(after))
+        process.note(change.step, after.id, f"{before.status}>{after.status}", _summary(after))
         self._check(process, change, before, after)
         self.schedules.changed(process, before, after)
 
@@ -104,22 +104,22 @@ class Monitor:
             self.schedules.replaced(process, after)
 
     def moves_since(self, at: Millis) -> Iterator[Move]:
-        """Newest first."""
+        """Returns the moves of wakes since a time, the newest first."""
         for move in reversed(self._moves):
             if move.at < at:
                 return
             yield move
 
     def repeated(self, value: Change | Task, answer: Answer, again: Answer) -> None:
-        """An SDK sends a write twice: the second finds the traces of the first."""
+        """Checks a write that the SDK sent twice: the second must recognise the first."""
         if isinstance(answer, Applied) and not isinstance(again, Applied):
             task_id = value.task_id if isinstance(value, Change) else value.id
-            self._fail("it did not know its own write", self.tasks[task_id])
+            self._fail("a repeated write did not recognise itself", self.tasks[task_id])
 
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
-        if before.status is not after.status and after.status not in ARROWS[before.status]:
+        if before.status is not after.status and after.status not in TRANSITIONS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
-        if before.status.finished and change.step not in (Step.REVIVE, Step.SETTLE):
+        if before.status.finished and change.step not in (Step.REVIVE, Step.FOLLOW_UP):
             self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
@@ -135,7 +135,7 @@ class Monitor:
             self._check_revival(before, after)
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
-        """A token belongs to one due time, and goes with it, unless it is revoked."""
+        """A token belongs to one due time and changes with it, or when it is revoked."""
         renewed = change.step in (Step.REVIVE, Step.REVOKE)
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
@@ -158,7 +158,7 @@ class Monitor:
 
     def _check_held(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.holder != after.holder:
-            self._fail("it was taken from its holder", after)
+            self._fail("the lease changed its holder", after)
         mine = self._leases.get((after.id, str(before.holder))) is process
         if change.step is Step.RENEW and not mine:
             self._fail(f"{process.name} renewed another's lease", after)
@@ -184,70 +184,70 @@ class Monitor:
         self, process: Process, holder: Process | None, before: Task, after: Task
     ) -> None:
         outcome = after.current.outcome if after.current else None
-        run_out = (before.lease_until or 0) + GRACE < process.clock.now()
+        run_out = (before.lease_until or 0) + CLOCK_SKEW < process.clock.now()
         if outcome not in (Outcome.LEASE_EXPIRED, Outcome.CANCELLED) or not run_out:
             self._fail(f"{outcome} was recorded by {process.name}, not the holder", after)
         began = (after.id, str(before.holder)) in self._begun
         healthy = holder is not None and holder.alive and not holder.frozen
         if began and healthy and holder.disturbed_at < self._leased_at[after.id]:
-            self._fail(f"{holder.name} is well, and was taken for dead", after)
+            self._fail(f"{holder.name} is healthy, and was taken for dead", after)
 
     def _check_in_time(self, before: Task, after: Task) -> None:
-        """In a calm world: it is over by its timeout, and soon after it was cancelled."""
+        """Without faults, an attempt ends by its timeout, and soon after a cancel."""
         calm_at = self.faults.over_at
         if calm_at is None or self._leased_at[after.id] < calm_at:
             return
         longest = seconds(before.spec.timeout) + STOP_GRACE
         if self.engine.now - self._leased_at[after.id] > longest + SECOND:
-            self._fail("it went on after its timeout", after)
+            self._fail("ran on after its timeout", after)
         asked_at = self._cancelled_at[after.id] if before.cancel_requested else None
         if asked_at is not None and self.engine.now - asked_at > HEARTBEAT + SECOND:
-            self._fail("it went on after it was cancelled", after)
+            self._fail("ran on after it was cancelled", after)
 
     def _check_revival(self, before: Task, after: Task) -> None:
         self.revived[before.token] += 1
         if self.asked.isdisjoint((before.token, before.id, EVERYTHING)):
-            self._fail("revived, though nobody asked", after)
+            self._fail("revived without a request", after)
         if after.budget != before.attempt + before.spec.retry.max_attempts:
-            self._fail("revived with another budget than a new life has", after)
+            self._fail("revived with a wrong budget", after)
 
     # the lanes
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
         if delivery.occurrence is not None:
-            return  # it may have to wait, and gets another message when its turn has come
+            return  # it may have to wait, and then gets another message
         self.sendings[token] += 1
         again = self.sendings[token] > 1 + self.refusals[token]
         if again and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
             self._fail("a message was sent again before it could be lost", delivery=delivery)
-        if self.sendings[token] > 1 + self.refusals[token] + MOST_RESENDS:
+        if self.sendings[token] > 1 + self.refusals[token] + MAX_RESENDS:
             self._fail(f"{self.sendings[token]} messages of one delivery", delivery=delivery)
 
     def refused(self, process: Process, delivery: Delivery) -> None:
         self.refusals[delivery.token] += 1
-        self._owed[process].add(delivery.task_id)
+        self._unreleased[process].add(delivery.task_id)
 
     def gives_back(self, process: Process, change: Change) -> None:
         if change.step is Step.RELEASE:
-            self._owed[process].discard(change.task_id)
+            self._unreleased[process].discard(change.task_id)
 
     def answered(self, process: Process, answer: Response) -> None:
         self.settled(process)
         if answer.status == 500:
             self._fail(f"{process.name} answered 500")
 
-    def exception(self, *told: object, **more: object) -> None:
-        """Stands in for the log of what an API swallows once the task is stored."""
-        self._fail(f"the API could not send: {told}")
+    def exception(self, *message: object, **more: object) -> None:
+        """Replaces the logger for errors that the API only logs once the task is stored."""
+        self._fail(f"the API could not send: {message}")
 
     def set_aside(self, task_id: str) -> None:
         self._fail("a healthy row was set aside", self.tasks.get(task_id))
 
     def settled(self, process: Process) -> None:
-        """The process has come to a rest: what was refused must have been given back."""
-        for task_id in self._owed.pop(process, set()):
-            self._fail("a refused message was not given back", self.tasks[task_id])
+        """Checks a process at rest: it must have released every task whose message was refused."""
+        for task_id in self._unreleased.pop(process, set()):
+            self._fail("a task was not released after its message was refused", self.tasks[task_id])
 
     def lost(self, delivery: Delivery, how: str) -> None:
         self.gone.add(delivery.token)
@@ -265,7 +265,7 @@ class Monitor:
     def began(self, process: Process, task: Task) -> None:
         for other in self._active[task.id].values():
             if other.alive and not other.frozen:
-                self._fail(f"{other.name} and {process.name} run it at once", task)
+                self._fail(f"{other.name} and {process.name} run it at the same time", task)
         self._active[task.id][str(task.holder)] = process
         self._begun.add((task.id, str(task.holder)))
 
@@ -273,11 +273,11 @@ class Monitor:
         self._active[task.id].pop(str(task.holder), None)
 
     def thawed(self, process: Process) -> None:
-        """What it may not go on with, it has stopped by now."""
+        """Checks that a thawed process has stopped the runs that it lost."""
         for task_id, runs in self._active.items():
             live = [p for p in runs.values() if p.alive and not p.frozen]
             if process in live and len(live) > 1:
-                self._fail(f"{process.name} goes on after it thawed", self.tasks[task_id])
+                self._fail(f"{process.name} runs on after it thawed", self.tasks[task_id])
 
     def _blame(self, what: str, about: str) -> None:
         self.engine.trace.add(self.engine.now, "VIOLATION", what, (about,))
@@ -289,7 +289,7 @@ class Monitor:
         self.failures.append(Violation(what, task_id))
 
 
-def _told(task: Task) -> str:
+def _summary(task: Task) -> str:
     outcome = task.current.outcome if task.current else None
     wake = f"{task.wake.kind}@{task.wake.at}" if task.wake else "-"
     return f"attempt={task.attempt} {outcome or ''} wake={wake}"

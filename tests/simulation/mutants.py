@@ -1,4 +1,4 @@
-"""The protocol, broken on purpose, one rule at a time. The simulation must notice each."""
+"""Mutants: the protocol with one rule broken. The simulation must catch each."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -6,30 +6,30 @@ from dataclasses import replace
 from random import Random
 from unittest.mock import patch
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Change, Expect
-from lambdas.core.delivery import new_token
-from lambdas.core.lifecycle import Step
-from lambdas.core.rules import Rules
-from lambdas.core.steps import claim as claims
-from lambdas.core.steps import lease as leases
-from lambdas.core.steps import record as records
-from lambdas.core.steps import revive as revivals
-from lambdas.core.steps import watch as watches
-from lambdas.core.task import Task
-from lambdas.core.times import YEAR
-from lambdas.core.wakes import WakeKind
-from lambdas.executor.books import Books
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.messages import Messages
-from lambdas.scanner import near, scanner
-from lambdas.scanner.dispatch import Dispatcher
-from tests.simulation import faults, recurring
+from duetime.core.change import Change, Expect
+from duetime.core.delivery import new_token
+from duetime.core.lifecycle import Step
+from duetime.core.steps import claim as claims
+from duetime.core.steps import lease as leases
+from duetime.core.steps import record as records
+from duetime.core.steps import revive as revivals
+from duetime.core.steps import watch as watches
+from duetime.core.task import Task
+from duetime.core.times import YEAR
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import WakeKind
+from duetime.executor.attempt_loop import AttemptLoop
+from duetime.executor.executor import Executor
+from duetime.executor.message_acks import MessageAcks
+from duetime.executor.run_control import RunControl
+from duetime.scanner import scanner, wake_reader
+from duetime.scanner.dispatch import Dispatcher
+from duetime.sqlite.task_store import SqliteTaskStore
+from tests.simulation import faults, schedule_workload
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
-DRAWN = faults.drawn
+DRAWN = faults.draw_faults
 
 Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
@@ -41,8 +41,8 @@ def mutant(make: Callable[[], AbstractContextManager[object]]) -> Mutant:
 
 
 def aimed(often: tuple[str, ...] = (), **drawn: list[object]) -> Callable[[Mutant], Mutant]:
-    """For a mutant that random worlds seldom meet: in its worlds only these schedules are drawn
-    (see recurring), and these faults are frequent."""
+    """Aims the worlds at a mutant that random worlds seldom trigger: they draw only these kinds of
+    schedules (see `schedule_workload`), and these faults are frequent."""
 
     def draw(*random: Random) -> faults.Faults:
         found = DRAWN(*random)
@@ -53,7 +53,11 @@ def aimed(often: tuple[str, ...] = (), **drawn: list[object]) -> Callable[[Mutan
     def aim(make: Mutant) -> Mutant:
         @contextmanager
         def made() -> Iterator[None]:
-            with patch.multiple(recurring, **drawn), patch.object(faults, "drawn", draw), make():
+            with (
+                patch.multiple(schedule_workload, **drawn),
+                patch.object(faults, "draw_faults", draw),
+                make(),
+            ):
                 yield
 
         made.__name__ = make.__name__
@@ -63,22 +67,22 @@ def aimed(often: tuple[str, ...] = (), **drawn: list[object]) -> Callable[[Mutan
 
 
 def _careless(step):
-    """The same change, whatever the task is like by now."""
+    """Returns the step without the condition of its change."""
     return lambda *args, **options: replace(step(*args, **options), expect=ANYTHING)
 
 
 @mutant
 def no_condition_on_the_claim():
-    return patch("lambdas.scanner.dispatch.claim", _careless(claims.claim))
+    return patch("duetime.scanner.dispatch.claim", _careless(claims.claim))
 
 
 @mutant
 @contextmanager
 def watches_claimed_ahead_of_time() -> Iterator[None]:
-    take = scanner._Tick.take
+    process = scanner._Tick.process
 
     def eager(index, windows, pacer, *, now, horizon):
-        found = near.read_near(index, windows, pacer, now=now, horizon=horizon)
+        found = wake_reader.read_near(index, windows, pacer, now=now, horizon=horizon)
         for w in windows:
             for minute in w.near:
                 found.watches += index.wakes(minute, w.shard, WakeKind.WATCH)
@@ -86,13 +90,13 @@ def watches_claimed_ahead_of_time() -> Iterator[None]:
 
     def take_all(tick, wakes):
         tick._now += YEAR
-        left = take(tick, wakes)
+        left = process(tick, wakes)
         tick._now -= YEAR
         return left
 
     with (
         patch.object(scanner, "read_near", eager),
-        patch.object(scanner._Tick, "take", take_all),
+        patch.object(scanner._Tick, "process", take_all),
     ):
         yield
 
@@ -107,32 +111,32 @@ def no_holder_check_on_record():
 
 @mutant
 def one_token_for_a_whole_life():
-    again = records._again
+    retry_fields = records._retry_fields
 
-    def keeping(rules, task, *args, **options):
-        return again(rules, task, *args, **options) | {"token": task.token}
+    def keeping(wake_policy, task, *args, **options):
+        return retry_fields(wake_policy, task, *args, **options) | {"token": task.token}
 
-    return patch.object(records, "_again", keeping)
+    return patch.object(records, "_retry_fields", keeping)
 
 
 @mutant
 def new_token_on_resend():
-    look = watches._look_at_sent
+    check_sent = watches._check_sent
 
-    def renaming(rules, task, *, draw, **options):
-        verdict = look(rules, task, draw=draw, **options)
+    def renaming(wake_policy, task, *, draw, **options):
+        verdict = check_sent(wake_policy, task, draw=draw, **options)
         sets = {**verdict.change.sets, "token": new_token(task.due_at, draw.nonce)}
         return replace(verdict, change=replace(verdict.change, sets=sets))
 
-    return patch.object(watches, "_look_at_sent", renaming)
+    return patch.object(watches, "_check_sent", renaming)
 
 
 @mutant
 def no_watch():
-    def never(rules, task_id, lane, due_at, *, now, draw):
-        return rules.wake(WakeKind.WATCH, task_id, lane, now + YEAR, now=now)
+    def never(wake_policy, task_id, lane, due_at, *, now, draw):
+        return wake_policy.wake(WakeKind.WATCH, task_id, lane, now + YEAR, now=now)
 
-    return patch.object(Rules, "first_watch", never)
+    return patch.object(WakePolicy, "first_watch", never)
 
 
 @mutant
@@ -141,65 +145,65 @@ def lease_before_the_due_time() -> Iterator[None]:
     def early(delivery, *, now, holder):
         return leases.lease(delivery, now=max(now, delivery.due_at), holder=holder)
 
-    due = Books._due
+    due = AttemptLoop._due
 
-    def all_of_them(books):
-        books._waiting = [(0, number, message) for _, number, message in books._waiting]
-        return due(books)
+    def all_of_them(loop):
+        loop._waiting = [(0, number, message) for _, number, message in loop._waiting]
+        return due(loop)
 
     with (
-        patch.object(Books, "_due", all_of_them),
+        patch.object(AttemptLoop, "_due", all_of_them),
         patch.object(Executor, "_is_due", lambda executor, message, now: True),
-        patch("lambdas.executor.executor.lease", early),
+        patch("duetime.executor.executor.lease", early),
     ):
         yield
 
 
 @mutant
 def release_forgotten_after_a_refused_send():
-    def nothing(rules, delivery, *, now):
+    def nothing(wake_policy, delivery, *, now):
         never = Expect(statuses=frozenset())
         return Change(step=Step.RENEW, task_id=delivery.task_id, expect=never, sets={})
 
-    return patch("lambdas.enqueue.release", nothing)
+    return patch("duetime.engine.enqueue.release", nothing)
 
 
 @mutant
 def release_without_a_condition():
-    return patch("lambdas.enqueue.release", _careless(claims.release))
+    return patch("duetime.engine.enqueue.release", _careless(claims.release))
 
 
 @mutant
 def cursor_past_the_look_back():
-    """It takes the present minute for done as soon as it was read once."""
-    return patch.multiple("lambdas.scanner.window", LOOK_BACK=-1, FRESH=-1)
+    """The cursor passes the current minute as soon as it was read once."""
+    return patch.multiple("duetime.scanner.windows", LOOK_BACK=-1, FRESH=-1)
 
 
 @mutant
 def part_of_the_index_taken_for_all():
-    few_wakes = EmbeddedStore.few_wakes
+    few_wakes = SqliteTaskStore.few_wakes
 
     def newest(store, limit):
         return few_wakes(store, EVERYTHING)[-limit:]
 
-    return patch.object(EmbeddedStore, "few_wakes", newest)
+    return patch.object(SqliteTaskStore, "few_wakes", newest)
 
 
 @mutant
 def attempt_reset_on_revival():
-    def afresh(rules, task, **options):
-        change = revivals.revive(rules, task, **options)
+    def afresh(wake_policy, task, **options):
+        change = revivals.revive(wake_policy, task, **options)
         return replace(change, sets={**change.sets, "attempt": 0})
 
-    return patch("lambdas.executor.settling.revive", afresh)
+    return patch("duetime.executor.stale_messages.revive", afresh)
 
 
 @mutant
 def last_message_deleted_on_dead():
-    return patch.object(Messages, "bury", Messages.delete)
+    return patch.object(MessageAcks, "bury", MessageAcks.delete)
 
 
-# Beyond the twelve: what the simulation itself has found, and what it costs to forget it.
+# Rules whose violation the simulation itself has found.
 
 
 @mutant
@@ -210,18 +214,18 @@ def message_deleted_under_a_running_attempt():
         else:
             hand_back(messages, message, delay)
 
-    hand_back = Messages.hand_back
-    return patch.object(Messages, "hand_back", hasty)
+    hand_back = MessageAcks.hand_back
+    return patch.object(MessageAcks, "hand_back", hasty)
 
 
 @mutant
 def handlers_not_stopped_in_silence():
-    return patch.object(Books, "guard", lambda books: None)
+    return patch.object(AttemptLoop, "check_leases", lambda loop: None)
 
 
 @mutant
 def late_send_taken_for_a_redrive():
-    from lambdas.core.delivery import Message
+    from duetime.core.delivery import Message
 
     def hasty(message, died_at):
         return message.sent_at > message.delivery.written_at + 60_000
@@ -231,7 +235,7 @@ def late_send_taken_for_a_redrive():
 
 @mutant
 def live_leases_taken_for_dead():
-    return patch("lambdas.core.lease.run_out", lambda lease_until, now: True)
+    return patch("duetime.core.steps.lease.run_out", lambda lease_until, now: True)
 
 
 @mutant
@@ -240,45 +244,45 @@ def lease_without_the_token():
         change = leases.lease(delivery, now=now, holder=holder)
         return replace(change, expect=replace(change.expect, token=None, attempt=None))
 
-    return patch("lambdas.executor.executor.lease", any_token)
+    return patch("duetime.executor.executor.lease", any_token)
 
 
 @mutant
 def key_reserved_after_the_task():
-    """Every replay of a submission becomes a task of its own."""
+    """Every replay of a submission creates another task."""
     return patch(
-        "lambdas.api.submission.Submission._ids",
-        lambda self, wanted, now: [self.ports.chance.new_id(now) for _ in wanted],
+        "duetime.api.submission.reserve_ids",
+        lambda ports, keys, now: [ports.chance.new_id(now) for _ in keys],
     )
 
 
 @mutant
 def one_attempt_too_many():
-    def generous(rules, task, *args, **options):
-        return records.fail(rules, replace(task, budget=task.budget + 1), *args, **options)
+    def generous(wake_policy, task, *args, **options):
+        return records.fail(wake_policy, replace(task, budget=task.budget + 1), *args, **options)
 
-    return patch("lambdas.executor.executor.fail", generous)
+    return patch("duetime.executor.executor.fail", generous)
 
 
 @mutant
 def timeouts_ignored():
-    return patch("lambdas.executor.context.seconds", lambda value: YEAR)
+    return patch("duetime.executor.run_control.seconds", lambda value: YEAR)
 
 
 @mutant
-def cancellation_not_heard():
-    stop = Context.stop
+def cancellation_ignored():
+    request_stop = RunControl.request_stop
 
-    def deaf(context, *, asked=False, lost=False):
-        if not asked:
-            stop(context, lost=lost)
+    def deaf(control, *, cancelled=False, lease_lost=False):
+        if not cancelled:
+            request_stop(control, lease_lost=lease_lost)
 
-    return patch.object(Context, "stop", deaf)
+    return patch.object(RunControl, "request_stop", deaf)
 
 
 @mutant
-def own_write_not_known():
-    return patch.object(Change, "stands_in", lambda change, task: False)
+def own_write_not_recognised():
+    return patch.object(Change, "already_in", lambda change, task: False)
 
 
 @mutant
@@ -288,20 +292,23 @@ def expiry_ignored():
 
 @mutant
 def earlier_attempts_not_kept():
-    return patch("lambdas.executor.executor.keeps_attempt", lambda store, task: True)
+    return patch("duetime.executor.executor.keeps_attempt", lambda store, task: True)
 
 
 @mutant
 def snooze_that_uses_up_an_attempt():
-    return patch.object(records, "_granted", lambda task, failure: 0)
+    return patch.object(records, "_extra_budget", lambda task, failure: 0)
 
 
 @mutant
 def outcome_given_up_at_once():
-    return patch.object(Books, "_keep", lambda books, end: books._executor.lose(end))
+    def abandon(loop, end):
+        loop._executor.abandon_outcome(end)
+
+    return patch.object(AttemptLoop, "_retry_record", abandon)
 
 
-# Ticks that run out of time, and lanes that are backed up.
+# Ticks that run out of time, and backed-up lanes.
 
 
 @mutant
@@ -327,81 +334,81 @@ def backed_up_lanes_refuse_for_ever():
 
 @mutant
 @aimed(SCHEDULES=[2], RULES=["delay"])
-def runs_not_told_apart_by_their_end():
-    """Whoever pays finds that the schedule does not name the run, and lets it be."""
-    return patch("lambdas.core.schedules.ended._is_due", lambda schedule, task: False)
+def end_of_a_run_not_matched_to_its_schedule():
+    """The follow-up of a run finds that the schedule does not name the run, and does nothing."""
+    return patch("duetime.core.schedules.run_ended._is_due", lambda schedule, task: False)
 
 
 @mutant
-def overlap_not_written_down():
-    from lambdas.core.schedules.decisions import Start
+def overlap_not_recorded():
+    from duetime.core.schedules.start_decisions import Start
 
     def hasty(candidate, schedule, tasks):
         return Start()
 
-    return patch("lambdas.core.schedules.overlap.Candidate.decide", hasty)
+    return patch("duetime.core.schedules.overlap.Candidate.decide", hasty)
 
 
 @mutant
-def debts_forgotten():
-    return patch("lambdas.debts._pay", lambda ports, task: True)
+def follow_ups_forgotten():
+    return patch("duetime.engine.followups._run_follow_up", lambda ports, task: True)
 
 
 @mutant
-def fire_time_passed_over():
-    """The schedule goes on although nobody knows whether its occurrences were put."""
-    from lambdas.materialise import _Put
+def fire_time_lost_after_an_unknown_put():
+    """The schedule advances although the answer to the put of its occurrences is unknown."""
+    from duetime.engine.materialise import _Put
 
     class Sure(_Put):
         sure = property(lambda self: True, lambda self, value: None)
 
-    return patch("lambdas.materialise._Put", Sure)
+    return patch("duetime.engine.materialise._Put", Sure)
 
 
 @mutant
 def ids_drawn_at_random():
     from itertools import count
 
-    from lambdas.core.ids import new_id
+    from duetime.core.ids import new_id
 
     numbers = count(1)
 
     def anew(schedule_id, maker, fire_time):
         return new_id(fire_time, next(numbers))
 
-    return patch("lambdas.core.schedules.passes.occurrence_id", anew)
+    return patch("duetime.core.schedules.lookahead_pass.occurrence_id", anew)
 
 
 @mutant
 def old_versions_start():
-    return patch("lambdas.core.schedules.overlap.stale", lambda schedule, occurrence: None)
+    return patch("duetime.core.schedules.overlap.stale_reason", lambda schedule, occurrence: None)
 
 
 @mutant
 def missed_decided_again_and_again():
-    """What a pass that was cut off has put is skipped by the next one."""
-    return patch("lambdas.core.schedules.ahead.missed", lambda schedule, now: [])
+    """A pass skips the occurrences that an interrupted pass has put."""
+    return patch("duetime.core.schedules.lookahead.missed", lambda schedule, now: [])
 
 
-# Runs that come late.
+# Late runs.
 
 
 @mutant
 def misfires_not_decided_at_the_start():
-    return patch("lambdas.core.schedules.overlap.judge", lambda *args: None)
+    return patch("duetime.core.schedules.overlap.decide_late_run", lambda *args: None)
 
 
 @mutant
 @contextmanager
 def run_once_decided_again_and_again() -> Iterator[None]:
-    """Every late run that comes after the decision takes itself for the latest."""
-    from lambdas import materialise
-    from lambdas.core.schedules import late
+    """Every late run after the decision counts as the latest."""
+    from duetime.core.schedules import late_runs as late
+    from duetime.engine import materialise
 
     release = materialise._release
 
     def forgetful(schedule, *args):
-        return late.judge(replace(schedule, settled_until=0), *args)
+        return late.decide_late_run(replace(schedule, settled_until=0), *args)
 
     def lenient(ports, passes, now):
         for done in passes:
@@ -409,7 +416,7 @@ def run_once_decided_again_and_again() -> Iterator[None]:
         return release(ports, passes, now)
 
     with (
-        patch("lambdas.core.schedules.overlap.judge", forgetful),
+        patch("duetime.core.schedules.overlap.decide_late_run", forgetful),
         patch.object(materialise, "_release", lenient),
     ):
         yield
@@ -417,20 +424,20 @@ def run_once_decided_again_and_again() -> Iterator[None]:
 
 @mutant
 def late_runs_start_before_their_turn():
-    from lambdas.core.schedules import late
-    from lambdas.core.schedules.decisions import Park
+    from duetime.core.schedules import late_runs as late
+    from duetime.core.schedules.start_decisions import Park
 
     def hasty(*args):
-        judged = late.judge(*args)
+        judged = late.decide_late_run(*args)
         return None if judged == Park() else judged
 
-    return patch("lambdas.core.schedules.overlap.judge", hasty)
+    return patch("duetime.core.schedules.overlap.decide_late_run", hasty)
 
 
 @mutant
 @aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["allow"], MISFIRES=["run_all"])
 def late_runs_start_without_a_pace():
-    return patch("lambdas.core.schedules.late._wait_for_start", lambda *args: None)
+    return patch("duetime.core.schedules.late_runs._wait_for_start", lambda *args: None)
 
 
 @mutant
@@ -438,13 +445,13 @@ def runs_outside_the_rule_dropped():
     def ordinary(schedule, task_id, occurrence):
         return any(span.running == task_id for span in schedule.spans)
 
-    return patch("lambdas.core.schedules.overlap._is_protected", ordinary)
+    return patch("duetime.core.schedules.overlap._is_protected", ordinary)
 
 
 @mutant
 @aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip"], MISFIRES=["run_all", "run_once"])
 def late_runs_taken_for_overlapping():
-    from lambdas.core.schedules import overlap
+    from duetime.core.schedules import overlap
 
     def hasty(candidate, schedule):
         return overlap._is_protected(schedule, candidate.task_id, candidate.occurrence)
@@ -462,19 +469,19 @@ def late_runs_taken_for_overlapping():
     GRACES=[0],
 )
 def late_runs_keep_their_messages():
-    """One that was let in, and lost its place before its lease, starts all the same."""
-    return patch("lambdas.executor.gate.Gate._revoke", lambda *args: True)
+    """A run that the gate admitted, and that lost its turn before its lease, still starts."""
+    return patch("duetime.executor.overlap_gate.OverlapGate._revoke", lambda *args: True)
 
 
 @mutant
 @aimed(SCHEDULES=[2], RULES=["rate"], OVERLAPS=["skip", "queue"], MISFIRES=["run_all"])
 @contextmanager
 def ends_of_late_runs_not_noticed() -> Iterator[None]:
-    from lambdas.core.schedules.passes import Pass
-    from lambdas.core.schedules.schedule import Span
+    from duetime.core.schedules.lookahead_pass import LookaheadPass
+    from duetime.core.schedules.schedule import Span
 
     with (
-        patch.object(Pass, "is_over", lambda done, task_id: False),
-        patch.object(Span, "freed", lambda span, ended, now: span),
+        patch.object(LookaheadPass, "is_over", lambda done, task_id: False),
+        patch.object(Span, "without_run", lambda span, ended, now: span),
     ):
         yield

@@ -1,26 +1,26 @@
-"""The lanes as SQS would be on a bad day: at least once, in any order, late, or not at all."""
+"""Simulated SQS: messages come at least once, in any order, late, or not at all."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lambdas.core.delivery import Delivery, Message, dead_letter_delays
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth
-from lambdas.core.times import MINUTE, SECOND, Millis
-from tests.simulation.calls import answered, called
-from tests.simulation.engine import Engine, Process
+from duetime.core.delivery import Delivery, Message, dead_letter_delays
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth
+from duetime.core.times import MINUTE, SECOND, Millis
+from tests.simulation.engine import Engine
 from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
+from tests.simulation.network import Network
 
 VISIBILITY: Millis = 15 * MINUTE
-MAX_RECEIVES = 5  # a deployment has 10; this is a little harsher, and quicker
+MAX_RECEIVES = 5  # a deployment has 10; fewer is harsher, and quicker
 AHEAD: Millis = SECOND
-STUCK = 1_000_000  # messages that a count shows which is wrong
+STUCK_DEPTH = 1_000_000  # messages that the wrong count of a stuck lane adds
 
 
 @dataclass(slots=True)
 class Held:
-    """A message as the queue keeps it."""
+    """A message in the queue."""
 
     message_id: str
     delivery: Delivery
@@ -40,7 +40,7 @@ class SimulatedSqs:
         self.dead_letters: list[Held] = []
         self.on_sent: Callable[[Millis], object] = lambda at: None
 
-    # what the queue does
+    # the queue
 
     def put(self, delivery: Delivery, delay: Millis) -> None:
         engine, faults = self._engine, self._faults
@@ -80,7 +80,7 @@ class SimulatedSqs:
         self._lanes[lane].clear()
 
     def redrive(self, held: Held, *, copies: int = 1) -> None:
-        """As the console does it: enqueued anew, with the same body."""
+        """Enqueues the same body again, as the SQS console does."""
         self.dead_letters.remove(held)
         self._monitor.redriven(held.delivery)
         for _ in range(copies):
@@ -98,7 +98,7 @@ class SimulatedSqs:
         now = self._engine.now
         ready = sum(1 for m in self._lanes[lane].values() if m.visible_at <= now)
         if lane is self._faults.stuck:
-            ready += STUCK
+            ready += STUCK_DEPTH
         return Depth(ready=ready, delayed=len(self._lanes[lane]) - ready, in_flight=0)
 
     @property
@@ -114,7 +114,7 @@ class SimulatedSqs:
         self.on_sent(visible_at)
 
     def _may_go_out(self, held: Held) -> bool:
-        """A message that was received too often goes to the dead letters instead."""
+        """Moves a message that was received too often to the dead-letter queue."""
         if held.receives < MAX_RECEIVES:
             return True
         del self._lanes[held.delivery.lane][held.message_id]
@@ -146,47 +146,44 @@ class SimulatedSqs:
 class SimulatedLanes:
     """The LaneQueue of one process: every call can fail in every way."""
 
-    def __init__(
-        self, sqs: SimulatedSqs, process: Process, faults: Faults, monitor: Monitor
-    ) -> None:
+    def __init__(self, sqs: SimulatedSqs, network: Network, monitor: Monitor) -> None:
         self._sqs = sqs
-        self._process = process
-        self._faults = faults
+        self._network = network
+        self._process = network.process
+        self._faults = network.faults
         self._monitor = monitor
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        return called(self._process, self._faults, lambda: self._send_each(deliveries, now))
+        return self._network.carry(lambda: self._send_each(deliveries, now))
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return self._call(lambda: self._sqs.take(lane, limit))
+        return self._network.call(lambda: self._sqs.take(lane, limit))
 
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("deletes", message.delivery.task_id, message.receipt)
-        self._call(lambda: [self._sqs.remove(message) for message in messages])
+        self._network.call(lambda: [self._sqs.remove(message) for message in messages])
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._process.note("hands back", message.delivery.task_id, message.receipt, delay)
-        self._call(lambda: self._sqs.hide(message, delay))
+        self._network.call(lambda: self._sqs.hide(message, delay))
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
-        self._call(lambda: [self._sqs.hide(message, span) for message in messages])
+        self._network.call(lambda: [self._sqs.hide(message, span) for message in messages])
 
     def bury(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("buries", message.delivery.task_id, message.receipt)
         spans = dead_letter_delays(messages)
-        self._call(lambda: [self._sqs.hide(m, s) for m, s in zip(messages, spans, strict=True)])
+        self._network.call(
+            lambda: [self._sqs.hide(m, s) for m, s in zip(messages, spans, strict=True)]
+        )
 
     def depth(self, lane: Lane) -> Depth:
-        return self._call(lambda: self._sqs.depth(lane))
-
-    def _call(self, act):
-        process, faults = self._process, self._faults
-        return called(process, faults, lambda: answered(process, faults, act))
+        return self._network.call(lambda: self._sqs.depth(lane))
 
     def _send_each(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        """As SendMessageBatch: some entries fail, or the whole call does, made or not made."""
+        """Sends like SendMessageBatch: single entries fail, or the whole call, made or not."""
         engine, faults = self._process.engine, self._faults
         throttled = engine.chance(faults.unanswered)
         answer_lost = engine.chance(faults.answer_lost)

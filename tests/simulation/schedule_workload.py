@@ -1,22 +1,22 @@
-"""Schedules in the simulated world: what users ask of them, and the relay that pays debts."""
+"""The events of schedules in a simulation: requests of users, and the relay."""
 
 from typing import Any
 
-from lambdas.api.http import Response
-from lambdas.core.errors import Unavailable
-from lambdas.core.events import StatusChange
-from lambdas.core.lanes import Lane
-from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
-from lambdas.debts import follow_up
+from duetime.api.http import Response
+from duetime.core.errors import Unavailable
+from duetime.core.events import StatusChange
+from duetime.core.lanes import Lane
+from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
+from duetime.engine.followups import run_follow_ups_after
 from tests.simulation.actors import HANDLER
 from tests.simulation.engine import Process
-from tests.simulation.plans import RECURRING
+from tests.simulation.handler_plans import RECURRING
 from tests.simulation.world import World
 
-PATIENCE: Millis = 30 * SECOND
+CLIENT_RETRY: Millis = 30 * SECOND  # after which a client without an answer repeats its request
 LONGEST_FREEZE: Millis = 6 * MINUTE
-CALM: Millis = 12 * MINUTE  # that schedules go on for when nothing fails any more
-# What is drawn; a mutant may ask for less of it (see mutants), to be met sooner.
+CALM: Millis = 12 * MINUTE  # that schedules go on for without faults
+# The values to draw from. A mutant may limit them (see `mutants.aimed`), to be caught sooner.
 SCHEDULES = [0, 0, 1, 2]
 RULES = ["rate", "rate", "cron", "delay", "delay"]
 OVERLAPS = ["allow", "skip", "queue", "cancel"]
@@ -25,19 +25,19 @@ GRACES = [0, 60, 200]
 ACTS = ["pause", "resume", "resume", "change", "change", "trigger", "trigger", "backfill"]
 
 
-class Recurring:
+class ScheduleWorkload:
     def __init__(self, world: World, schedules: int) -> None:
         self._world = world
         self._engine = world.engine
         self._random = world.engine.random
-        self._laws = world.monitor.schedules
+        self._invariants = world.monitor.schedules
         self.wanted = schedules
         self.ids: dict[int, str] = {}
         self.given_up: set[int] = set()
         self._stopped: set[str] = set()
-        self._laws.on_end = self._relay
+        self._invariants.on_end = self._relay
         idle = world.faults.idle
-        self._laws.backed_up_until = world.engine.now + idle[1] if idle else 0
+        self._invariants.backed_up_until = world.engine.now + idle[1] if idle else 0
 
     def begin(self) -> None:
         lasts = self._world.faults.lasts
@@ -49,11 +49,11 @@ class Recurring:
 
     @property
     def over(self) -> bool:
-        """All are stopped, and whatever follows from their runs has been done."""
+        """Whether all schedules are stopped, and all follow-ups of their runs are done."""
         return (
             len(self.ids) + len(self.given_up) == self.wanted
             and self._stopped.issuperset(self.ids.values())
-            and not any(task.owes for task in self._world.monitor.tasks.values())
+            and not any(task.has_follow_up for task in self._world.monitor.tasks.values())
         )
 
     # users
@@ -71,10 +71,10 @@ class Recurring:
 
         path, key = "/v1/schedules", f"schedule-{number}"
         self._world.request("POST", path, body, answered, {"idempotency-key": key})
-        self._engine.after(PATIENCE, lambda: self._create(number, body))
+        self._engine.after(CLIENT_RETRY, lambda: self._create(number, body))
 
     def _use(self, schedule_id: str, body: dict[str, Any]) -> None:
-        """Now and then somebody changes his mind, at worst right after the last time."""
+        """Schedules a few random requests of a user, some of them right after another."""
         left = max(self._world.faults.lasts - self._world.age, 0)
         for _ in range(self._random.choice([0, 0, 1, 2, 4])):
             at, act = self._random.randint(0, left), self._random.choice(ACTS)
@@ -83,7 +83,7 @@ class Recurring:
                 again = at + self._random.choice([1, 500, 5 * SECOND])
                 self._engine.after(again, lambda: self._act(schedule_id, body, "resume"))
         if self._engine.chance(0.05):
-            # Not while a client may still repeat its request: that would bring it back.
+            # Not while a client may still repeat its request: that would create it again.
             wait = max(self._random.randint(0, left), LONGEST_FREEZE)
             self._engine.after(wait, lambda: self._delete(schedule_id))
 
@@ -108,22 +108,22 @@ class Recurring:
         def answered(answer: Response) -> None:
             if answer.status in (204, 404):
                 self._stopped.add(schedule_id)
-                self._laws.deleted.add(schedule_id)
+                self._invariants.deleted.add(schedule_id)
 
         if schedule_id not in self._stopped:
-            self._laws.leaving.add(schedule_id)
+            self._invariants.leaving.add(schedule_id)
             self._world.request("DELETE", f"/v1/schedules/{schedule_id}", None, answered)
-            self._engine.after(PATIENCE, lambda: self._delete(schedule_id))
+            self._engine.after(CLIENT_RETRY, lambda: self._delete(schedule_id))
 
     def _stop_all(self) -> None:
         for schedule_id in self.ids.values():
-            self._laws.still_goes_on(schedule_id)
+            self._invariants.still_goes_on(schedule_id)
             self._stop(schedule_id)
         if len(self.ids) + len(self.given_up) < self.wanted:  # a client still waits for an answer
             self._engine.after(MINUTE, self._stop_all)
 
     def _stop(self, schedule_id: str) -> None:
-        """A finished one answers 409, a deleted one 404."""
+        """Pauses the schedule. A finished one answers 409, a deleted one 404."""
 
         def answered(answer: Response) -> None:
             if answer.status in (200, 404, 409):
@@ -131,7 +131,7 @@ class Recurring:
 
         if schedule_id not in self._stopped:
             self._world.request("POST", f"/v1/schedules/{schedule_id}/pause", None, answered)
-            self._engine.after(PATIENCE, lambda: self._stop(schedule_id))
+            self._engine.after(CLIENT_RETRY, lambda: self._stop(schedule_id))
 
     def _body(self) -> dict[str, Any]:
         random = self._random
@@ -169,7 +169,7 @@ class Recurring:
     # the relay
 
     def _relay(self, change: StatusChange) -> None:
-        """As the stream calls it: soon, sometimes twice, sometimes never."""
+        """Starts the relay as the stream does: soon, sometimes twice, sometimes never."""
         engine, faults = self._engine, self._world.faults
         if engine.chance(faults.relay_lost):
             return
@@ -179,7 +179,7 @@ class Recurring:
 
     def _follow_up(self, process: Process, change: StatusChange) -> None:
         try:
-            follow_up(self._world.ports(process)[0], [change])
+            run_follow_ups_after(self._world.ports(process)[0], [change])
         except Unavailable as error:
             process.note("follow-up failed", str(error))
         else:

@@ -1,8 +1,8 @@
-"""What happened, told so that a failed seed can be read."""
+"""The trace of a simulation, for reading a failed seed."""
 
 from collections.abc import Iterator
 
-from lambdas.core.times import SECOND, Millis
+from duetime.core.times import SECOND, Millis
 
 
 class Trace:
@@ -14,7 +14,8 @@ class Trace:
         self._lines.append((at, who, what, details))
 
     def about(self, task_id: str | None) -> Iterator[str]:
-        """The lines that name a task, and those of the processes that had to do with it."""
+        """Returns the lines that name a task, and the lines without details of the processes that
+        dealt with it."""
         concerned = {who for _, who, _, details in self._lines if _names(task_id, details)}
         for at, who, what, details in self._lines:
             if task_id is None or _names(task_id, details) or (who in concerned and not details):

@@ -1,4 +1,4 @@
-"""One seed: a world lives through its faults, comes to rest, and is judged."""
+"""One seed: a world goes through its faults and comes to rest, and the result is checked."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.task import Task
-from lambdas.core.times import HOUR, MINUTE, Millis
+from duetime.core.lifecycle import Status
+from duetime.core.task import Task
+from duetime.core.times import HOUR, MINUTE, Millis
 from tests.simulation.monitor import Violation
-from tests.simulation.recurring import CALM
-from tests.simulation.story import Story
+from tests.simulation.schedule_workload import CALM
+from tests.simulation.workload import Workload
 from tests.simulation.world import World
 
-SETTLED_WITHIN: Millis = HOUR  # after the faults have stopped, every task has ended
-BACKFILL_GOES_ON: Millis = 20 * MINUTE  # in which a backfill, run by run, gets one further at least
-REDRIVEN_WITHIN: Millis = 20 * MINUTE  # and every dead one that was redriven, again
-OLD_ENOUGH: Millis = 2 * MINUTE  # for a letter, to be known as redriven when it comes back
+SETTLED_WITHIN: Millis = HOUR  # after the faults, until every task has ended
+BACKFILL_GOES_ON: Millis = 20 * MINUTE  # until the next run of a backfill in order has ended
+REDRIVEN_WITHIN: Millis = 20 * MINUTE  # after a redrive, until every redriven task has ended
+LETTER_AGE: Millis = 2 * MINUTE  # at which a dead letter that comes back counts as redriven
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +31,15 @@ class Report:
 
 
 def simulate(seed: int, tasks: int = 50) -> Report:
-    """Play a seed; a violation is part of the report, anything else that is raised is a bug."""
+    """Simulates a seed. A violation is part of the report; any other exception is a bug."""
     world = World(seed)
     violation, about = None, None
     try:
         crowd = world.engine.random.choice([1_000, 3])
         few = world.engine.random.choice([500, 12, 0])
         batch = world.engine.scanner_random.choice([100, 100, 1])
-        told = patch("lambdas.api.sending.log", world.monitor)
-        with _quietly(), _crowded_at(crowd), _small_up_to(few), _taken_together(batch), told:
+        log = patch("duetime.engine.enqueue.log", world.monitor)
+        with _without_logs(), _backed_up_at(crowd), _small_up_to(few), _in_batches_of(batch), log:
             Trial(world, tasks).run()
     except Violation as error:
         violation, about = str(error), error.task_id
@@ -60,24 +60,24 @@ class Trial:
         self._world = world
         self._engine = world.engine
         self._monitor = world.monitor
-        self._story = Story(world, tasks)
+        self._workload = Workload(world, tasks)
 
     def run(self) -> None:
-        self._story.begin()
+        self._workload.begin()
         bound = self._world.faults.lasts + CALM + SETTLED_WITHIN
-        self._run(bound, lambda: self._story.over, "did not end in time")
-        self._judge()
-        self._engine.run(self._engine.now + OLD_ENOUGH, lambda: False)
+        self._run(bound, lambda: self._workload.over, "did not end in time")
+        self._check()
+        self._engine.run(self._engine.now + LETTER_AGE, lambda: False)
         dead = self._redrive_all()
         revived = self._monitor.revived
         self._run(
             REDRIVEN_WITHIN,
-            lambda: self._story.over and all(revived[task.token] for task in dead),
+            lambda: self._workload.over and all(revived[task.token] for task in dead),
             "did not end in time after its redrive",
         )
-        self._judge_redrive(dead)
+        self._check_redrive(dead)
 
-    def _run(self, span: Millis, done: Callable[[], bool], reproach: str) -> None:
+    def _run(self, span: Millis, done: Callable[[], bool], complaint: str) -> None:
         until, ran = self._engine.now + span, -1
         ended = self._play(until, done)
         while not ended and self._backfilled() > ran:
@@ -87,59 +87,59 @@ class Trial:
             raise violation
         if not ended:
             late = next((t for t in self._monitor.tasks.values() if not t.status.finished), None)
-            owing = next((t for t in self._monitor.tasks.values() if t.owes), None)
-            if late is None and owing is not None:
-                raise Violation(f"it owes: {reproach}", owing.id)
+            ended = next((t for t in self._monitor.tasks.values() if t.has_follow_up), None)
+            if late is None and ended is not None:
+                raise Violation(f"follow-up: {complaint}", ended.id)
             if late is None:
-                raise Violation(f"{reproach}: messages are left, or a client waits")
-            raise Violation(f"{late.status}: {reproach}", late.id)
+                raise Violation(f"{complaint}: messages are left, or a client has no answer")
+            raise Violation(f"{late.status}: {complaint}", late.id)
 
     def _play(self, until: Millis, done: Callable[[], bool]) -> bool:
         return self._engine.run(until, lambda: bool(self._monitor.failures) or done())
 
     def _backfilled(self) -> int:
-        """How many tasks have ended, if one schedule at least still runs some one after another:
-        that may take hours."""
-        schedules = self._monitor.schedules.standing.values()
+        """Returns how many tasks have ended, or -1 if no schedule runs a backfill in order, which
+        may take hours."""
+        schedules = self._monitor.schedules.current.values()
         if not any(span.serial for schedule in schedules for span in schedule.spans):
             return -1
         return sum(task.status.finished for task in self._monitor.tasks.values())
 
-    def _judge(self) -> None:
-        accepted, tasks = self._story.accepted, self._monitor.tasks
+    def _check(self) -> None:
+        accepted, tasks = self._workload.accepted, self._monitor.tasks
         submitted = [task for task in tasks.values() if task.spec.occurrence is None]
-        if not len(accepted) <= len(submitted) <= self._story.tasks:
-            raise Violation(f"{len(submitted)} tasks of {self._story.tasks} requests")
+        if not len(accepted) <= len(submitted) <= self._workload.tasks:
+            raise Violation(f"{len(submitted)} tasks of {self._workload.tasks} requests")
         for key, task_id in accepted.items():
             if task_id not in tasks:
                 raise Violation(f"{key} was accepted and is lost", task_id)
         for task in tasks.values():
             ended = [a.number for a in self._world.attempts(task.id) if a.outcome is not None]
             if ended != list(range(1, task.attempt + 1)):
-                raise Violation(f"of {task.attempt} attempts {ended} are told", task.id)
-        self._judge_schedules()
+                raise Violation(f"of {task.attempt} attempts only {ended} are listed", task.id)
+        self._check_schedules()
         for task in self._dead():
             if task.spec.occurrence:  # a copy of its message is deleted when it has to wait
                 continue
-            if task.token not in self._monitor.gone and task.token not in self._lettered():
+            if task.token not in self._monitor.gone and task.token not in self._tokens_of_letters():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)
 
-    def _judge_schedules(self) -> None:
-        self._monitor.schedules.judge(self._world.schedules)
+    def _check_schedules(self) -> None:
+        self._monitor.schedules.check(self._world.schedules)
         for violation in self._monitor.failures:
             raise violation
 
     def _redrive_all(self) -> list[Task]:
-        """Every dead task gets one more life: from its letters, or without one over the API."""
-        dead, lettered = self._dead(), self._lettered()
+        """Redrives every dead task: by its dead letters, or over the API if it has none."""
+        dead, letters = self._dead(), self._tokens_of_letters()
         for letter in list(self._world.sqs.dead_letters):
             self._world.sqs.redrive(letter, copies=self._engine.random.choice([1, 2]))
         for task in dead:
-            if task.token not in lettered:
-                self._story.ask_for_revival(task.id)
+            if task.token not in letters:
+                self._workload.ask_for_revival(task.id)
         return dead
 
-    def _judge_redrive(self, dead: list[Task]) -> None:
+    def _check_redrive(self, dead: list[Task]) -> None:
         for task in dead:
             lives = self._monitor.revived[task.token]
             if lives != 1:
@@ -148,13 +148,13 @@ class Trial:
     def _dead(self) -> list[Task]:
         return [t for t in self._monitor.tasks.values() if t.status is Status.DEAD]
 
-    def _lettered(self) -> set[str]:
+    def _tokens_of_letters(self) -> set[str]:
         return {letter.delivery.token for letter in self._world.sqs.dead_letters}
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """The roles log every fault; here they are what is wanted."""
+def _without_logs() -> Iterator[None]:
+    """Disables logging: the roles log every fault."""
     logging.disable(logging.CRITICAL)
     try:
         yield
@@ -162,16 +162,16 @@ def _quietly() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def _crowded_at(ready: int):
-    """A lane of few messages counts as backed up, so that few tasks make a backlog."""
-    return patch("lambdas.scanner.dispatch.BACKED_UP", ready)
+def _backed_up_at(ready: int):
+    """Counts a lane of few messages as backed up, so that few tasks make a backlog."""
+    return patch("duetime.scanner.dispatch.BACKED_UP", ready)
 
 
-def _taken_together(wakes: int):
-    """Few tasks make many batches, so that ticks run out of time between them."""
-    return patch("lambdas.scanner.scanner.BATCH", wakes)
+def _in_batches_of(wakes: int):
+    """Makes small batches, so that ticks run out of time between them."""
+    return patch("duetime.scanner.scanner.BATCH", wakes)
 
 
 def _small_up_to(wakes: int):
-    """Few tasks make a big index, so that ticks read it both ways."""
-    return patch("lambdas.scanner.index.FEW", wakes)
+    """Counts an index of few wakes as big, so that ticks read it both ways."""
+    return patch("duetime.scanner.wake_reader.SMALL_INDEX", wakes)

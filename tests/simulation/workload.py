@@ -1,26 +1,26 @@
-"""What happens in a world: clients submit and cancel, ticks come or do not, executors live and
+"""The events of a simulation: clients submit and cancel, ticks run or fail to, executors start and
 die, operators purge and redrive."""
 
 from dataclasses import replace
 from typing import Any
 
-from lambdas.api.http import Response
-from lambdas.core.errors import Unavailable
-from lambdas.core.lanes import Lane
-from lambdas.core.lifecycle import Status
-from lambdas.core.ports import Chain
-from lambdas.core.times import MINUTE, SECOND, Millis, rfc3339
-from tests.simulation import plans, recurring
-from tests.simulation.actors import HANDLER, ExecutorLife, ScannerSettings, Slice, scan
+from duetime.api.http import Response
+from duetime.core.errors import Unavailable
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.ports import Chain
+from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
+from tests.simulation import handler_plans, schedule_workload
+from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
-from tests.simulation.recurring import Recurring
+from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.world import World
 
-PATIENCE: Millis = 30 * SECOND  # of a client that waits for an answer
+CLIENT_RETRY: Millis = 30 * SECOND  # after which a client without an answer repeats its request
 
 
-class Story:
+class Workload:
     def __init__(self, world: World, tasks: int) -> None:
         self._world = world
         self._engine = world.engine
@@ -38,8 +38,8 @@ class Story:
         )
         self._followers: list[tuple[Slice, Process]] = []
         self._executors: list[Process] = []
-        schedules = self._engine.random.choice(recurring.SCHEDULES)
-        self.recurring = Recurring(world, 0 if self._faults.stuck else schedules)
+        schedules = self._engine.random.choice(schedule_workload.SCHEDULES)
+        self.recurring = ScheduleWorkload(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
         self.accepted: dict[str, str] = {}  # key → task id
@@ -65,7 +65,7 @@ class Story:
 
     @property
     def over(self) -> bool:
-        """Everybody has an answer, every task has ended, nothing is left in the lanes."""
+        """Whether every client has an answer, every task has ended and the lanes are empty."""
         return (
             self._faults.over_at is not None
             and len(self.accepted.keys() | self.given_up) == self.tasks
@@ -81,7 +81,7 @@ class Story:
     # clients
 
     def _submit(self, body: dict[str, Any]) -> None:
-        """A client repeats its request, with its key, until it is told of the task."""
+        """Submits a task. The client repeats its request, with its key, until it has an answer."""
         key = body["idempotency_key"]
         if key in self.accepted or key in self.given_up:
             return
@@ -90,18 +90,18 @@ class Story:
             if answer.status in (200, 201) and key not in self.accepted:
                 self.accepted[key] = answer.body["id"]
                 self._perhaps_cancel(answer.body["id"], within=300)
-            elif answer.status == 422:  # it took so long that the task would have expired
+            elif answer.status == 422:  # so late that the task has expired
                 self.given_up.add(key)
 
         self._world.request("POST", "/v1/tasks", body, answered)
-        self._engine.after(PATIENCE, lambda: self._submit(body))
+        self._engine.after(CLIENT_RETRY, lambda: self._submit(body))
 
     def _body(self, number: int) -> dict[str, Any]:
         random = self._engine.random
         attempts = random.randint(1, 4)
         body: dict[str, Any] = {
             "target": {"type": "python", "handler": HANDLER},
-            "payload": plans.drawn(random, attempts),
+            "payload": handler_plans.draw_plan(random, attempts),
             "delay": random.choice([0, 0, random.randint(0, 200), random.randint(240, 900)]),
             "priority": random.choice(list(Lane)),
             "timeout": random.choice([5, 20, 60, 200, 500]),
@@ -129,9 +129,8 @@ class Story:
         if engine.chance(faults.tick_missed):
             return
         for _ in range(2 if engine.chance(faults.tick_doubled) else 1):
-            slices = engine.random.randint(
-                1, self._world.shards
-            )  # somebody changes it all the time
+            # An operator changes the number of slices all the time.
+            slices = engine.random.randint(1, self._world.shards)
             for number in range(slices):
                 delay = engine.between(0, 20) if engine.chance(faults.slow) else 0
                 self._start_tick(Slice(number, slices), delay)
@@ -159,7 +158,7 @@ class Story:
             self._follow(process, replace(part, continues=report.chain))
 
     def _follow(self, process: Process, part: Slice) -> None:
-        """As a function starts itself again: after a moment, twice, or not at all."""
+        """Starts the next tick of a chain, as a function does: soon, twice, or not at all."""
         engine, faults = self._engine, self._faults
         process.note("tick unfinished", part.continues)
         if engine.chance(faults.follower_lost):
@@ -169,8 +168,8 @@ class Story:
             self._followers.append((part, follower))
 
     def _at_work(self, chain: Chain | None, part: Slice) -> bool:
-        """Whether a tick that loads this state finds the next tick of a chain alive and well, and
-        within the time that was expected of it: a chain that is slower may be joined."""
+        """Returns whether the next tick of this chain is healthy and within its expected time. A
+        slower chain may be joined."""
         if chain is None or chain.slices != part.slices or chain.id == part.continues:
             return False
         if chain.until <= self._engine.now + self._faults.skew:
@@ -184,9 +183,10 @@ class Story:
 
     def _executor(self, delay: Millis = 0) -> None:
         def main(process: Process) -> None:
-            life = ExecutorLife(process, self._world.ports(process)[0], self._sqs, self._monitor)
-            life.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
-            life.live()
+            ports = self._world.ports(process)[0]
+            executor = ExecutorProcess(process, ports, self._sqs, self._monitor)
+            executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
+            executor.run()
 
         process = self._world.process("executor", main, delay + self._idle_for())
         self._executors.append(process)
@@ -211,7 +211,7 @@ class Story:
         for process in self._executors:
             process.nudge(at)
 
-    # operators, in the middle of it all
+    # operators
 
     def _redrive_some(self) -> None:
         for letter in list(self._sqs.dead_letters):

@@ -1,20 +1,22 @@
-"""One simulated world: its time, its table, its queues, its faults, and who lives in it."""
+"""One simulated world: its time, table, queues, faults and processes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.api.http import Response
-from lambdas.core.ports import Ports, SliceState
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.ports import ScheduleStore
-from lambdas.core.task import Attempt
-from lambdas.core.times import Millis
-from lambdas.core.wakes import minute_of
+from duetime.api.http import Response
+from duetime.core.ports import Ports, SliceState
+from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.task import Attempt
+from duetime.core.times import Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import minute_of
+from duetime.sqlite.task_store import SqliteTaskStore
+from tests.factories import SeededRandom
 from tests.simulation import faults
 from tests.simulation.actors import call_api
-from tests.simulation.engine import Dice, Engine, Process, SkewedClock
+from tests.simulation.engine import Engine, Process, SkewedClock
 from tests.simulation.monitor import Monitor
+from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
@@ -25,12 +27,12 @@ NO_HEADERS: Mapping[str, str] = {}
 class World:
     def __init__(self, seed: int) -> None:
         self.engine = engine = Engine(seed)
-        self.faults = faults.drawn(engine.random, engine.scanner_random)
+        self.faults = faults.draw_faults(engine.random, engine.scanner_random)
         self.monitor = Monitor(engine, self.faults)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
-        self._rows = EmbeddedStore(None)
-        self._dice = Dice(engine.random)
+        self._rows = SqliteTaskStore(None)
+        self._chance = SeededRandom(engine.random)
         self._processes: list[Process] = []
         for number in range(self.shards):
             self._rows.save(number, _from_here(engine.now, self.shards))
@@ -53,15 +55,17 @@ class World:
         return process
 
     def ports(self, process: Process) -> tuple[Ports, SimulatedStore]:
-        store = SimulatedStore(self._rows, process, self.faults, self.monitor, self.shards)
-        rows = self._rows.schedules(process.clock)
+        network = Network(process, self.faults)
+        store = SimulatedStore(self._rows, network, self.monitor, self.shards)
         ports = Ports(
             store=store,
-            schedules=SimulatedSchedules(rows, process, self.faults, self.monitor),
-            lanes=SimulatedLanes(self.sqs, process, self.faults, self.monitor),
-            rules=Rules(shards=self.shards),
+            schedules=SimulatedSchedules(
+                self._rows.schedules(process.clock), network, self.monitor
+            ),
+            lanes=SimulatedLanes(self.sqs, network, self.monitor),
+            wake_policy=WakePolicy(shards=self.shards),
             clock=process.clock,
-            chance=self._dice,
+            chance=self._chance,
         )
         return ports, store
 
@@ -70,7 +74,7 @@ class World:
         return self._rows.schedules(SkewedClock(self.engine, 0))
 
     def attempts(self, task_id: str) -> list[Attempt]:
-        """As the API tells them: the rows, and what the task itself still holds."""
+        """Returns the attempts as the API does: the rows, and those that the task itself holds."""
         task = self.monitor.tasks[task_id]
         found = {a.number: a for a in self._rows.attempts(task_id)}
         found |= {a.number: a for a in (task.previous, task.current) if a is not None}
@@ -84,7 +88,7 @@ class World:
         on_answer: Callable[[Response], object] = lambda answer: None,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
-        """Each request has a process of its own, as a Lambda's has."""
+        """Makes an API request in a process of its own, as Lambda does."""
 
         def main(process: Process) -> None:
             answer = call_api(self.ports(process)[0], method, path, body, headers)
@@ -96,6 +100,6 @@ class World:
 
 
 def _from_here(now: Millis, shards: int) -> SliceState:
-    """A scanner that has long been at it; its sweep takes hours to come by."""
+    """Returns the state of a scanner that has run for a while; its next sweep is hours away."""
     minute = minute_of(now) - 5
     return SliceState(fence=1, cursors=dict.fromkeys(range(shards), minute), swept=minute - 1_200)

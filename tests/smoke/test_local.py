@@ -42,7 +42,7 @@ def test_tasks_run_on_time_and_ctrl_c_drains(tmp_path: Path, port: int):
     assert "Traceback" not in said
 
 
-def test_killed_in_the_middle_nothing_is_lost(tmp_path: Path, port: int):
+def test_runner_killed_in_the_middle_loses_no_task(tmp_path: Path, port: int):
     data = tmp_path / "data"
     with running(data, port) as runner:
         due = time.time() + 1
@@ -66,7 +66,7 @@ def test_killed_in_the_middle_nothing_is_lost(tmp_path: Path, port: int):
     assert code == 0, said
 
 
-def test_what_stands_in_the_way_is_said_plainly(tmp_path: Path, port: int):
+def test_a_start_that_fails_is_explained_in_one_line(tmp_path: Path, port: int):
     with running(tmp_path / "data", port):
         same_port = Runner(tmp_path / "other", port)
         same_data = Runner(tmp_path / "data", free_port())

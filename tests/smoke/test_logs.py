@@ -1,4 +1,4 @@
-"""What `duetime local` prints off a terminal and on one, with handlers that print and log."""
+"""The output of `duetime local` with and without a terminal, with handlers that print and log."""
 
 import fcntl
 import json
@@ -64,7 +64,7 @@ def port() -> int:
 def command(tmp_path: Path, port: int) -> list[str]:
     (tmp_path / "shop.py").write_text(HANDLERS)
     words = f"local --memory --no-demo --port {port} --handlers {tmp_path / 'shop.py'}"
-    return [sys.executable, "-m", "duetime.cli", *words.split()]
+    return [sys.executable, "-m", "duetime", *words.split()]
 
 
 def run_each(port: int) -> dict[str, str]:
@@ -190,7 +190,7 @@ class Terminal:
         os.kill(self._child, signal.SIGINT)
 
     def read(self) -> str:
-        """All that it shows until the runner has ended."""
+        """Returns everything shown until the runner has ended."""
         shown, give_up = b"", time.monotonic() + PATIENCE
         while time.monotonic() < give_up:
             if not select.select([self._screen], [], [], 1)[0]:
@@ -220,7 +220,7 @@ def test_on_a_terminal_lines_fit_and_prints_are_left_alone(command: list[str], p
         ["SUCCEEDED", "apart"],
         ["DEAD", "broken"],
     ]
-    assert lines.index("Ctrl-C stops it. What happens:") < lines.index(events[0])
+    assert lines.index("Press Ctrl-C to stop. Events:") < lines.index(events[0])
     assert max(len(line) for line in events) <= 80
     assert NOT_WRAPPED in plain
     assert "Stopped." in lines

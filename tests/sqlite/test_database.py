@@ -1,4 +1,4 @@
-"""Commits are grouped: many writers share one, and none suffers for another."""
+"""Group commit: many writers share one, and none fails because of another."""
 
 import sqlite3
 import threading
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from duetime.embedded import database as module
-from duetime.embedded.database import GROUP_LIMIT, Database, _Entry
-from duetime.embedded.schema import FORMAT
-from lambdas.core.errors import DuetimeError, Unavailable
+from duetime.core.errors import DuetimeError, Unavailable
+from duetime.sqlite import database as module
+from duetime.sqlite.database import GROUP_LIMIT, Database, _QueuedWrite
+from duetime.sqlite.schema import FORMAT
 
 
 class Watched(Database):
-    """Counts commits and rollbacks; its first writer can be held up while others queue."""
+    """Counts commits and rollbacks; its first writer can be delayed while others queue."""
 
     def __init__(self, path: Path | None) -> None:
         self.commits = self.rollbacks = 0
@@ -49,8 +49,8 @@ def insert(n: int):
     return action
 
 
-def all_in_one_line(database: Database, actions: list) -> list:
-    """Every action stands in line before the first of them gets its turn."""
+def all_queued(database: Database, actions: list) -> list:
+    """Every action is queued before the first of them runs."""
     outcomes: list = [None] * len(actions)
 
     def write(number: int) -> None:
@@ -60,35 +60,35 @@ def all_in_one_line(database: Database, actions: list) -> list:
             outcomes[number] = error
 
     with ThreadPoolExecutor(len(actions)) as threads:
-        with database._turn:
+        with database._write_lock:
             futures = [threads.submit(write, number) for number in range(len(actions))]
-            while len(database._line) < len(actions):
+            while len(database._queue) < len(actions):
                 threading.Event().wait(0.001)
         for future in futures:
             future.result()
     return outcomes
 
 
-def test_writers_that_stand_in_line_share_a_commit(database: Watched):
-    assert all_in_one_line(database, [insert(n) for n in range(20)]) == list(range(20))
+def test_queued_writers_share_a_commit(database: Watched):
+    assert all_queued(database, [insert(n) for n in range(20)]) == list(range(20))
     assert database.numbers() == set(range(20))
     assert database.commits == 1
 
 
-def test_a_line_longer_than_a_group_gives_everybody_their_own_answer(database: Watched):
+def test_a_queue_longer_than_a_group_gives_each_write_its_own_answer(database: Watched):
     count = 2 * GROUP_LIMIT + 7
-    assert all_in_one_line(database, [insert(n) for n in range(count)]) == list(range(count))
+    assert all_queued(database, [insert(n) for n in range(count)]) == list(range(count))
     assert database.numbers() == set(range(count))
     assert database.commits == 3
 
 
-def test_one_that_fails_does_not_harm_the_others(database: Watched):
+def test_a_write_that_fails_does_not_fail_the_others(database: Watched):
     def half(connection: sqlite3.Connection) -> None:
         insert(100)(connection)
         raise ZeroDivisionError
 
     actions = [insert(1), half, insert(2), insert(1), insert(3)]
-    outcomes = all_in_one_line(database, actions)
+    outcomes = all_queued(database, actions)
 
     failed = [o for o in outcomes if isinstance(o, Exception)]
     assert sorted(type(error).__name__ for error in failed) == [
@@ -114,10 +114,10 @@ class FullDisk:
         return self._connection.execute(sql, *values)
 
 
-def test_a_commit_that_fails_is_nobodys_write(database: Watched):
+def test_a_commit_that_fails_fails_every_write_of_its_group(database: Watched):
     connection = database._writer
     database._writer = FullDisk(connection)
-    outcomes = all_in_one_line(database, [insert(1), insert(2)])
+    outcomes = all_queued(database, [insert(1), insert(2)])
     database._writer = connection
 
     assert [str(error) for error in outcomes] == ["database or disk is full"] * 2
@@ -130,19 +130,19 @@ def test_a_disk_without_room_is_not_available(database: Watched):
     def no_room(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    [error] = all_in_one_line(database, [no_room])
+    [error] = all_queued(database, [no_room])
     assert isinstance(error, Unavailable)
     assert database.write(insert(1)) == 1
 
 
-def test_an_interrupted_writer_leaves_nobody_waiting(database: Watched):
-    """Ctrl-C in the thread that commits for all: the others hear that they are not written."""
+def test_an_interrupted_writer_leaves_no_thread_waiting(database: Watched):
+    """Ctrl-C in the thread that commits for all: the others learn that they are not written."""
 
     def interrupted(connection: sqlite3.Connection) -> None:
         raise KeyboardInterrupt
 
-    other = _Entry(insert(1))
-    database._line.append(other)
+    other = _QueuedWrite(insert(1))
+    database._queue.append(other)
     with pytest.raises(KeyboardInterrupt):
         database.write(interrupted)
 
@@ -180,11 +180,11 @@ class Broken:
         return getattr(self._real, name)
 
 
-def test_when_not_even_a_rollback_works_nobodys_write_stands(tmp_path: Path):
+def test_no_write_is_stored_when_not_even_a_rollback_works(tmp_path: Path):
     database = Watched(tmp_path / "duetime.db")
     database._writer = Broken(database._writer)
 
-    outcomes = all_in_one_line(database, [insert(n) for n in range(3)])
+    outcomes = all_queued(database, [insert(n) for n in range(3)])
 
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 3
     assert database.write(insert(7)) == 7  # on a new connection

@@ -1,4 +1,4 @@
-"""The files of a store: whose they are, who may open them, and what is noticed while it runs."""
+"""The files of a store: their modes, their locks, and their loss while the store is open."""
 
 import multiprocessing
 import os
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from duetime.embedded import files
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Applied, Unknown
-from lambdas.core.errors import DataInUse, DuetimeError, StoreLost
-from lambdas.core.ports import Listing
+from duetime.core.change import Applied, Unknown
+from duetime.core.errors import DataInUse, DuetimeError, StoreLost
+from duetime.core.ports import Listing
+from duetime.sqlite import files
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import a_task
 
 PATIENCE = 60  # seconds: a process that takes so long has failed
@@ -44,7 +44,7 @@ def beside(path: Path, suffix: str) -> Path:
 
 
 def elsewhere(act: Any, *arguments: Any) -> Any:
-    """What a function answers, or the name of what it raises, in a process of its own."""
+    """Returns the answer of a function in a process of its own, or the name of its error."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_report, args=(theirs, act, arguments))
@@ -63,7 +63,7 @@ def _report(pipe: Any, act: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def open_and_close(path: Path) -> str:
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
     return "opened"
 
 
@@ -73,7 +73,7 @@ def open_and_close(path: Path) -> str:
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
 def test_every_file_is_its_owners_alone_whatever_the_umask(path: Path, mask: int):
     path.parent.mkdir(mode=0o755)
-    with umask(mask), closing(EmbeddedStore(path)) as store:
+    with umask(mask), closing(SqliteTaskStore(path)) as store:
         store.put([a_task()])
         store.page(Listing())
 
@@ -83,26 +83,26 @@ def test_every_file_is_its_owners_alone_whatever_the_umask(path: Path, mask: int
 
 
 def test_files_of_an_earlier_version_become_their_owners_alone(path: Path):
-    store = EmbeddedStore(path)
+    store = SqliteTaskStore(path)
     store.put([a_task()])
     for file in path.parent.iterdir():
         file.chmod(0o644)
     with closing(sqlite3.connect(path)) as keeps_the_log:
         keeps_the_log.execute("SELECT count(*) FROM tasks").fetchall()
         store.close()
-        with closing(EmbeddedStore(path)):
+        with closing(SqliteTaskStore(path)):
             assert set(modes(path.parent).values()) == {0o600}
 
 
-# What is taken for a store.
+# Which files are stores.
 
 
 def test_file_emptied_to_0_bytes_is_refused_and_left_alone(path: Path):
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
     os.truncate(path, 0)
 
     with pytest.raises(DuetimeError, match="is empty: put a backup in its place, or delete it"):
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
     assert path.stat().st_size == 0
 
 
@@ -116,13 +116,13 @@ def test_file_emptied_to_0_bytes_is_refused_and_left_alone(path: Path):
     ],
 )
 def test_store_without_its_tables_is_refused_and_left_alone(path: Path, statement: str, said: str):
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
 
     for _ in range(2):
         with pytest.raises(DuetimeError, match=f"{said}: put a backup in its place"):
-            EmbeddedStore(path)
+            SqliteTaskStore(path)
 
 
 def test_sqlite_file_of_something_else_is_refused(path: Path):
@@ -131,20 +131,20 @@ def test_sqlite_file_of_something_else_is_refused(path: Path):
         connection.execute("CREATE TABLE recipes (name TEXT)")
 
     with pytest.raises(DuetimeError, match="holds no table of Duetime"):
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT name FROM sqlite_schema").fetchall() == [("recipes",)]
 
 
 def test_log_without_its_database_is_refused_and_kept(path: Path):
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([a_task()])
         kept = beside(path, "-wal").read_bytes()
     path.unlink()
     beside(path, "-wal").write_bytes(kept)
 
     with pytest.raises(DuetimeError, match=r"duetime.db is missing, and duetime.db-wal holds"):
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
     assert beside(path, "-wal").read_bytes() == kept
     assert not path.exists()
 
@@ -155,7 +155,7 @@ def killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch, where: st
 
     with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
         patch.setattr(files.os if where == "fsync" else Path, where, die)
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
 
 
 @pytest.mark.parametrize("where", ["fsync", "rename"])
@@ -165,23 +165,23 @@ def test_start_that_was_killed_while_it_made_the_store_needs_no_help(
     killed_while_creating(path, monkeypatch, where)
     assert not path.exists()
 
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         [answer] = store.put([a_task()])
     assert isinstance(answer, Applied)
     assert sorted(file.name for file in path.parent.iterdir()) == ["duetime.db", "duetime.held"]
 
 
-# Who may open it.
+# Locks.
 
 
 def test_second_runner_is_kept_off(path: Path):
-    with closing(EmbeddedStore(path)):
+    with closing(SqliteTaskStore(path)):
         assert elsewhere(open_and_close, path) == DataInUse.__name__
     assert elsewhere(open_and_close, path) == "opened"
 
 
 def test_second_runner_is_kept_off_although_the_held_file_is_deleted(path: Path):
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         path.with_suffix(".held").unlink()
         store.put([a_task()])
         store.page(Listing())
@@ -191,14 +191,14 @@ def test_second_runner_is_kept_off_although_the_held_file_is_deleted(path: Path)
 
 def test_second_runner_is_kept_off_by_another_name_of_the_file(path: Path):
     other = path.parent / "other" / "duetime.db"
-    with closing(EmbeddedStore(path)):
+    with closing(SqliteTaskStore(path)):
         other.parent.mkdir()
         os.link(path, other)
 
         assert elsewhere(open_and_close, other) == DataInUse.__name__
 
 
-# Where it is.
+# Paths.
 
 
 def test_relative_path_stays_the_same_file_after_a_change_of_folder(
@@ -208,9 +208,9 @@ def test_relative_path_stays_the_same_file_after_a_change_of_folder(
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "other")
-    EmbeddedStore(Path("duetime.db")).close()
+    SqliteTaskStore(Path("duetime.db")).close()
     monkeypatch.chdir(tmp_path / "one")
-    with closing(EmbeddedStore(Path("duetime.db"))) as store:
+    with closing(SqliteTaskStore(Path("duetime.db"))) as store:
         store.put([task])
         monkeypatch.chdir(tmp_path / "other")
 
@@ -219,22 +219,22 @@ def test_relative_path_stays_the_same_file_after_a_change_of_folder(
 
 @pytest.mark.parametrize("name", ["a b", "100%", "a?b#c", "ä%41"])
 def test_folder_may_have_any_name(tmp_path: Path, name: str):
-    with closing(EmbeddedStore(tmp_path / name / "duetime.db")) as store:
+    with closing(SqliteTaskStore(tmp_path / name / "duetime.db")) as store:
         store.put([a_task()])
         assert len(store.page(Listing()).tasks) == 1
 
     assert (tmp_path / name / "duetime.db").exists()
 
 
-# What is noticed.
+# Loss.
 
 
 class Losing:
-    """A store that has acknowledged a task, and hears what it loses."""
+    """A store that has acknowledged a task, and records its loss."""
 
     def __init__(self, path: Path) -> None:
         self.heard: list[StoreLost] = []
-        self.store = EmbeddedStore(path, on_lost=self.heard.append)
+        self.store = SqliteTaskStore(path, on_lost=self.heard.append)
         [answer] = self.store.put([a_task()])
         assert isinstance(answer, Applied)
 
@@ -253,7 +253,7 @@ def move_the_folder(path: Path) -> None:
 
 def replace(path: Path) -> None:
     other = path.parent.with_name("other") / path.name
-    EmbeddedStore(other).close()
+    SqliteTaskStore(other).close()
     other.replace(path)
 
 
@@ -319,7 +319,7 @@ def test_reader_makes_no_file(path: Path):
 def test_lost_store_that_is_closed_leaves_the_files_of_its_successor(path: Path):
     losing = Losing(path)
     successor = path.parent.with_name("other") / path.name
-    with closing(EmbeddedStore(successor)) as other:
+    with closing(SqliteTaskStore(successor)) as other:
         other.put([a_task()])
         for suffix in ("", "-wal", "-shm"):
             beside(path, suffix).unlink()

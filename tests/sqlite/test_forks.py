@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Applied
-from lambdas.core.errors import DataInUse
-from lambdas.core.ports import Listing
-from tests.embedded.test_files import elsewhere, open_and_close
+from duetime.core.change import Applied
+from duetime.core.errors import DataInUse
+from duetime.core.ports import Listing
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import a_task
+from tests.sqlite.test_files import elsewhere, open_and_close
 
 REFUSED = 7
 
@@ -23,8 +23,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[EmbeddedStore]:
-    with closing(EmbeddedStore(path)) as store:
+def store(path: Path) -> Iterator[SqliteTaskStore]:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([a_task()])
         store.page(Listing())
         yield store
@@ -45,21 +45,21 @@ def in_forked_child(act: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_forked_child_can_neither_read_nor_write(store: EmbeddedStore):
+def test_forked_child_can_neither_read_nor_write(store: SqliteTaskStore):
     assert in_forked_child(lambda: store.page(Listing())) == REFUSED
     assert in_forked_child(lambda: store.put([a_task()])) == REFUSED
     assert in_forked_child(store.check) == REFUSED
 
 
 def test_forked_child_that_waits_for_no_lock_is_refused_while_another_thread_writes(
-    store: EmbeddedStore,
+    store: SqliteTaskStore,
 ):
-    """A lock that a thread of the parent holds is held in the child for ever."""
-    with store._database._turn:
+    """A lock that a thread of the parent holds is never released in the child."""
+    with store._database._write_lock:
         assert in_forked_child(lambda: store.put([a_task()])) == REFUSED
 
 
-def test_forked_child_has_none_of_the_files_open(store: EmbeddedStore, path: Path):
+def test_forked_child_has_none_of_the_files_open(store: SqliteTaskStore, path: Path):
     def look() -> None:
         names = {os.path.realpath(f"/dev/fd/{fd}") for fd in os.listdir("/dev/fd")}
         assert not [name for name in names if str(path.parent) in name]
@@ -69,7 +69,7 @@ def test_forked_child_has_none_of_the_files_open(store: EmbeddedStore, path: Pat
     assert in_forked_child(look) == 0
 
 
-def test_forked_child_leaves_the_locks_of_its_parent(store: EmbeddedStore, path: Path):
+def test_forked_child_leaves_the_locks_of_its_parent(store: SqliteTaskStore, path: Path):
     assert in_forked_child(lambda: None) == 0
 
     path.with_suffix(".held").unlink()

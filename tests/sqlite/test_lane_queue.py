@@ -1,15 +1,15 @@
 """What the lanes in memory do beyond the contract."""
 
-from duetime.embedded.lanes import MemoryLanes
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lanes import Lane
-from lambdas.core.times import HOUR, SECOND
+from duetime.core.delivery import delivery_of
+from duetime.core.lanes import Lane
+from duetime.core.times import HOUR, SECOND
+from duetime.sqlite.lane_queue import MemoryLaneQueue
 from tests.factories import NOW, SteppedClock, a_sent_task, a_spec
 
 
 def test_fresh_work_is_taken_before_overdue_work_however_long_that_has_been_ready():
     clock = SteppedClock()
-    lanes = MemoryLanes(clock)
+    lanes = MemoryLaneQueue(clock)
     overdue = [a_sent_task(spec=a_spec(run_at=NOW - HOUR)) for _ in range(3)]
     lanes.send([delivery_of(task, NOW, not_before=NOW) for task in overdue], NOW)
     clock.advance(30 * SECOND)
@@ -21,9 +21,9 @@ def test_fresh_work_is_taken_before_overdue_work_however_long_that_has_been_read
     assert [message.delivery.task_id for message in taken] == [fresh.id, overdue[0].id]
 
 
-def test_overdue_work_that_is_handed_back_still_stands_back():
+def test_overdue_work_that_is_handed_back_still_comes_last():
     clock = SteppedClock()
-    lanes = MemoryLanes(clock)
+    lanes = MemoryLaneQueue(clock)
     overdue = a_sent_task(spec=a_spec(run_at=NOW - HOUR))
     lanes.send([delivery_of(overdue, NOW, not_before=NOW)], NOW)
     [message] = lanes.receive(Lane.MEDIUM, 1, wait=0)

@@ -1,42 +1,56 @@
-"""A store of an earlier format is taken over, with all that is in it.
+"""Stores written by earlier versions: they open, keep everything and go on.
 
-`format_1.sql` is what a runner of format 1 left behind; its head says how it was made.
+`format_1.sql` and `format_2.sql` are what runners of these formats left; the head of each file
+says how it was made. Format 2 is the current one, written before the code moved into one package.
 """
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from duetime.embedded import schema
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Applied
-from lambdas.core.codec import to_json
-from lambdas.core.errors import DuetimeError
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.ports import DeadListing, Listing, Reservation
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.ports import Stands
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.record import succeed
-from lambdas.core.steps.revive import revive
-from lambdas.core.task import Task
-from lambdas.core.times import SECOND
+from duetime.core.change import Applied
+from duetime.core.codec import from_json, to_json
+from duetime.core.errors import DuetimeError
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import DeadListing, Listing, Reservation
+from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.record import succeed
+from duetime.core.steps.revive import revive
+from duetime.core.task import Task
+from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.wake_policy import WakePolicy
+from duetime.sqlite import schema
+from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import SteppedClock, a_draw, a_schedule, a_task
+from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
-LEFT_AT = 1_794_915_192_000  # when its runner was killed
-RULES = Rules(shards=1)
+FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
+LEFT_AT = 1_794_915_192_000  # when the runner of format 1 was killed
+STOPPED_AT = 1_794_940_930_027  # the last write of the runner of format 2
+WAKE_POLICY = WakePolicy(shards=1)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A store of format 1."""
-    path = tmp_path / "duetime.db"
+    return written(tmp_path / "duetime.db", FORMAT_1)
+
+
+@pytest.fixture
+def format_2(tmp_path: Path) -> Path:
+    return written(tmp_path / "format-2.db", FORMAT_2)
+
+
+def written(path: Path, script: str) -> Path:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(FORMAT_1)
+        connection.executescript(script)
     return path
 
 
@@ -57,8 +71,18 @@ def indexes_of(path: Path) -> set[str]:
         return {name for (name,) in rows}
 
 
-def by_name(store: EmbeddedStore, namespace: str = "default") -> dict[str, Task]:
-    return {str(t.spec.name): t for t in store.page(Listing(namespace=namespace)).tasks}
+def by_name(store: SqliteTaskStore, namespace: str = "default") -> dict[str, Task]:
+    return {str(t.spec.name): t for t in store.page(Listing(namespace=namespace, limit=200)).tasks}
+
+
+def all_tasks(store: SqliteTaskStore) -> list[Task]:
+    pages = [store.page(Listing(namespace=name, limit=1_000)) for name in ("default", "shop")]
+    return [task for page in pages for task in page.tasks]
+
+
+def all_schedules(schedules: ScheduleStore) -> list[Schedule]:
+    pages = [schedules.page(ScheduleListing(namespace=name)) for name in ("default", "shop")]
+    return [schedule for page in pages for schedule in page.schedules]
 
 
 def test_store_of_format_1_is_what_it_says(path: Path):
@@ -68,7 +92,7 @@ def test_store_of_format_1_is_what_it_says(path: Path):
 
 
 def test_store_of_format_1_keeps_every_task_as_it_was(path: Path):
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         tasks = by_name(store)
         dead = by_name(store, "shop")["dead"]
 
@@ -95,25 +119,25 @@ def test_store_of_format_1_keeps_every_task_as_it_was(path: Path):
 
 
 def test_store_of_format_1_keeps_its_attempts_keys_and_dead_letters(path: Path):
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         retried = by_name(store)["succeeded at the third attempt"]
         attempts = store.attempts(retried.id)
         wanted = Reservation(
             namespace="default", key="order-1", task_id="x", body_hash="y", expires_at=0
         )
-        [standing] = store.reserve([wanted], LEFT_AT)
+        [reserved] = store.reserve([wanted], LEFT_AT)
         letters = store.dead(DeadListing()).tasks
 
         assert [attempt.error.message for attempt in attempts] == ["attempt 1", "attempt 2"]
-        assert standing.task_id == by_name(store)["succeeded"].id
+        assert reserved.task_id == by_name(store)["succeeded"].id
         assert [task.spec.name for task in letters] == ["dead"]
 
 
 def test_store_of_format_1_goes_on_where_its_runner_was_killed(path: Path):
     now = LEFT_AT + SECOND
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         tasks = by_name(store)
-        assert store.recover(RULES, now) == 2  # enqueued, running
+        assert store.recover(WAKE_POLICY, now) == 2  # enqueued, running
 
         [running] = store.get([tasks["running"].id]).values()
         assert running.lease_until <= now
@@ -122,13 +146,13 @@ def test_store_of_format_1_goes_on_where_its_runner_was_killed(path: Path):
         answers = store.apply(
             [
                 cancel(pending, now=now),
-                revive(RULES, dead, now=now, draw=a_draw()),
+                revive(WAKE_POLICY, dead, now=now, draw=a_draw()),
                 succeed(running, result="1", now=now),
             ]
         )
 
     assert [type(answer) for answer in answers] == [Applied] * 3
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         assert by_name(store)["running"].current.outcome is Outcome.SUCCEEDED
         assert by_name(store)["pending"].status is Status.CANCELLED
 
@@ -136,18 +160,88 @@ def test_store_of_format_1_goes_on_where_its_runner_was_killed(path: Path):
 def test_store_of_format_1_takes_schedules_from_then_on(path: Path):
     schedule, cancelled = a_schedule(), a_task(reason="overlap")
     for _ in range(2):
-        with closing(EmbeddedStore(path)) as store:
+        with closing(SqliteTaskStore(path)) as store:
             schedules = store.schedules(SteppedClock())
-            assert schedules.put([schedule]) == [Stands(schedule)]
+            assert schedules.put([schedule]) == [Applied(schedule)]
             store.put([cancelled])
             assert schedules.get([schedule.id]) == {schedule.id: schedule}
             assert store.get([cancelled.id])[cancelled.id].reason == "overlap"
 
 
+def test_store_of_format_2_keeps_every_task_and_its_attempts(format_2: Path):
+    assert format_of(format_2) == schema.FORMAT == 2
+    with closing(SqliteTaskStore(format_2)) as store:
+        tasks = all_tasks(store)
+        named = by_name(store)
+        attempts = store.attempts(named["succeeded at the third attempt"].id)
+        letters = store.dead(DeadListing()).tasks
+
+    assert Counter(task.status for task in tasks) == {
+        Status.CANCELLED: 20,
+        Status.DEAD: 8,
+        Status.ENQUEUED: 36,
+        Status.EXPIRED: 1,
+        Status.PENDING: 3,
+        Status.RETRYING: 2,
+        Status.SUCCEEDED: 21,
+    }
+    assert {task.id for task in letters} == {t.id for t in tasks if t.status is Status.DEAD}
+    assert [attempt.error.message for attempt in attempts] == ["attempt 1", "attempt 2"]
+    assert named["revived"].attempt == 2
+    assert len(named["long texts"].spec.payload) == len(from_json(named["long texts"].result))
+
+
+def test_store_of_format_2_keeps_its_schedules_and_ledgers(format_2: Path):
+    with closing(SqliteTaskStore(format_2)) as store:
+        schedules = store.schedules(SteppedClock(STOPPED_AT))
+        found = all_schedules(schedules)
+        entries = {s.plan.name: len(schedules.ledger(s.id, None, 100).entries) for s in found}
+
+    assert Counter(schedule.status for schedule in found) == {
+        ScheduleStatus.ACTIVE: 6,
+        ScheduleStatus.PAUSED: 2,
+        ScheduleStatus.FINISHED: 1,
+    }
+    assert entries == {
+        "cron": 5,
+        "rate": 10,
+        "rate that skips what it missed": 14,
+        "delay": 6,
+        "paused": 5,
+        "paused and resumed": 9,
+        "finished": 2,
+        "paused by its failures": 9,
+        "changed": 4,
+    }
+
+
+def test_store_of_format_2_runs_its_unfinished_tasks_to_an_outcome(format_2: Path):
+    clock = SteppedClock(STOPPED_AT + SECOND)
+    with sqlite_world(format_2, clock) as world:
+        store, schedules = world.store.port, world.schedules.port
+        unfinished = [task.id for task in all_tasks(store) if not task.status.finished]
+        named = by_name(store)
+        assert store.recover(WAKE_POLICY, clock.now()) == 36  # the enqueued tasks
+        world.live(HOUR)
+        assert world.status(named["enqueued"].id) is Status.SUCCEEDED
+        assert world.status(named["delayed by an hour"].id) is Status.SUCCEEDED
+
+        for schedule in all_schedules(schedules):
+            schedules.delete(schedule.id)
+        world.advance_to(named["snoozed"].due_at)
+        world.live(2 * MINUTE)
+        due_in_2036 = [named["pending"], named["pending http"]]
+        store.apply([cancel(task, now=clock.now()) for task in due_in_2036])
+
+        outcomes = Counter(task.status for task in store.get(unfinished).values())
+    assert len(unfinished) == 41
+    assert outcomes == {Status.SUCCEEDED: 16, Status.CANCELLED: 25}  # 23 by their schedules
+
+
 def test_migrated_store_has_the_tables_and_indexes_of_a_new_one(path: Path, tmp_path: Path):
     new = tmp_path / "new.db"
     for each in (path, new):
-        EmbeddedStore(each).close()
+        SqliteTaskStore(each).close()
 
     assert tables_of(path) == tables_of(new)
     assert indexes_of(path) == indexes_of(new)
@@ -162,10 +256,10 @@ def test_migration_that_is_cut_off_leaves_the_old_format(
             schema.MIGRATIONS, 1, schema.MIGRATIONS[1] + "INSERT INTO nowhere VALUES (1);"
         )
         with pytest.raises(DuetimeError, match="nowhere"):
-            EmbeddedStore(path)
+            SqliteTaskStore(path)
 
     assert (format_of(path), tables_of(path)) == (1, before)
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         assert len(by_name(store)) == 10
 
 
@@ -176,15 +270,15 @@ def test_store_of_any_other_format_is_refused_and_left_alone(path: Path, version
     before = tables_of(path)
 
     with pytest.raises(DuetimeError, match=f"format {version}"):
-        EmbeddedStore(path)
+        SqliteTaskStore(path)
     assert (format_of(path), tables_of(path)) == (version, before)
 
 
 def test_index_that_a_store_lacks_is_made(path: Path):
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP INDEX occurrences")
 
-    EmbeddedStore(path).close()
+    SqliteTaskStore(path).close()
 
     assert "occurrences" in indexes_of(path)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.errors import Corrupt, StoreLost, Unavailable
-from lambdas.core.ports import Listing
-from lambdas.core.wakes import minute_of, shard_of
-from tests.factories import RULES, a_task
+from duetime.core.errors import Corrupt, StoreLost, Unavailable
+from duetime.core.ports import Listing
+from duetime.core.wakes import minute_of, shard_of
+from duetime.sqlite.task_store import SqliteTaskStore
+from tests.factories import WAKE_POLICY, a_task
 
 HEADER = 100  # bytes that a SQLite file begins with
 
@@ -24,8 +24,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[EmbeddedStore]:
-    with closing(EmbeddedStore(path)) as store:
+def store(path: Path) -> Iterator[SqliteTaskStore]:
+    with closing(SqliteTaskStore(path)) as store:
         yield store
 
 
@@ -53,7 +53,7 @@ def damage(path: Path) -> None:
         file.write(b"\xa5" * (size - HEADER))
 
 
-def test_reader_that_gets_no_descriptor_is_unavailable_and_then_works_again(store: EmbeddedStore):
+def test_reader_that_gets_no_descriptor_is_unavailable_and_then_works_again(store: SqliteTaskStore):
     task = a_task()
     store.put([task])
 
@@ -67,15 +67,15 @@ def test_reader_that_gets_no_descriptor_is_unavailable_and_then_works_again(stor
     assert store.get([task.id]) == {task.id: task}
 
 
-def test_statement_that_fails_while_reading_is_unavailable(store: EmbeddedStore):
+def test_statement_that_fails_while_reading_is_unavailable(store: SqliteTaskStore):
     with pytest.raises(Unavailable, match="no such table"), store._database.read() as connection:
         connection.execute("SELECT * FROM nowhere")
 
 
 def test_read_of_a_damaged_file_says_what_to_do(path: Path):
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([a_task() for _ in range(100)])
-    store = EmbeddedStore(path)
+    store = SqliteTaskStore(path)
     damage(path)
 
     with pytest.raises(StoreLost, match=r"duetime.db is damaged .*put a backup in its place"):
@@ -83,7 +83,7 @@ def test_read_of_a_damaged_file_says_what_to_do(path: Path):
 
 
 def test_check_of_a_store_reads_it(path: Path):
-    store = EmbeddedStore(path)
+    store = SqliteTaskStore(path)
     store.put([a_task() for _ in range(100)])
     store.check()
     damage(path)
@@ -93,19 +93,19 @@ def test_check_of_a_store_reads_it(path: Path):
 
 
 @pytest.mark.parametrize("error", [Corrupt("x", "y"), ValueError("no cursor"), KeyError("k")])
-def test_other_errors_pass_through_a_read(store: EmbeddedStore, error: Exception):
+def test_other_errors_are_raised_by_a_read(store: SqliteTaskStore, error: Exception):
     with pytest.raises(type(error)) as raised, store._database.read():
         raise error
 
     assert raised.value is error
 
 
-def test_mistake_in_the_code_is_no_unavailable_store(store: EmbeddedStore):
+def test_mistake_in_the_code_is_no_unavailable_store(store: SqliteTaskStore):
     with pytest.raises(sqlite3.ProgrammingError), store._database.read() as connection:
         connection.execute("SELECT ?", ())
 
 
-def test_reads_side_by_side_share_few_connections(store: EmbeddedStore):
+def test_reads_side_by_side_share_few_connections(store: SqliteTaskStore):
     with ExitStack() as reading:
         connections = {id(reading.enter_context(store._database.read())) for _ in range(5)}
     assert len(connections) == 5
@@ -115,13 +115,13 @@ def test_reads_side_by_side_share_few_connections(store: EmbeddedStore):
             assert id(connection) in connections
 
 
-def test_wakes_are_read_before_the_connection_is_given_back(store: EmbeddedStore):
+def test_wakes_are_read_before_the_connection_is_given_back(store: SqliteTaskStore):
     """The scanner consumes them later, when another thread may use the connection."""
     task = a_task()
     store.put([task])
     assert task.wake
 
-    wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, RULES.shards))
+    wakes = store.wakes(minute_of(task.wake.at), shard_of(task.id, WAKE_POLICY.shards))
     with store._database.read() as connection:
         connection.execute("SELECT 1").fetchall()
 

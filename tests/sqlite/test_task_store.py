@@ -1,4 +1,4 @@
-"""What is the embedded store's own: its cache of live tasks, who hears of a change, its file."""
+"""SQLite's task store beyond the contract: its cache of live tasks, its listener, its file."""
 
 import sqlite3
 from contextlib import closing
@@ -6,23 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from duetime.embedded import store as module
-from duetime.embedded.queries import deaths, few_wakes
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.change import Applied, Unknown
-from lambdas.core.dead import Death
-from lambdas.core.events import StatusChange
-from lambdas.core.lifecycle import Outcome, Status
-from lambdas.core.ports import DeadListing
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.claim import claim
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.task import Task, TaskError
-from lambdas.core.wakes import minute_of, shard_of
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_task
+from duetime.core.change import Applied, Unknown
+from duetime.core.dead_letters import Death
+from duetime.core.events import StatusChange
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import DeadListing
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.claim import claim
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.task import Task, TaskError
+from duetime.core.wakes import minute_of, shard_of
+from duetime.sqlite import task_store as module
+from duetime.sqlite.dead_letters import read_deaths
+from duetime.sqlite.task_store import SqliteTaskStore
+from duetime.sqlite.wake_index import read_few
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_task
 
 
-class Listened(EmbeddedStore):
+class Listened(SqliteTaskStore):
     def __init__(self) -> None:
         self.heard: list[StatusChange] = []
         super().__init__(None, self.heard.extend)
@@ -43,11 +44,11 @@ def fail_next_update(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(module, "update_tasks", update_tasks)
 
 
-def test_a_rollback_forgets_what_was_not_written(store: Listened, monkeypatch: pytest.MonkeyPatch):
+def test_a_rollback_clears_the_cache(store: Listened, monkeypatch: pytest.MonkeyPatch):
     task = a_task()
     store.put([task])
     store.heard.clear()
-    change = claim(RULES, task.wake, now=NOW, draw=a_draw())
+    change = claim(WAKE_POLICY, task.wake, now=NOW, draw=a_draw())
     fail_next_update(monkeypatch, sqlite3.OperationalError("database or disk is full"))
 
     [answer] = store.apply([change])
@@ -56,11 +57,13 @@ def test_a_rollback_forgets_what_was_not_written(store: Listened, monkeypatch: p
 
     [answer] = store.apply([change])
     assert isinstance(answer, Applied)
-    assert store.get([task.id]) == {task.id: answer.task}
+    assert store.get([task.id]) == {task.id: answer.stored}
     assert [heard.after for heard in store.heard] == [Status.ENQUEUED]
 
 
-def test_what_fails_for_another_reason_rises(store: Listened, monkeypatch: pytest.MonkeyPatch):
+def test_an_unexpected_error_of_a_write_is_raised_and_rolled_back(
+    store: Listened, monkeypatch: pytest.MonkeyPatch
+):
     task = a_sent_task()
     store.put([task])
     fail_next_update(monkeypatch, ZeroDivisionError())
@@ -84,14 +87,14 @@ def test_listeners_hear_of_every_status_once_and_in_order(store: Listened):
     ]
 
 
-def test_more_live_tasks_than_are_kept_in_mind(store: Listened, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "LIVE_LIMIT", 2)
+def test_more_live_tasks_than_the_cache_holds(store: Listened, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "LIVE_CACHE_SIZE", 2)
     tasks = [a_task() for _ in range(5)]
     store.put(tasks)
 
     answers = store.apply([cancel(task, now=NOW) for task in tasks])
 
-    assert [answer.task.status for answer in answers] == [Status.CANCELLED] * 5
+    assert [answer.stored.status for answer in answers] == [Status.CANCELLED] * 5
     assert store._live == {}
 
 
@@ -102,20 +105,20 @@ def a_dead_task(died_at: int = NOW, **error: str) -> Task:
         error=TaskError(type="ValueError", message="no", **error),
         permanent=True,
     )
-    return fail(RULES, task, failure, now=died_at, draw=a_draw()).applied_to(task)
+    return fail(WAKE_POLICY, task, failure, now=died_at, draw=a_draw()).applied_to(task)
 
 
 def test_a_store_of_an_earlier_version_is_taken_over(tmp_path: Path):
-    """It had no index of the dead, and its errors no traceback."""
+    """It had no index of dead tasks, and its errors had no traceback."""
     path = tmp_path / "duetime.db"
     earlier, later = a_dead_task(NOW), a_dead_task(NOW + 1, traceback="File 'a.py'")
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([earlier])
     with closing(sqlite3.connect(path)) as connection:
         [text] = connection.execute("SELECT current FROM tasks").fetchone()
         connection.execute("DROP INDEX dead")
 
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([later])
         assert store.dead(DeadListing()).tasks == [later, earlier]
     assert text.endswith(',failed,["ValueError","no"]'), "as the earlier version wrote it"
@@ -130,12 +133,12 @@ def indexes(path: Path) -> set[str]:
 
 def test_a_span_of_deaths_is_found_by_their_index_alone(tmp_path: Path):
     path = tmp_path / "duetime.db"
-    with closing(EmbeddedStore(path)) as store:
+    with closing(SqliteTaskStore(path)) as store:
         store.put([a_dead_task(), a_task()])
     with closing(sqlite3.connect(path)) as connection:
         asked: list[str] = []
         connection.set_trace_callback(asked.append)
-        deaths(connection, Death(NOW + 1, ""), Death(NOW - 1, ""), 10)
+        read_deaths(connection, Death(NOW + 1, ""), Death(NOW - 1, ""), 10)
         connection.set_trace_callback(None)
         [plan] = connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
 
@@ -143,7 +146,7 @@ def test_a_span_of_deaths_is_found_by_their_index_alone(tmp_path: Path):
     assert "INDEX dead (updated_at>? AND (updated_at,id)<" in plan[3], "and sorted by it"
 
 
-def test_an_unreadable_wake_does_not_hold_up_the_others(store: EmbeddedStore):
+def test_an_unreadable_wake_does_not_delay_the_others(store: SqliteTaskStore):
     tasks = [a_running_task() for _ in range(2)]
     store.put(tasks)
     store._database.write(
@@ -152,14 +155,16 @@ def test_an_unreadable_wake_does_not_hold_up_the_others(store: EmbeddedStore):
     wake = tasks[1].wake
 
     assert store.few_wakes(2) == [wake]
-    assert list(store.wakes(minute_of(wake.at), shard_of(wake.task_id, RULES.shards))) == [wake]
+    assert list(store.wakes(minute_of(wake.at), shard_of(wake.task_id, WAKE_POLICY.shards))) == [
+        wake
+    ]
 
 
-def test_a_small_index_is_told_from_a_big_one_by_the_indexes_alone(store: EmbeddedStore):
+def test_few_wakes_reads_only_the_indexes(store: SqliteTaskStore):
     def asked(connection: sqlite3.Connection) -> list[str]:
         statements: list[str] = []
         connection.set_trace_callback(statements.append)
-        few_wakes(connection, 500)
+        read_few(connection, 500)
         connection.set_trace_callback(None)
         return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statements[0]}")]
 

@@ -1,7 +1,7 @@
-"""The right answer by the slowest way: every minute (or second) of a span is looked at.
+"""A slow oracle: it checks every minute (or second) of a span.
 
-Nothing here uses the code under test but for the zones' data. Local times come from datetime,
-and passes of the clock from its folds.
+It uses nothing of the code under test but the zones' data. Local times come from datetime, and the
+first or second pass of a repeated local time from its fold.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tests.core.recurrence.draws import MONTHS, WEEKDAYS
+from tests.core.recurrence.strategies import MONTHS, WEEKDAYS
 
 NAMES = {**{n: i + 1 for i, n in enumerate(MONTHS)}, **{n: i for i, n in enumerate(WEEKDAYS)}}
 
@@ -20,7 +20,7 @@ def number(text: str) -> int:
 
 
 def entry(text: str, low: int, high: int) -> Iterator[int]:
-    """A range that runs backwards goes round."""
+    """Expands an entry; a range that runs backwards wraps around."""
     span, _, step = text.partition("/")
     first, _, last = span.partition("-")
     if span == "*":
@@ -83,7 +83,7 @@ def by_weekday(text: str, day: datetime) -> bool:
 
 
 def says_nothing(text: str, low: int, high: int, other: str) -> bool:
-    """`*`, or whatever names every day if the other field has a star in it."""
+    """Whether a field is `*`, or names every day while the other field has a star."""
     plain = not re.search("[lw#]", text)
     everything = plain and len({n % (high + 1) for n in numbers(text, low, high)}) > high - low
     return text == "*" or (everything and "*" in other)
@@ -131,7 +131,7 @@ class Oracle:
         return self.names(local) and self.right_pass(local, overlap)
 
     def lost_before(self, at: int) -> Iterator[datetime]:
-        """The local times that the clock passes over on its way to this instant."""
+        """Yields the local times that the clock skips just before this instant."""
         step = timedelta(seconds=self.step)
         last, now = (self.local(t).replace(tzinfo=None) for t in (at - self.step, at))
         while (last := last + step) < now:
@@ -145,7 +145,7 @@ class Oracle:
 
 
 class EventBridgeOracle(Oracle):
-    """cron(minute hour day month weekday year), as the user guide of AWS has it."""
+    """cron(minute hour day month weekday year), as in the user guide of AWS."""
 
     def __init__(self, expression: str, zone: ZoneInfo) -> None:
         fields = expression.lower().removeprefix("cron(").removesuffix(")").split()
@@ -161,7 +161,7 @@ class EventBridgeOracle(Oracle):
         return any(self.is_weekday(part, local) for part in self.weekday.split(","))
 
     def is_weekday(self, part: str, local: datetime) -> bool:
-        """Sunday is 1, and L alone is the last day of that week, Saturday."""
+        """Sunday is 1, and L alone is Saturday, the last day of that week."""
         if part == "l":
             return local.isoweekday() == 6
         in_numbers = re.sub("[a-z]{3}", lambda name: str(NAMES[name[0]] + 1), part)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from random import Random
 
-from lambdas.core.recurrence import zones
+from duetime.core.recurrence import timezones as zones
 
 PLACES = (
     "Europe/Berlin",
@@ -24,7 +24,7 @@ WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
 
 def changes(zone: str) -> list[int]:
-    """The instants at which the clock of a zone is changed."""
+    """Returns the instants at which the clock of a zone changes."""
     found, at = [], zones.stretch(zone, START).end
     while at < END:
         if zones.offset_at(zone, at) != zones.offset_at(zone, at - 1):
@@ -37,14 +37,14 @@ CHANGES = {zone: changes(zone) for zone in PLACES}
 
 
 def a_moment(chance: Random, zone: str) -> int:
-    """In seconds; a third of them within two days of a change of the clock."""
+    """Returns a moment in seconds; a third of them within two days of a clock change."""
     if CHANGES[zone] and chance.random() < 1 / 3:
         change = LOST_DAY if zone == "Pacific/Apia" else chance.choice(CHANGES[zone])
         return change + chance.choice([0, -1, 1, chance.randint(-172_800, 172_800)])
     return chance.randint(START, END)
 
 
-# What cronsim knows too, if it is said in its dialect, and what it does not.
+# Days that cronsim has too, in its own notation, and days that it lacks.
 DAYS_OF_CRONSIM = ("lw", "lw,15", "l,1", "20-l", "13")
 WEEKDAYS_OF_CRONSIM = ("5l", "fril", "fri#l", "monday", "sunday-tuesday", "mon#1,fri", "satl,3#2")
 DAYS_OF_OURS = ("l-3", "l-1,l", "1w,15w", "31w", "w16,20-l", "lw,l-30", "28w,lw")
@@ -54,7 +54,7 @@ WEEKDAYS_OF_OURS = ("mon-wed#2", "fri-mon#l", "1-5#1,sun", "sundayl,wednesday")
 def an_expression(
     chance: Random, days: tuple[str, ...] = (), weekdays: tuple[str, ...] = ()
 ) -> list[str]:
-    """Five fields, or six with the seconds last; a third of the days from those that are given."""
+    """Returns five fields, or six with the seconds last; a third of the days are from `days`."""
     fields = [
         a_field(chance, 0, 59, "*", "0", "*/5", "*/15", "30"),
         a_field(chance, 0, 23, "*", "0", "2", "1-3", "*/2", "3"),
@@ -83,7 +83,7 @@ def an_expression(
 
 
 def an_expression_of_ours(chance: Random) -> list[str]:
-    """With days that no other cron here can say."""
+    """Returns an expression with days that croniter and cronsim lack."""
     return an_expression(
         chance, DAYS_OF_CRONSIM + DAYS_OF_OURS, WEEKDAYS_OF_CRONSIM + WEEKDAYS_OF_OURS
     )

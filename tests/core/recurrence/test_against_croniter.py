@@ -1,4 +1,4 @@
-"""In UTC, where there is no daylight saving, croniter itself is a witness for our calendar."""
+"""croniter as a reference for the calendar, in UTC, which has no daylight saving."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -6,14 +6,14 @@ from random import Random
 import pytest
 from croniter import CroniterBadDateError, croniter
 
-from lambdas.core.recurrence.pattern import firing
-from lambdas.core.recurrence.rules import BadRule, Seconds
-from tests.core.recurrence.draws import END, START, an_expression
+from duetime.core.recurrence.cron_pattern import firing
+from duetime.core.recurrence.rules import BadRule, Seconds
+from tests.core.recurrence.strategies import END, START, an_expression
 
 
 def its_own_way(fields: list[str]) -> bool:
-    """Where croniter forgets its rule that either day will do: it lets # and L in the weekday
-    decide alone, and gives up if the day of the month never comes."""
+    """Whether croniter breaks its own rule that either day is enough: it lets # and L in the
+    weekday decide alone, and gives up if the day of the month never comes."""
     rare = fields[2] in ("29", "30", "31") and fields[3] != "*"
     return "*" not in (fields[2], fields[4]) and (any(c in fields[4] for c in "#l") or rare)
 
@@ -46,7 +46,7 @@ def test_croniter_gives_the_same_nearest_weekday(expression):
         assert at == witness.get_next()
 
 
-def test_either_day_will_do_for_an_nth_weekday_too():
+def test_either_day_is_enough_for_an_nth_weekday_too():
     """croniter would let the first Monday decide alone."""
     pattern = firing("0 0 3 * mon#1")
     june = int(datetime(2026, 6, 1, tzinfo=UTC).timestamp())
@@ -59,7 +59,7 @@ def test_either_day_will_do_for_an_nth_weekday_too():
     assert croniter("0 0 3 * mon#1", june).get_next() == found[3]
 
 
-def test_either_day_will_do_even_if_the_other_never_comes():
+def test_either_day_is_enough_even_if_the_other_never_comes():
     """croniter would find no next date."""
     found = firing("0 0 31 2 mon").first(int(datetime(2026, 6, 1, tzinfo=UTC).timestamp()))
 

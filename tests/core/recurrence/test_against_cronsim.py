@@ -1,7 +1,8 @@
-"""20,000 random expressions, zones and moments against cronsim, three fire times each.
+"""cronsim as a reference: random expressions, zones and moments, three fire times each. There are
+20,000 of them, and every run of the tests checks a fifth.
 
-`RECURRENCE_SEEDS=5` runs five times as many. Where the two differ, the slow oracle must be on
-our side, and the difference must be one that has a test of its own below.
+`RECURRENCE_SEEDS=25` runs all of them. Where the two differ, the slow oracle must agree with us,
+and the difference must be one that has a test of its own below.
 """
 
 import os
@@ -14,20 +15,22 @@ import pytest
 from cronsim import CronSim, CronSimError
 from cronsim.cronsim import Field
 
-from lambdas.core.recurrence.cron import cron, daylight
-from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.recurrence.pattern import DAY_LONG
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.cron import cron, default_dst
+from duetime.core.recurrence.cron_pattern import DAY_LONG
+from duetime.core.recurrence.fire_times import fire_times
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
-    Gap,
-    Overlap,
+    DstGap,
+    DstOverlap,
     Recurrence,
 )
-from lambdas.core.recurrence.zones import load, offset_at, stretch
-from lambdas.core.times import SECOND
-from tests.core.recurrence.draws import (
+from duetime.core.recurrence.timezones import load, offset_at, stretch
+from duetime.core.times import SECOND
+from tests.core.recurrence.cron_cases import a_cron
+from tests.core.recurrence.oracle import Oracle
+from tests.core.recurrence.strategies import (
     CHANGES,
     DAYS_OF_CRONSIM,
     PLACES,
@@ -36,15 +39,14 @@ from tests.core.recurrence.draws import (
     a_moment,
     an_expression,
 )
-from tests.core.recurrence.oracle import Oracle
-from tests.core.recurrence.said import a_cron
 
-SEEDS = range(int(os.environ.get("RECURRENCE_SEEDS", "1")))
-DRAWS = 20_000
+FIRST, *OTHERS = range(int(os.environ.get("RECURRENCE_SEEDS", "5")))
+SEEDS = [FIRST, *(pytest.param(seed, marks=pytest.mark.long) for seed in OTHERS)]
+DRAWS = 4_000
 
 
 def in_its_dialect(fields: list[str]) -> str:
-    """The seconds first, `5L` for the last Friday, three letters for a name."""
+    """Translates for cronsim: seconds first, `5L` for the last Friday, short names."""
     minute, hour, day, month, weekday = fields[:5]
     weekday = re.sub("[a-z]{3,}day", lambda name: name[0][:3], weekday)
     weekday = re.sub(r"l(\d)|(\w+?)#?l(?!\w)", last_weekday, weekday)
@@ -59,10 +61,10 @@ def last_weekday(found: re.Match[str]) -> str:
 def theirs(
     fields: list[str], zone: str, at: int, *, day_or: bool = True, both: bool = False
 ) -> list[int] | None:
-    """`day_or`: with croniter's rule for its two days, not with Debian's."""
+    """`day_or`: by croniter's rule for the two days, not by Debian's."""
     try:
         sim = CronSim(in_its_dialect(fields), datetime.fromtimestamp(at, load(zone)))
-    except CronSimError:  # no such day, if both are to match
+    except CronSimError:  # no such day, if both must match
         anyway = [*fields[:2], "1", *fields[3:]]
         sim = CronSim(in_its_dialect(anyway), datetime.fromtimestamp(at, load(zone)))
         sim.days = Field.DAY.parse(fields[2].upper())
@@ -72,7 +74,7 @@ def theirs(
 
 
 def either_day(fields: list[str], sim: CronSim) -> bool:
-    """croniter's rule: both days say something, so that either will do."""
+    """Whether both days are restricted, so that by croniter's rule either is enough."""
     day, weekday = fields[2], fields[4]
     every_day = len(sim.days) == 31 and "*" in weekday
     every_weekday = len({d % 7 for d in sim.weekdays if isinstance(d, int)}) == 7 and "*" in day
@@ -80,20 +82,20 @@ def either_day(fields: list[str], sim: CronSim) -> bool:
 
 
 def rule_of(fields: list[str], zone: str, *, plain: bool = True, both: bool = False) -> CronRule:
-    """`plain`: with six fields as cronsim has it, without Debian's rule."""
+    """`plain`: six fields as in cronsim, without Debian's rule."""
     skip = plain and len(fields) == 6
     return a_cron(
         " ".join(fields),
         zone,
-        gap=Gap.SKIP if skip else None,
-        overlap=Overlap.BOTH if skip else None,
+        gap=DstGap.SKIP if skip else None,
+        overlap=DstOverlap.BOTH if skip else None,
         days=DayMatch.BOTH if both else DayMatch.EITHER,
     )
 
 
-def ours(fields: list[str], zone: str, at: int, **said: bool) -> list[int] | None:
+def ours(fields: list[str], zone: str, at: int, **options: bool) -> list[int] | None:
     try:
-        ready = cron(rule_of(fields, zone, **said))
+        ready = cron(rule_of(fields, zone, **options))
     except BadRule:
         return None
     found = []
@@ -105,7 +107,7 @@ def ours(fields: list[str], zone: str, at: int, **said: bool) -> list[int] | Non
 
 
 def why_they_differ(fields: list[str], zone: str, at: int, until: int) -> str | None:
-    elapsed = len(fields) == 6 or daylight(" ".join(fields[:5]))[0] is Gap.SKIP
+    elapsed = len(fields) == 6 or default_dst(" ".join(fields[:5]))[0] is DstGap.SKIP
     if not elapsed:
         in_second_pass = at < stretch(zone, at).second_pass_until
         return "begun in the second pass" if in_second_pass else None
@@ -127,7 +129,7 @@ def the_oracle_agrees(
     fields: list[str], zone: str, at: int, both: bool, *answers: list[int]
 ) -> bool:
     rule = rule_of(fields, zone, both=both)
-    gap, overlap = (rule.gap, rule.overlap) if rule.gap else daylight(rule.expression)
+    gap, overlap = (rule.gap, rule.overlap) if rule.gap else default_dst(rule.expression)
     oracle = Oracle(rule.expression, load(zone), rule.days)
     apart = next(pair for pair in zip(*answers, strict=True) if len(set(pair)) > 1)
     spans = [(max(at, fires - 10_800), fires + 10_800) for fires in apart]
@@ -185,7 +187,7 @@ def test_with_six_fields_a_daily_task_still_runs_every_day_where_cronsim_skips_i
     assert theirs(fields, zone, at)[0] == local(zone, "2027-03-29T02:30")
 
 
-def test_begun_in_the_second_pass_cronsim_goes_back_and_we_do_not():
+def test_search_from_the_second_pass_does_not_go_back_as_cronsim_does():
     fields, zone = ["30", "2", "*", "*", "*"], "Europe/Berlin"
     at = local(zone, "2026-10-25T02:15", fold=1)
 

@@ -4,22 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.recurrence.codec import decode_recurrence, encode_recurrence
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.codec import decode_recurrence, encode_recurrence
+from duetime.core.recurrence.rules import (
     CronRule,
     DayMatch,
     DelayRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
-    Gap,
-    Overlap,
     RateRule,
     Recurrence,
     Seconds,
 )
-from tests.core.recurrence.said import a_cron, recurring
+from tests.core.recurrence.cron_cases import a_cron, recurring
 
 names = st.sampled_from(["UTC", "Europe/Berlin"])
-dst = {"gap": st.none() | st.sampled_from(Gap), "overlap": st.none() | st.sampled_from(Overlap)}
+dst = {
+    "gap": st.none() | st.sampled_from(DstGap),
+    "overlap": st.none() | st.sampled_from(DstOverlap),
+}
 five = st.builds(
     CronRule,
     expression=st.text().filter(lambda text: len(text.split()) != 6)
@@ -59,7 +62,7 @@ def test_a_recurrence_survives_being_written_down(recurrence):
     [
         (recurring("0 9 * * *"), [[["cron", "0 9 * * *"]]]),
         (
-            recurring(a_cron("0 9 * * *", "Europe/Berlin", overlap=Overlap.LAST)),
+            recurring(a_cron("0 9 * * *", "Europe/Berlin", overlap=DstOverlap.LAST)),
             [[["cron", "0 9 * * *", "Europe/Berlin", None, "last"]]],
         ),
         (recurring(a_cron("0 9 * * * 30")), [[["cron", "0 9 * * * 30"]]]),
@@ -89,7 +92,7 @@ def test_defaults_are_left_out(recurrence, written):
 @pytest.mark.parametrize(
     "written", [["cron"], ["cron", "*", 1, 2, 3, 4, 5, 6], ["rate", 1], ["what"], []]
 )
-def test_what_is_no_rule_is_not_read_as_one(written):
+def test_text_that_is_no_rule_is_refused(written):
     with pytest.raises(ValueError, match="not a rule"):
         decode_recurrence([[written]])
 
@@ -101,13 +104,13 @@ WRITTEN_BEFORE_SECONDS_COULD_BE_SAID = [
         '[[["cron","*/5 * * * * 30"],["cron","0 2 * * *","Europe/Berlin","skip","last"]]]',
         recurring(
             a_cron("*/5 * * * * 30", seconds=Seconds.LAST),
-            a_cron("0 2 * * *", "Europe/Berlin", gap=Gap.SKIP, overlap=Overlap.LAST),
+            a_cron("0 2 * * *", "Europe/Berlin", gap=DstGap.SKIP, overlap=DstOverlap.LAST),
         ),
     ),
     (
         '[[["cron","0 0 9 * * *",null,null,"both"]],[["cron"," * 12 * * * 0-29 "]]]',
         recurring(
-            a_cron("0 0 9 * * *", overlap=Overlap.BOTH, seconds=Seconds.LAST),
+            a_cron("0 0 9 * * *", overlap=DstOverlap.BOTH, seconds=Seconds.LAST),
             exclude=(a_cron(" * 12 * * * 0-29 ", seconds=Seconds.LAST),),
         ),
     ),
@@ -120,6 +123,6 @@ def test_six_fields_stored_without_seconds_keep_them_last(text, recurrence):
 
 
 @pytest.mark.parametrize(("text", "recurrence"), WRITTEN_BEFORE_SECONDS_COULD_BE_SAID)
-def test_rules_that_could_be_said_before_are_written_as_before(text, recurrence):
-    """So that a function of the version before can read them while a stage is updated."""
+def test_rules_of_earlier_releases_are_encoded_as_before(text, recurrence):
+    """A function of the previous release must be able to read them during a deployment."""
     assert encode_recurrence(recurrence) == json.loads(text)

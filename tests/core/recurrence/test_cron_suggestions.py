@@ -1,20 +1,20 @@
-"""What other crons take and this one does not: refused with the exact thing to write instead."""
+"""Expressions that only other crons accept are refused with the exact expression to write."""
 
 import pytest
 
-from lambdas.core.recurrence.fire_times import check, next_fire
-from lambdas.core.recurrence.rules import BadRule, Seconds
-from lambdas.core.recurrence.told import describe
-from lambdas.core.times import HOUR
-from tests.core.recurrence.said import a_cron, at, recurring
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.fire_times import check, next_fire
+from duetime.core.recurrence.rules import BadRule, Seconds
+from duetime.core.times import HOUR
+from tests.core.recurrence.cron_cases import a_cron, at, recurring
 
 NOW = at("2026-11-16T09:00")
 JITTER = "and use jitter (--jitter 5m) to spread the runs"
 OR_BOUNDS = "or bound the schedule with starts_at and ends_at"
 
 
-def refused(expression: str, *, exclude: bool = False, **said) -> BadRule:
-    rule = a_cron(expression, **said)
+def refused(expression: str, *, exclude: bool = False, **options) -> BadRule:
+    rule = a_cron(expression, **options)
     recurrence = recurring("* * * * *", exclude=(rule,)) if exclude else recurring(rule)
     with pytest.raises(BadRule) as raised:
         check(recurrence, NOW)
@@ -56,19 +56,18 @@ def refused(expression: str, *, exclude: bool = False, **said) -> BadRule:
         (
             "H * * * *",
             1,
-            "minute: H stands for a value that is drawn; write a value of your own, such as 0,"
-            f" {JITTER}",
+            f"minute: H is a random value; write a value of your own, such as 0, {JITTER}",
         ),
-        ("H/15 * * * *", 1, f"minute: H/15 stands for a value that is drawn; write */15, {JITTER}"),
+        ("H/15 * * * *", 1, f"minute: H/15 is a random value; write */15, {JITTER}"),
         (
             "0 H(2-5)/2 * * *",
             3,
-            f"hour: H(2-5)/2 stands for a value that is drawn; write 2-5/2, {JITTER}",
+            f"hour: H(2-5)/2 is a random value; write 2-5/2, {JITTER}",
         ),
         (
             "0 0 H(3-7) * *",
             5,
-            "day of the month: H(3-7) stands for a value that is drawn; write a value of your own,"
+            "day of the month: H(3-7) is a random value; write a value of your own,"
             f" such as 3, {JITTER}",
         ),
         (
@@ -84,13 +83,13 @@ def refused(expression: str, *, exclude: bool = False, **said) -> BadRule:
         (
             "0 9 1 * 5 2027",
             11,
-            "the sixth field is a year; a year can only be said in EventBridge's cron(…); instead,"
+            "the sixth field is a year; only EventBridge's cron(…) has a year; instead,"
             " bound the schedule with starts_at and ends_at",
         ),
         (
             "0 9 * * 0,1#2 0 2027",
             17,
-            "has seven fields; a year can only be said in EventBridge's cron(…); instead,"
+            "has seven fields; only EventBridge's cron(…) has a year; instead,"
             " bound the schedule with starts_at and ends_at",
         ),
         (
@@ -148,7 +147,7 @@ def refused(expression: str, *, exclude: bool = False, **said) -> BadRule:
     ],
 )
 @pytest.mark.parametrize("exclude", [False, True])
-def test_an_error_says_the_exact_thing_to_write(expression, position, reason, exclude):
+def test_error_suggests_the_exact_expression_to_write(expression, position, reason, exclude):
     bad = refused(expression, exclude=exclude, seconds=None)
 
     assert (bad.field, bad.reason, bad.position) == ("expression", reason, position)
@@ -166,7 +165,7 @@ def test_an_error_says_the_exact_thing_to_write(expression, position, reason, ex
         ("0 0 * * */7", "at 00:00 on Sunday"),
     ],
 )
-def test_what_is_suggested_or_just_fits_is_taken(expression, words):
+def test_suggested_expressions_and_edge_cases_are_accepted(expression, words):
     check(recurring(expression), NOW)
 
     assert describe(recurring(expression)) == words
@@ -180,7 +179,7 @@ def test_seconds_have_steps_too():
 
 
 def test_a_step_beyond_its_field_that_is_already_stored_keeps_firing():
-    """Such an expression was accepted once: it must not stop with an update."""
+    """Earlier releases accepted such an expression: it must not stop with an update."""
     stored = recurring("*/90 * * * *", exclude=(a_cron("0 */36 * * *"),))
 
     assert next_fire(stored, NOW) == NOW + HOUR
@@ -229,7 +228,7 @@ def test_a_step_beyond_its_field_that_is_already_stored_keeps_firing():
     ],
 )
 @pytest.mark.parametrize("exclude", [False, True])
-def test_a_zone_in_the_expression(expression, timezone, field, position, reason, exclude):
+def test_zone_in_the_expression_is_checked(expression, timezone, field, position, reason, exclude):
     bad = refused(expression, timezone=timezone, exclude=exclude)
 
     assert (bad.field, bad.position) == (field, position)

@@ -1,4 +1,4 @@
-"""What an expression may say, and the error for what it may not."""
+"""The syntax of expressions, and the errors for invalid ones."""
 
 from contextlib import suppress
 from random import Random
@@ -8,12 +8,12 @@ from croniter import croniter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.recurrence.fire_times import check
-from lambdas.core.recurrence.language import parse
-from lambdas.core.recurrence.pattern import firing
-from lambdas.core.recurrence.rules import BadRule, DayMatch, Seconds
-from tests.core.recurrence.draws import an_expression
-from tests.core.recurrence.said import a_cron, recurring
+from duetime.core.recurrence.cron_pattern import firing
+from duetime.core.recurrence.cron_syntax import parse
+from duetime.core.recurrence.fire_times import check
+from duetime.core.recurrence.rules import BadRule, DayMatch, Seconds
+from tests.core.recurrence.cron_cases import a_cron, recurring
+from tests.core.recurrence.strategies import an_expression
 
 NOW = 1_794_820_020_120
 
@@ -34,26 +34,26 @@ WRONG = [
     ("1.5 * * * *", 1, "minute: '1.5' is not a number from 0 to 59"),
     ("٣ * * * *", 1, "minute: '٣' is not a number from 0 to 59"),
     ("0 0 * foo *", 7, "month: 'foo' is neither a number from 1 to 12 nor one of jan, feb, mar,"),
-    ("50-10 * * * *", 1, "minute: 50-10 runs backwards; if it is to go round, write 50-59,0-10"),
-    ("0 22-2 * * *", 3, "hour: 22-2 runs backwards; if it is to go round, write 22-23,0-2"),
+    ("50-10 * * * *", 1, "minute: 50-10 runs backwards; to wrap around, write 50-59,0-10"),
+    ("0 22-2 * * *", 3, "hour: 22-2 runs backwards; to wrap around, write 22-23,0-2"),
     (
         "0 0 * * thu-mon/2",
         9,
-        "weekday: thu-mon goes round, and so takes no step; list the weekdays",
+        "weekday: thu-mon wraps around, and so takes no step; list the weekdays",
     ),
     ("0 5-5 * * *", 3, "hour: 5-5 is a range of one; write 5"),
     ("0 0 * * sun-sun", 9, "weekday: sun-sun is a range of one; write sun"),
     ("0 0 * * 7-7", 9, "weekday: 7-7 is a range of one; write 7"),
     ("0 0 * * 7-0", 9, "weekday: 7-0 is a range of one; write 7"),
-    ("59/5 * * * *", 1, "minute: 59/5: nothing is left to step to; write 59"),
-    ("0 0 * * sat/2", 9, "weekday: sat/2: nothing is left to step to; write sat"),
-    ("*/0 * * * *", 1, "minute: a step of 0 gets nowhere"),
+    ("59/5 * * * *", 1, "minute: 59/5: there is no next value; write 59"),
+    ("0 0 * * sat/2", 9, "weekday: sat/2: there is no next value; write sat"),
+    ("*/0 * * * *", 1, "minute: a step of 0 never ends"),
     ("*/x * * * *", 1, "minute: the step 'x' is not a number"),
     ("*/ * * * *", 1, "minute: no step follows the /"),
     ("1,,2 * * * *", 1, "minute: an entry of the list is empty"),
     ("1, * * * *", 1, "minute: an entry of the list is empty"),
     ("? * * * *", 1, "minute: '?' is not a number"),
-    ("r * * * *", 1, "minute: R stands for a value that is drawn; write a value of your own, such"),
+    ("r * * * *", 1, "minute: R is a random value; write a value of your own, such"),
     ("0 0 l/2 * *", 5, "day of the month: 'l' is not a number"),
     ("0 0 32w * *", 5, "day of the month: 32 is not from 1 to 31"),
     ("0 0 l-0 * *", 5, "day of the month: L-0: the number after L- is from 1 to 30"),
@@ -68,10 +68,10 @@ WRONG = [
     ("0 0 * * mon#", 9, "weekday: nothing after # is neither from 1 to 5 nor L"),
     ("0 0 * * mon-fri/2#1", 9, "weekday: 'fri/2' is neither a number from 0 to 7 nor one of"),
     ("0 0 * * funday", 9, "weekday: 'funday' is neither a number from 0 to 7 nor one of sun, mon,"),
-    ("0 0 30 2 *", 5, "never fires: no month that it names has such a day"),
-    ("0 0 31 4,6,9,11 *", 5, "never fires: no month that it names has such a day"),
+    ("0 0 30 2 *", 5, "never fires: none of its months has such a day"),
+    ("0 0 31 4,6,9,11 *", 5, "never fires: none of its months has such a day"),
     ("* * * ", 6, "has 3 fields; five (minute, hour, day of the month, month, weekday) or six"),
-    ("CRON_TZ=UTC 0 0 30 2 *", 17, "never fires: no month that it names has such a day"),
+    ("CRON_TZ=UTC 0 0 30 2 *", 17, "never fires: none of its months has such a day"),
     (" @dialy", 2, "@dialy is not one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly"),
     ("*", 2, "has 1 field; five"),
     ("", 1, "has 0 fields; five"),
@@ -81,7 +81,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("expression", "position", "reason"), WRONG)
-def test_what_is_wrong_is_said_in_words_and_where(expression, position, reason):
+def test_invalid_expression_is_refused_with_reason_and_position(expression, position, reason):
     with pytest.raises(BadRule) as raised:
         check(recurring("* * * * *", expression), NOW)
 
@@ -141,7 +141,7 @@ def test_what_is_wrong_is_said_in_words_and_where(expression, position, reason):
         ("0  0\t* * *", "0 0 * * *"),
     ],
 )
-def test_two_ways_to_say_the_same(expression, means):
+def test_equivalent_expressions_fire_at_the_same_times(expression, means):
     one, other = (firing(text, a_cron(text).seconds) for text in (expression, means))
 
     assert (one.seconds, one.minutes, one.months) == (other.seconds, other.minutes, other.months)
@@ -150,11 +150,13 @@ def test_two_ways_to_say_the_same(expression, means):
 
 
 @given(st.integers(0, 2**32).map(Random))
-def test_croniter_takes_what_we_take(chance):
+def test_croniter_accepts_what_we_accept(chance):
     expression = " ".join(an_expression(chance))
 
     assert parse(expression, Seconds.LAST if len(expression.split()) == 6 else None)
-    assert croniter.is_valid(expression) or "7" in expression  # no seventh day in its six fields
+    assert (
+        croniter.is_valid(expression) or "7" in expression
+    )  # croniter has no weekday 7 in six fields
 
 
 SOUP = st.text(alphabet="0123456789*/-,#lwhr?@ ()=TZcronateCRON_monjanfri", max_size=40)
@@ -177,7 +179,7 @@ PIECES = st.lists(
     st.none() | st.sampled_from(Seconds),
     st.sampled_from(DayMatch),
 )
-def test_anything_else_is_a_bad_rule_and_nothing_worse(text, seconds, days):
+def test_any_other_text_raises_only_bad_rule(text, seconds, days):
     rule = a_cron(text, seconds=seconds, days=days)
     with suppress(BadRule):
         check(recurring(rule), NOW)
@@ -191,7 +193,7 @@ ENTRIES = st.from_regex(
 
 
 @given(st.lists(ENTRIES, min_size=5, max_size=6))
-def test_croniter_takes_whatever_passes_for_a_field(fields):
-    """Otherwise its own error, which is not in our words, would come out."""
+def test_croniter_accepts_every_field_that_passes_our_check(fields):
+    """Otherwise users would see croniter's own error."""
     with suppress(BadRule):
         firing(" ".join(fields), Seconds.LAST if len(fields) == 6 else None)

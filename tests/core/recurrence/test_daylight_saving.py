@@ -1,4 +1,4 @@
-"""Gaps and overlaps of the clock: answers worked out by hand, and by the slow oracle."""
+"""Gaps and overlaps of the clock: fire times worked out by hand, and by the slow oracle."""
 
 from random import Random
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.recurrence.cron import daylight
-from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.recurrence.rules import BadRule, DayMatch, Gap, Overlap
-from lambdas.core.recurrence.zones import load
-from lambdas.core.times import SECOND
-from tests.core.recurrence.draws import CHANGES, PLACES, an_expression_of_ours
+from duetime.core.recurrence.cron import default_dst
+from duetime.core.recurrence.fire_times import fire_times
+from duetime.core.recurrence.rules import BadRule, DayMatch, DstGap, DstOverlap
+from duetime.core.recurrence.timezones import load
+from duetime.core.times import SECOND
+from tests.core.recurrence.cron_cases import a_cron, at, first, local_text, recurring
 from tests.core.recurrence.oracle import Oracle
-from tests.core.recurrence.said import a_cron, at, first, recurring, told
+from tests.core.recurrence.strategies import CHANGES, PLACES, an_expression_of_ours
 
 BERLIN = "Europe/Berlin"
 
@@ -40,51 +40,53 @@ BY_HAND = [
     ("0 9 * * *", "Pacific/Apia", {}, "2011-12-29T12:00", ["2011-12-31 00:00", "2011-12-31 09:00"]),
     # two local times in the gap are one instant after it
     ("0,30 2 * * *", BERLIN, {}, "2027-03-27T12:00", ["2027-03-28 03:00", "2027-03-29 02:00"]),
-    # and one that is named anyway does not run twice
+    # an instant that also matches by itself does not run twice
     ("30 2,3 * * *", BERLIN, {}, "2027-03-27T12:00", ["2027-03-28 03:00", "2027-03-28 03:30"]),
     ("0 2,3 * * *", BERLIN, {}, "2027-03-27T12:00", ["2027-03-28 03:00", "2027-03-29 02:00"]),
-    # said otherwise
-    ("30 2 * * *", BERLIN, {"gap": Gap.SKIP}, "2027-03-27T12:00", ["2027-03-29 02:30"]),
+    # set by the rule
+    ("30 2 * * *", BERLIN, {"gap": DstGap.SKIP}, "2027-03-27T12:00", ["2027-03-29 02:30"]),
     (
         "0 * * * *",
         BERLIN,
-        {"gap": Gap.SHIFT},
+        {"gap": DstGap.SHIFT},
         "2027-03-28T01:00",
         ["2027-03-28 03:00", "2027-03-28 04:00"],
     ),
-    # six fields: the seconds play no part in the default
+    # six fields: the seconds do not affect the default
     ("30 2 * * * *", BERLIN, {}, "2027-03-27T12:00", ["2027-03-28 03:00", "2027-03-29 02:30"]),
     ("30 2 * * * 15", BERLIN, {}, "2027-03-27T12:00", ["2027-03-28 03:00", "2027-03-29 02:30"]),
 ]
 
 
 @pytest.mark.parametrize(("expression", "zone", "dst", "after", "local"), BY_HAND)
-def test_known_answers(expression, zone, dst, after, local):
+def test_fire_times_around_a_change_are_those_worked_out_by_hand(
+    expression, zone, dst, after, local
+):
     found = first(len(local), recurring(a_cron(expression, zone, **dst)), at(after, zone))
 
-    assert [told(instant, zone)[:16] for instant in found] == local
+    assert [local_text(instant, zone)[:16] for instant in found] == local
 
 
 @pytest.mark.parametrize(
     ("overlap", "instants"),
     [
-        (Overlap.FIRST, ["2026-10-25 02:30 +02:00", "2026-10-26 02:30 +01:00"]),
-        (Overlap.LAST, ["2026-10-25 02:30 +01:00", "2026-10-26 02:30 +01:00"]),
-        (Overlap.BOTH, ["2026-10-25 02:30 +02:00", "2026-10-25 02:30 +01:00"]),
+        (DstOverlap.FIRST, ["2026-10-25 02:30 +02:00", "2026-10-26 02:30 +01:00"]),
+        (DstOverlap.LAST, ["2026-10-25 02:30 +01:00", "2026-10-26 02:30 +01:00"]),
+        (DstOverlap.BOTH, ["2026-10-25 02:30 +02:00", "2026-10-25 02:30 +01:00"]),
     ],
 )
-def test_a_time_that_comes_twice(overlap, instants):
+def test_local_time_that_comes_twice_runs_as_the_rule_says(overlap, instants):
     rule = a_cron("30 2 * * *", BERLIN, overlap=overlap)
 
     found = first(2, recurring(rule), at("2026-10-24T12:00", BERLIN))
 
-    assert [told(instant, BERLIN) for instant in found] == instants
+    assert [local_text(instant, BERLIN) for instant in found] == instants
 
 
 def test_an_hourly_rule_runs_through_the_hour_that_comes_twice():
     found = first(4, recurring(a_cron("0 * * * *", BERLIN)), at("2026-10-25T01:00", BERLIN))
 
-    assert [told(instant, BERLIN)[11:] for instant in found] == [
+    assert [local_text(instant, BERLIN)[11:] for instant in found] == [
         "02:00 +02:00",
         "02:00 +01:00",
         "03:00 +01:00",
@@ -110,9 +112,9 @@ def test_an_hourly_rule_runs_through_the_hour_that_comes_twice():
     ],
 )
 def test_a_star_in_minute_or_hour_means_elapsed_time(expression, elapsed):
-    by_elapsed, by_the_wall = (Gap.SKIP, Overlap.BOTH), (Gap.SHIFT, Overlap.FIRST)
+    by_elapsed, by_the_wall = (DstGap.SKIP, DstOverlap.BOTH), (DstGap.SHIFT, DstOverlap.FIRST)
 
-    found = daylight(expression, a_cron(expression).seconds)
+    found = default_dst(expression, a_cron(expression).seconds)
 
     assert found == (by_elapsed if elapsed else by_the_wall)
 
@@ -123,14 +125,14 @@ changing = st.sampled_from([zone for zone in PLACES if CHANGES[zone]])
 @given(
     chance=st.integers(0, 2**32).map(Random),
     zone=changing,
-    gap=st.sampled_from(Gap),
-    overlap=st.sampled_from(Overlap),
+    gap=st.sampled_from(DstGap),
+    overlap=st.sampled_from(DstOverlap),
     days=st.sampled_from(DayMatch),
 )
 def test_the_oracle_gives_the_same_fire_times_around_a_change(chance, zone, gap, overlap, days):
     five = an_expression_of_ours(chance)[:5]
     if five[2:] != ["*", "*", "*"]:
-        five[3] = "*"  # so that most of them fire at all in so short a span
+        five[3] = "*"  # so that most of them fire in so short a span
     rule = a_cron(" ".join(five), zone, gap=gap, overlap=overlap, days=days)
     change = chance.choice(CHANGES[zone])
     start, end = change - chance.randint(0, 90_000), change + 90_000
@@ -144,8 +146,8 @@ def test_the_oracle_gives_the_same_fire_times_around_a_change(chance, zone, gap,
     assert found == oracle.fires(start, end, gap, overlap)
 
 
-@pytest.mark.parametrize("gap", Gap)
-@pytest.mark.parametrize("overlap", Overlap)
+@pytest.mark.parametrize("gap", DstGap)
+@pytest.mark.parametrize("overlap", DstOverlap)
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago"])
 def test_the_oracle_gives_the_same_fire_times_to_the_second(gap, overlap, zone):
     for change in CHANGES[zone][-2:]:

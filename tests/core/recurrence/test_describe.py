@@ -1,24 +1,25 @@
-"""A recurrence in words: true, and different for what is different."""
+"""Descriptions are true, and differ for recurrences that differ."""
 
 from random import Random
 
 import pytest
 
-from lambdas.core.recurrence.cron import cron
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.cron import cron
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.dst_notes import DstNote, find_dst_notes
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
     DelayRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
-    Gap,
-    Overlap,
     RateRule,
 )
-from lambdas.core.recurrence.told import Touch, describe, touched
-from lambdas.core.times import HOUR, MINUTE, SECOND, YEAR
-from tests.core.recurrence.draws import an_eventbridge_expression, an_expression_of_ours
-from tests.core.recurrence.said import a_cron, at, recurring
+from duetime.core.times import HOUR, MINUTE, SECOND, YEAR
+from tests.core.recurrence.cron_cases import a_cron, at, recurring
+from tests.core.recurrence.strategies import an_eventbridge_expression, an_expression_of_ours
 
 BERLIN = "Europe/Berlin"
 LENGTHS = range(28, 32)
@@ -86,7 +87,7 @@ LENGTHS = range(28, 32)
         ),
     ],
 )
-def test_the_usual_expressions(expression, words):
+def test_common_expressions_are_described(expression, words):
     assert describe(recurring(expression)) == words
     assert describe(recurring(a_cron(expression, BERLIN))) == f"{words}, {BERLIN}"
 
@@ -102,7 +103,7 @@ def test_the_usual_expressions(expression, words):
         ("* * * * *", "every minute"),
     ],
 )
-def test_expressions_whose_days_must_both_match(expression, words):
+def test_expressions_whose_days_must_both_match_are_described(expression, words):
     assert describe(recurring(a_cron(expression, days=DayMatch.BOTH))) == words
 
 
@@ -117,7 +118,7 @@ def test_expressions_whose_days_must_both_match(expression, words):
         ("2027,2029,2031", ", in 2027, 2029 and 2031"),
     ],
 )
-def test_years_are_said(year, words):
+def test_years_are_described(year, words):
     assert describe(recurring(f"cron(0 9 1 7 ? {year})")) == f"at 09:00 on day 1 of July{words}"
     excluded = recurring("* * * * *", exclude=(a_cron(f"cron(* * ? 7 * {year})"),))
     assert describe(excluded) == f"every minute; except all day in July{words}"
@@ -136,18 +137,18 @@ def test_years_are_said(year, words):
         (DelayRule(delay=30 * SECOND), "30 seconds after the previous run ended"),
         (DelayRule(delay=MINUTE), "1 minute after the previous run ended"),
         (
-            a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST),
+            a_cron("30 2 * * *", BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.LAST),
             "at 02:30 every day, Europe/Berlin (gap: skip, overlap: last)",
         ),
         (a_cron("cron(30 2 * * ? *)", BERLIN), "at 02:30 every day, Europe/Berlin (gap: skip)"),
         (a_cron("cron(0/20 * * * ? *)", BERLIN), "every 20 minutes, Europe/Berlin"),
     ],
 )
-def test_other_rules(rule, words):
+def test_rates_delays_and_dates_are_described(rule, words):
     assert describe(recurring(rule)) == words
 
 
-def test_several_rules_and_what_is_left_out():
+def test_several_rules_and_exclusions_are_described():
     recurrence = recurring(
         a_cron("0 9 * * 1-5", BERLIN),
         "0 12 * * 6",
@@ -166,7 +167,7 @@ def test_several_rules_and_what_is_left_out():
     )
 
 
-def test_a_minute_that_is_left_out_is_not_told_like_a_second():
+def test_excluded_minute_is_not_described_like_a_second():
     minute, second = (
         describe(recurring("* * * * * *", exclude=(a_cron(e),)))
         for e in ("* 12 * * *", "* 12 * * * 0")
@@ -176,7 +177,7 @@ def test_a_minute_that_is_left_out_is_not_told_like_a_second():
 
 
 def meaning(rule: CronRule) -> tuple:
-    """All that its fire times follow from."""
+    """Everything that determines the fire times."""
     ready = cron(rule)
     pattern, kinds = ready.pattern, [(first, length) for first in range(7) for length in LENGTHS]
     days = tuple(pattern.days.kind(*kind) for kind in kinds)
@@ -186,7 +187,7 @@ def meaning(rule: CronRule) -> tuple:
 
 @pytest.mark.parametrize("zone", ["UTC", BERLIN])
 def test_rules_that_are_described_alike_fire_alike(zone):
-    """The words leave nothing out: from them one could tell the fire times."""
+    """A description is complete: it determines the fire times."""
     chance, meanings = Random(11), {}
     for _ in range(2_500):
         if chance.random() < 0.3:
@@ -214,7 +215,7 @@ def test_rules_that_are_described_alike_fire_alike(zone):
         ("0 */2 * * *", "0 0-23/2 * * *"),
     ],
 )
-def test_rules_that_only_daylight_saving_tells_apart_are_not_described_alike(one, other):
+def test_rules_that_differ_only_in_daylight_saving_are_described_differently(one, other):
     described = [describe(recurring(a_cron(e, BERLIN))) for e in (one, other)]
 
     assert described[0] != described[1]
@@ -234,7 +235,7 @@ def missing(times: str, what: str, place: str = "Europe/Berlin on 2027-03-28") -
 
 
 @pytest.mark.parametrize(
-    ("rule", "touches"),
+    ("rule", "notes"),
     [
         (
             a_cron("30 2 * * *", BERLIN),
@@ -244,14 +245,14 @@ def missing(times: str, what: str, place: str = "Europe/Berlin on 2027-03-28") -
             ],
         ),
         (
-            a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST),
+            a_cron("30 2 * * *", BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.LAST),
             [
                 ("last_of_two", twice("02:30 comes", "runs the second time only")),
                 ("skipped", missing("02:30 does", "left out")),
             ],
         ),
         (
-            a_cron("0,30 2 * * *", BERLIN, overlap=Overlap.BOTH),
+            a_cron("0,30 2 * * *", BERLIN, overlap=DstOverlap.BOTH),
             [
                 ("repeated", twice("02:00 comes", "runs both times")),
                 ("repeated", twice("02:30 comes", "runs both times")),
@@ -284,44 +285,45 @@ def missing(times: str, what: str, place: str = "Europe/Berlin on 2027-03-28") -
         (DelayRule(delay=HOUR), []),
     ],
 )
-def test_what_daylight_saving_does_is_told(rule, touches):
-    found = touched(recurring(rule), *YEAR_AHEAD)
+def test_notes_describe_the_effect_of_daylight_saving(rule, notes):
+    found = find_dst_notes(recurring(rule), *YEAR_AHEAD)
 
-    assert [(touch.kind, touch.note) for touch in found] == touches
+    assert [(note.kind, note.note) for note in found] == notes
 
 
-def test_a_touch_names_the_instant():
-    first, shifted = touched(recurring(a_cron("30 2 * * *", BERLIN)), *YEAR_AHEAD)
+def test_note_has_the_instant_of_its_fire_time():
+    first, shifted = find_dst_notes(recurring(a_cron("30 2 * * *", BERLIN)), *YEAR_AHEAD)
 
     assert first.at == at("2026-10-25T02:30", BERLIN)
     assert shifted.at == at("2027-03-28T03:00", BERLIN)
-    last, skipped = touched(
-        recurring(a_cron("30 2 * * *", BERLIN, gap=Gap.SKIP, overlap=Overlap.LAST)), *YEAR_AHEAD
+    last, skipped = find_dst_notes(
+        recurring(a_cron("30 2 * * *", BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.LAST)),
+        *YEAR_AHEAD,
     )
     assert last.at == at("2026-10-25T02:30", BERLIN, fold=1)
     assert skipped.at == at("2027-03-28T03:00", BERLIN)
 
 
-def test_a_span_ends_with_its_last_instant_and_begins_after_its_first():
+def test_notes_are_after_the_first_instant_and_up_to_the_last():
     rule, fires = recurring(a_cron("30 2 * * *", BERLIN)), at("2026-10-25T02:30", BERLIN)
 
-    assert touched(rule, fires, fires + HOUR) == []
-    assert len(touched(rule, fires - 1, fires)) == 1
+    assert find_dst_notes(rule, fires, fires + HOUR) == []
+    assert len(find_dst_notes(rule, fires - 1, fires)) == 1
 
 
 @pytest.mark.parametrize("date", ["2026-10-25", "2027-03-28"])
-def test_what_is_left_out_anyway_is_not_told(date):
+def test_excluded_fire_time_has_no_note(date):
     holiday = ExcludedDates(dates=(date,), timezone=BERLIN)
-    found = touched(recurring(a_cron("30 2 * * *", BERLIN), exclude=(holiday,)), *YEAR_AHEAD)
+    found = find_dst_notes(recurring(a_cron("30 2 * * *", BERLIN), exclude=(holiday,)), *YEAR_AHEAD)
 
     assert len(found) == 1
     assert date not in found[0].note
 
 
-def test_touches_come_in_order():
+def test_notes_are_in_order_of_time():
     rules = a_cron("30 2 * * *", BERLIN), a_cron("30 2 * * *", "America/New_York")
-    found = touched(recurring(*rules), *YEAR_AHEAD)
+    found = find_dst_notes(recurring(*rules), *YEAR_AHEAD)
 
-    assert isinstance(found[0], Touch)
-    assert [touch.at for touch in found] == sorted(touch.at for touch in found)
+    assert isinstance(found[0], DstNote)
+    assert [note.at for note in found] == sorted(note.at for note in found)
     assert len(found) == 3  # in New York it is 01:30 that comes twice

@@ -1,4 +1,4 @@
-"""EventBridge's expressions as AWS means them.
+"""EventBridge's expressions mean what AWS documents.
 
 The examples are those of the EventBridge user guide ("Setting a schedule pattern for scheduled
 rules") and of the EventBridge Scheduler user guide ("Schedule types"), with the meaning stated
@@ -10,16 +10,16 @@ from random import Random
 
 import pytest
 
-from lambdas.core.recurrence.eventbridge import with_rate
-from lambdas.core.recurrence.fire_times import check, fire_times, next_fire
-from lambdas.core.recurrence.pattern import DAY_LONG, firing
-from lambdas.core.recurrence.rules import BadRule, CronRule, Gap, Overlap, RateRule, Seconds
-from lambdas.core.recurrence.told import describe
-from lambdas.core.recurrence.zones import load
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
-from tests.core.recurrence.draws import CHANGES, PLACES, an_eventbridge_expression
+from duetime.core.recurrence.cron_pattern import DAY_LONG, firing
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.eventbridge import with_rate
+from duetime.core.recurrence.fire_times import check, fire_times, next_fire
+from duetime.core.recurrence.rules import BadRule, CronRule, DstGap, DstOverlap, RateRule, Seconds
+from duetime.core.recurrence.timezones import load
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
+from tests.core.recurrence.cron_cases import a_cron, at, first, local_text, recurring
 from tests.core.recurrence.oracle import EventBridgeOracle
-from tests.core.recurrence.said import a_cron, at, first, recurring, told
+from tests.core.recurrence.strategies import CHANGES, PLACES, an_eventbridge_expression
 
 NOW = at("2026-11-16T09:00")  # a Monday
 BERLIN = "Europe/Berlin"
@@ -27,7 +27,7 @@ WORKDAYS = range(5)  # Monday to Friday, as datetime counts
 
 
 def every_minute_where(matches) -> set[int]:
-    """All minutes of two weeks and two days that fulfil the stated meaning."""
+    """Returns all minutes of sixteen days that have the stated meaning."""
     start = datetime(2026, 11, 16, 9, 1, tzinfo=UTC)
     minutes = (start + timedelta(minutes=n) for n in range(16 * 24 * 60))
     return {int(minute.timestamp()) * SECOND for minute in minutes if matches(minute)}
@@ -109,7 +109,7 @@ def test_examples_of_the_user_guide_have_the_meaning_it_states(expression, words
 
 def days(expression: str, year: int) -> list[str]:
     start, end = at(f"{year}-01-01T00:00") - 1, at(f"{year + 1}-01-01T00:00") - 1
-    return [told(found)[5:10] for found in fire_times(recurring(expression), start, end)]
+    return [local_text(found)[5:10] for found in fire_times(recurring(expression), start, end)]
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_days_of_2026_by_the_calendar(expression, found):
         ("*/10", [2030]),
     ],
 )
-def test_years_are_those_of_the_field(year, fires):
+def test_rule_fires_in_the_years_of_its_field(year, fires):
     rule = recurring(f"cron(0 0 1 7 ? {year})")
     found = fire_times(rule, at("2025-01-01T00:00"), at("2032-01-01T00:00"))
 
     wanted = [2025, *fires] if year == "*" else fires
-    assert [int(told(f)[:4]) for f in found] == wanted
+    assert [int(local_text(f)[:4]) for f in found] == wanted
 
 
 def test_fire_times_end_with_the_last_year():
@@ -162,21 +162,21 @@ def test_fire_times_end_with_the_last_year():
     found = list(fire_times(rule, NOW))
 
     assert len(found) == 12
-    assert told(found[-1], BERLIN) == "2027-12-01 09:00 +01:00"
+    assert local_text(found[-1], BERLIN) == "2027-12-01 09:00 +01:00"
     assert next_fire(rule, found[-1]) is None
 
 
-def test_a_year_is_that_of_the_zone():
+def test_year_is_that_of_the_time_zone():
     rule = recurring(a_cron("cron(0 0 ? * * 2027)", "Pacific/Auckland"))
 
-    assert told(next_fire(rule, NOW)) == "2026-12-31 11:00 +00:00"
+    assert local_text(next_fire(rule, NOW)) == "2026-12-31 11:00 +00:00"
     assert next_fire(rule, at("2027-12-31T10:59")) is None
 
 
 REFUSED = [
     ("cron(15 10 ? * 6L 2019-2022)", 19, "does not fire in the next forty years; its year is 2019"),
     ("cron(0 0 1 1 ? 2100)", 16, "does not fire in the next forty years; its year is 2100"),
-    ("cron(0 0 29 2 ? 2027)", 10, "never fires: no month that it names has such a day"),
+    ("cron(0 0 29 2 ? 2027)", 10, "never fires: none of its months has such a day"),
     ("cron(0 0 1 1 ? 1969)", 16, "year: 1969 is not from 1970 to 2199"),
     ("cron(0 0 1 1 ? 2200)", 16, "year: 2200 is not from 1970 to 2199"),
     ("cron(0 0 1 1 ? 2030-2027)", 16, "year: 2030-2027 runs backwards"),
@@ -212,7 +212,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("expression", "position", "reason"), REFUSED)
-def test_what_aws_does_not_take_is_refused_in_words_and_where(expression, position, reason):
+def test_expression_that_aws_rejects_is_refused_with_reason_and_position(
+    expression, position, reason
+):
     rule = with_rate(a_cron(expression), NOW)
     with pytest.raises(BadRule) as raised:
         check(recurring("* * * * *", rule), NOW)
@@ -243,29 +245,29 @@ def test_a_rate_counts_from_its_creation(expression, every):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         {"timezone": BERLIN},
-        {"gap": Gap.SKIP},
-        {"overlap": Overlap.BOTH},
+        {"gap": DstGap.SKIP},
+        {"overlap": DstOverlap.BOTH},
         {"days": "both"},
     ],
 )
-def test_a_rate_takes_nothing_that_is_meant_for_the_calendar(said):
-    rule = with_rate(CronRule(expression="rate(5 minutes)", **said), NOW)
+def test_rate_accepts_no_calendar_options(options):
+    rule = with_rate(CronRule(expression="rate(5 minutes)", **options), NOW)
     with pytest.raises(BadRule, match=r"rate\(…\) counts elapsed time: it takes no time zone"):
         check(recurring(rule), NOW)
 
 
 def test_a_rate_is_no_exclusion():
     rate = CronRule(expression="rate(5 minutes)")
-    with pytest.raises(BadRule, match="and is no exclusion") as raised:
+    with pytest.raises(BadRule, match="and cannot be an exclusion") as raised:
         check(recurring("* * * * *", exclude=(rate,)), NOW)
 
     assert (raised.value.part, raised.value.position) == ("exclude", 1)
 
 
-def test_a_rate_with_seconds_is_refused_for_them():
+def test_rate_with_seconds_is_refused():
     rule = with_rate(CronRule(expression="rate(5 minutes)", seconds=Seconds.LAST), NOW)
     with pytest.raises(BadRule) as raised:
         check(recurring(rule), NOW)
@@ -273,12 +275,12 @@ def test_a_rate_with_seconds_is_refused_for_them():
     assert raised.value.field == "seconds"
 
 
-# Daylight saving: EventBridge Scheduler leaves out a local time that does not exist, and runs one
-# that comes twice once.
+# Daylight saving: EventBridge Scheduler skips a local time that does not exist, and runs once at
+# one that comes twice.
 
 
 @pytest.mark.parametrize(
-    ("expression", "said", "after", "local"),
+    ("expression", "options", "after", "local"),
     [
         ("cron(30 2 * * ? *)", {}, "2027-03-27T12:00", ["2027-03-29 02:30 +02:00"]),
         (
@@ -289,13 +291,13 @@ def test_a_rate_with_seconds_is_refused_for_them():
         ),
         (
             "cron(30 2 * * ? *)",
-            {"gap": Gap.SHIFT},
+            {"gap": DstGap.SHIFT},
             "2027-03-27T12:00",
             ["2027-03-28 03:00 +02:00", "2027-03-29 02:30 +02:00"],
         ),
         (
             "cron(30 2 * * ? *)",
-            {"overlap": Overlap.LAST},
+            {"overlap": DstOverlap.LAST},
             "2026-10-24T12:00",
             ["2026-10-25 02:30 +01:00"],
         ),
@@ -312,10 +314,10 @@ def test_a_rate_with_seconds_is_refused_for_them():
         ),
     ],
 )
-def test_daylight_saving_is_as_in_eventbridge_scheduler(expression, said, after, local):
-    found = first(len(local), recurring(a_cron(expression, BERLIN, **said)), at(after, BERLIN))
+def test_daylight_saving_is_as_in_eventbridge_scheduler(expression, options, after, local):
+    found = first(len(local), recurring(a_cron(expression, BERLIN, **options)), at(after, BERLIN))
 
-    assert [told(instant, BERLIN) for instant in found] == local
+    assert [local_text(instant, BERLIN) for instant in found] == local
 
 
 # Against the oracle.
@@ -343,7 +345,7 @@ def test_the_oracle_gives_the_same_fire_times_around_a_change(zone):
     chance = Random(zone)
     for _ in range(25):
         expression = an_eventbridge_expression(chance)
-        gap, overlap = chance.choice(list(Gap)), chance.choice(list(Overlap))
+        gap, overlap = chance.choice(list(DstGap)), chance.choice(list(DstOverlap))
         change = chance.choice(CHANGES[zone])
         span = change - chance.randint(0, 40_000), change + 60_000
         try:

@@ -1,4 +1,4 @@
-"""What holds for every recurrence, whatever it says."""
+"""Properties of every recurrence."""
 
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -9,24 +9,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lambdas.core.recurrence.fire_times import fire_times, next_fire
-from lambdas.core.recurrence.rules import (
+from duetime.core.recurrence.fire_times import fire_times, next_fire
+from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
     DayMatch,
     DelayRule,
+    DstGap,
+    DstOverlap,
     ExcludedDates,
-    Gap,
-    Overlap,
     RateRule,
     Recurrence,
 )
-from lambdas.core.recurrence.zones import load
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
-from tests.core.recurrence.draws import CHANGES, PLACES, a_moment, an_expression_of_ours
-from tests.core.recurrence.draws import an_expression as an_expression_of_croniter
+from duetime.core.recurrence.timezones import load
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR
+from tests.core.recurrence.cron_cases import a_cron, at, first, local_text, recurring
 from tests.core.recurrence.oracle import Oracle
-from tests.core.recurrence.said import a_cron, at, first, recurring, told
+from tests.core.recurrence.strategies import CHANGES, PLACES, a_moment, an_expression_of_ours
+from tests.core.recurrence.strategies import an_expression as an_expression_of_croniter
 
 BERLIN_CHANGES = ExcludedDates(dates=("2027-03-28", "2026-10-25"), timezone="Europe/Berlin")
 chances = st.integers(0, 2**32).map(Random)
@@ -34,15 +34,15 @@ chances = st.integers(0, 2**32).map(Random)
 
 @st.composite
 def crons(draw: st.DrawFn) -> tuple[CronRule, int]:
-    """A rule that fires, and a moment in milliseconds."""
+    """Returns a rule that fires, and a moment in milliseconds."""
     chance, zone = draw(chances), draw(st.sampled_from(PLACES))
     an_expression = draw(st.sampled_from([an_expression_of_croniter, an_expression_of_ours]))
     rule = a_cron(
         " ".join(an_expression(chance)),
         zone,
         days=draw(st.sampled_from(DayMatch)),
-        gap=draw(st.none() | st.sampled_from(Gap)),
-        overlap=draw(st.none() | st.sampled_from(Overlap)),
+        gap=draw(st.none() | st.sampled_from(DstGap)),
+        overlap=draw(st.none() | st.sampled_from(DstOverlap)),
     )
     after = a_moment(chance, zone) * SECOND + chance.randrange(SECOND)
     try:
@@ -81,7 +81,7 @@ def test_every_fire_time_matches_its_expression_in_its_zone_unless_it_was_shifte
 
 
 @given(crons())
-def test_one_at_a_time_or_all_at_once_is_the_same(drawn):
+def test_fire_times_one_by_one_equal_those_of_one_call(drawn):
     rule, after = drawn
     one_by_one, last = [], after
     for _ in range(5):
@@ -92,7 +92,7 @@ def test_one_at_a_time_or_all_at_once_is_the_same(drawn):
 
 
 @given(crons(), st.integers(0, SECOND - 1))
-def test_next_is_after_and_not_at(drawn, early):
+def test_next_fire_time_is_strictly_after_the_given_instant(drawn, early):
     rule, after = drawn
     found = next_fire(recurring(rule), after)
 
@@ -102,8 +102,8 @@ def test_next_is_after_and_not_at(drawn, early):
 
 @pytest.mark.parametrize("zone", PLACES)
 @pytest.mark.parametrize("minutes", [1, 5, 30])
-def test_an_elapsed_rule_leaves_no_hole_in_elapsed_time(zone, minutes):
-    """Every clock here is changed by a multiple of thirty minutes."""
+def test_rule_of_elapsed_time_leaves_no_gap(zone, minutes):
+    """Every clock here changes by a multiple of thirty minutes."""
     rule = a_cron(f"*/{minutes} * * * *", zone)
     for change in CHANGES[zone][:: 1 if minutes > 1 else 5] or [at("2026-06-01T12:00") // SECOND]:
         start, end = (change - 7_200) * SECOND, (change + 7_200) * SECOND
@@ -125,8 +125,8 @@ def test_a_daily_rule_fires_once_every_local_day_for_years(zone, clock):
         for found in fire_times(recurring(rule), start, end)
     ]
 
-    # Nuuk puts its clock forward to midnight, so what was to run at 23:30 runs at 00:00: it is
-    # the day meant that counts.
+    # Nuuk puts its clock forward to midnight, so a run of 23:30 starts at 00:00, but counts for
+    # the day before.
     days = Counter(
         (found - timedelta(hours=1)).date() if found.hour == 0 and late else found.date()
         for found in local
@@ -135,7 +135,7 @@ def test_a_daily_rule_fires_once_every_local_day_for_years(zone, clock):
         date(2009, 1, 1) + timedelta(days=n)
         for n in range((date(2032, 1, 1) - date(2009, 1, 1)).days)
     }
-    if zone == "Pacific/Apia":  # the lost day's run comes the moment the next day begins
+    if zone == "Pacific/Apia":  # the run of the lost day starts with the next day
         lost, next_day = date(2011, 12, 30), date(2011, 12, 31)
         assert days.pop(next_day) + days.pop(lost, 0) == (1 if clock == "0 0" else 2)
         expected -= {lost, next_day}
@@ -224,13 +224,11 @@ def test_excluded_dates_leave_out_those_local_days_and_no_others(drawn, zone, da
         ("30 23 * * *", BERLIN_CHANGES, "2026-10-24T12:00", "24 23:30"),
     ],
 )
-def test_an_exclusion_ends_on_the_wall_though_the_clock_was_changed(
-    expression, exclusion, after, fires
-):
+def test_exclusion_ends_by_the_local_clock_after_a_change(expression, exclusion, after, fires):
     rule = a_cron(expression, "Europe/Berlin")
     found = next_fire(recurring(rule, exclude=(exclusion,)), at(after, "Europe/Berlin"))
 
-    assert told(found, "Europe/Berlin")[8:16] == fires
+    assert local_text(found, "Europe/Berlin")[8:16] == fires
 
 
 def test_a_delay_has_no_fire_times_and_adds_none():
@@ -240,11 +238,11 @@ def test_a_delay_has_no_fire_times_and_adds_none():
     assert first(2, recurring(delay, "0 9 * * *"), 0) == [9 * HOUR, DAY + 9 * HOUR]
 
 
-def test_nothing_fires_from_nothing():
+def test_recurrence_without_rules_never_fires():
     assert next_fire(Recurrence(rules=()), 0) is None
 
 
-def test_until_counts_and_after_does_not():
+def test_until_is_inclusive_and_after_is_exclusive():
     hourly = recurring("0 * * * *")
 
     assert list(fire_times(hourly, HOUR, 3 * HOUR)) == [2 * HOUR, 3 * HOUR]

@@ -1,12 +1,12 @@
-"""Six fields: crons disagree on whether the seconds come first or last, so the rule must say it."""
+"""Six fields: crons disagree on the position of the seconds, so the rule must set it."""
 
 import pytest
 
-from lambdas.core.recurrence.fire_times import check, fire_times
-from lambdas.core.recurrence.rules import BadRule, Seconds
-from lambdas.core.recurrence.told import describe
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from tests.core.recurrence.said import a_cron, at, recurring
+from duetime.core.recurrence.describe import describe
+from duetime.core.recurrence.fire_times import check, fire_times
+from duetime.core.recurrence.rules import BadRule, Seconds
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from tests.core.recurrence.cron_cases import a_cron, at, recurring
 
 NOW = at("2026-11-16T09:00")
 
@@ -69,7 +69,7 @@ def test_each_reading_fires_as_it_is_described(seconds):
         assert found == [midnight + n * SECOND for n in range(60)]
 
 
-def test_seconds_first_and_last_are_one_rule_turned_round():
+def test_seconds_first_and_last_are_the_same_rule_in_another_order():
     for first, last in [("30 */5 2 l * mon", "*/5 2 l * mon 30"), ("5 * * * * *", "* * * * * 5")]:
         one, other = (
             list(fire_times(recurring(a_cron(text, seconds=where)), NOW, NOW + 40 * DAY))

@@ -5,19 +5,19 @@ from random import Random
 
 import pytest
 
-from lambdas.core.recurrence.fire_times import check, fire_times
-from lambdas.core.recurrence.pattern import DAY_LONG, firing
-from lambdas.core.recurrence.rules import BadRule, DayMatch
-from lambdas.core.recurrence.zones import load
-from tests.core.recurrence.draws import an_expression_of_ours
+from duetime.core.recurrence.cron_pattern import DAY_LONG, firing
+from duetime.core.recurrence.fire_times import check, fire_times
+from duetime.core.recurrence.rules import BadRule, DayMatch
+from duetime.core.recurrence.timezones import load
+from tests.core.recurrence.cron_cases import a_cron, at, local_text, recurring
 from tests.core.recurrence.oracle import Oracle
-from tests.core.recurrence.said import a_cron, at, recurring, told
+from tests.core.recurrence.strategies import an_expression_of_ours
 
 
 def days_of_2026(expression: str, days: DayMatch = DayMatch.EITHER) -> list[str]:
     rule = recurring(a_cron(expression, days=days))
     found = fire_times(rule, at("2026-01-01T00:00") - 1, at("2026-12-31T23:59"))
-    return [told(fires)[5:10] for fires in found]
+    return [local_text(fires)[5:10] for fires in found]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_days_of_2026_by_the_calendar(expression, found):
     assert days_of_2026(expression) == found
 
 
-def test_friday_the_13th_can_be_said():
+def test_friday_the_13th_can_be_expressed():
     assert days_of_2026("0 0 13 * fri", DayMatch.BOTH) == ["02-13", "03-13", "11-13"]
     assert len(days_of_2026("0 0 13 * fri")) == 12 + 52 - 3, "either day"
 
@@ -65,7 +65,7 @@ def test_days_that_never_match_both_are_refused(expression):
     with pytest.raises(BadRule) as raised:
         check(recurring(a_cron(expression, days=DayMatch.BOTH)), at("2026-06-01T12:00"))
 
-    assert raised.value.reason == "never fires: no month that it names has such a day"
+    assert raised.value.reason == "never fires: none of its months has such a day"
     assert raised.value.position == 5
 
 
@@ -74,7 +74,7 @@ def test_an_exclusion_can_want_both_days():
     daily = recurring("0 9 * * *", exclude=(friday_13,))
     found = fire_times(daily, at("2026-02-10T00:00"), at("2026-02-21T00:00"))
 
-    assert [told(fires)[8:10] for fires in found] == [
+    assert [local_text(fires)[8:10] for fires in found] == [
         str(day) for day in range(10, 21) if day != 13
     ]
 

@@ -1,4 +1,4 @@
-"""The zones of the tzdata package, and every change of their clocks."""
+"""The zones of the tzdata package, and every clock change in them."""
 
 import struct
 import zoneinfo
@@ -9,10 +9,10 @@ from shutil import copy
 
 import pytest
 
-from lambdas.core.recurrence import zones
-from tests.core.recurrence.draws import PLACES
+from duetime.core.recurrence import timezones as zones
+from tests.core.recurrence.strategies import PLACES
 
-FROM, TO = 0, 2**31  # 1970 to 2038: as far as the files list the changes one by one
+FROM, TO = 0, 2**31  # 1970 to 2038: the files list these changes one by one
 
 
 def data(zone: str) -> bytes:
@@ -20,7 +20,7 @@ def data(zone: str) -> bytes:
 
 
 def listed_changes(zone: str) -> list[int]:
-    """Read from the file itself (RFC 8536): the second block, with times of eight bytes."""
+    """Reads the changes from the file itself (RFC 8536): the second block, with 8-byte times."""
     raw = data(zone)
     first = struct.unpack(">6l", raw[20:44])
     start = 44 + first[3] * 5 + first[4] * 6 + first[5] + first[2] * 8 + first[1] + first[0]
@@ -47,8 +47,9 @@ def found_changes(zone: str, until: int) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_every_change_of_every_clock_is_found():
-    """Since the file may list fewer years than that, up to the last one it lists."""
+    """The file may list fewer years, so the comparison ends with its last change."""
     seen = 0
     distinct = {data(zone): zone for zone in sorted(zones.names())}
     for zone in distinct.values():
@@ -60,7 +61,7 @@ def test_every_change_of_every_clock_is_found():
 
 
 @pytest.mark.parametrize("zone", PLACES)
-def test_a_stretch_holds_its_instant_and_knows_its_neighbours(zone):
+def test_stretch_contains_its_instant_and_has_the_offsets_of_its_neighbours(zone):
     for at in range(0, 2**31, 9_999_991):
         now = zones.stretch(zone, at)
         assert now.begin <= at < now.end
@@ -76,8 +77,8 @@ def test_beyond_the_calendar_the_offset_stays_as_it_was(at):
     assert now.begin <= at < now.end
 
 
-def test_the_machine_s_own_zones_are_not_asked(tmp_path: Path):
-    """A machine that thinks Kolkata's time is Berlin's."""
+def test_time_zones_of_the_machine_are_not_used(tmp_path: Path):
+    """Simulates a machine whose zone data has Kolkata's time for Berlin."""
     (tmp_path / "Europe").mkdir()
     copy(str(files("tzdata").joinpath("zoneinfo", "Asia", "Kolkata")), tmp_path / "Europe/Berlin")
     summer = 1_780_000_000

@@ -1,38 +1,37 @@
-"""Stores of values in memory, and a writer that can be cut off between any two of its calls: the
-real steps, quick enough to be tried by the thousand."""
+"""In-memory stores that can cut off a writer between any two of its calls. They run the real steps,
+fast enough for thousands of examples."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lambdas.core.change import Answer, Applied, Change, Refused
-from lambdas.core.delivery import Delivery
-from lambdas.core.ports import Ports
-from lambdas.core.schedules.ledger import Entry, LedgerPage, LedgerRow
-from lambdas.core.schedules.ports import Differs, ScheduleAnswer, Stands
-from lambdas.core.schedules.schedule import Schedule
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from tests.factories import RULES, SteppedClock
-from tests.world import Dice
+from duetime.core.change import Answer, Applied, Change, Refused
+from duetime.core.delivery import Delivery
+from duetime.core.ports import Ports
+from duetime.core.schedules.ledger import Entry, LedgerPage, LedgerRow
+from duetime.core.schedules.ports import ScheduleAnswer
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from tests.factories import WAKE_POLICY, SeededRandom, SteppedClock
 
 
 class Cut(Exception):
-    """Whoever was at work is gone."""
+    """The writer dies."""
 
 
 @dataclass
 class Table:
-    """All that is stored, as its stores show it. `calls_left` are made before the next cut; of the
-    call that is cut, half is done if it has several entries."""
+    """Everything that is stored. The writer is cut off after `calls_left` calls; of a call with
+    several entries that is cut off, half is done."""
 
     clock: SteppedClock = field(default_factory=SteppedClock)
     tasks: dict[str, Task] = field(default_factory=dict)
-    standing: dict[str, Schedule] = field(default_factory=dict)
+    stored: dict[str, Schedule] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     sent: list[Delivery] = field(default_factory=list)
     calls_left: int | None = None
-    before_advance: Callable[[], object] | None = None  # what somebody else does just then
+    before_advance: Callable[[], object] | None = None  # another writer's action at that moment
     advances: list[tuple[Schedule, Schedule]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -40,9 +39,9 @@ class Table:
             store=_Tasks(self),  # type: ignore[arg-type]
             schedules=_Schedules(self),  # type: ignore[arg-type]
             lanes=_Lanes(self),  # type: ignore[arg-type]
-            rules=RULES,
+            wake_policy=WAKE_POLICY,
             clock=self.clock,
-            chance=Dice(),
+            chance=SeededRandom(),
         )
 
     @property
@@ -50,9 +49,9 @@ class Table:
         return self.clock.now()
 
     def replace(self, schedule: Schedule) -> None:
-        """As a user does, in one write."""
+        """Replaces the schedule in one write, as a user's request does."""
         (answer,) = self._put([schedule])
-        assert isinstance(answer, Stands)
+        assert isinstance(answer, Applied)
 
     def read_ledger(self, below: str | None, limit: int) -> LedgerPage:
         keys = sorted((k for k in self.entries if below is None or k < below), reverse=True)
@@ -71,15 +70,15 @@ class Table:
         return [self._put_one(schedule) for schedule in schedules]
 
     def _put_one(self, schedule: Schedule) -> ScheduleAnswer:
-        there = self.standing.get(schedule.id)
+        there = self.stored.get(schedule.id)
         if there == schedule:
-            return Stands(schedule)
+            return Applied(schedule)
         if schedule.revision != (there.revision if there else 0) + 1:
-            return Differs(there)
+            return Refused(there)
         if there is not None:
             self.advances.append((there, schedule))
-        self.standing[schedule.id] = schedule
-        return Stands(schedule)
+        self.stored[schedule.id] = schedule
+        return Applied(schedule)
 
 
 @dataclass
@@ -118,9 +117,9 @@ class _Schedules:
         return self.table.several(self.table._put, schedules)
 
     def get(self, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
-        return {i: self.table.standing[i] for i in schedule_ids if i in self.table.standing}
+        return {i: self.table.stored[i] for i in schedule_ids if i in self.table.stored}
 
-    def note(self, entries: Sequence[Entry], now: Millis) -> None:
+    def write_ledger(self, entries: Sequence[Entry], now: Millis) -> None:
         self.table.several(lambda some: [self._note(entry) for entry in some], entries)
 
     def ledger(self, schedule_id: str, below: str | None, limit: int) -> LedgerPage:

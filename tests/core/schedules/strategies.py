@@ -1,12 +1,12 @@
-"""Rules and plans, drawn."""
+"""Hypothesis strategies for rules and plans."""
 
 from hypothesis import strategies as st
 
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.recurrence.rules import RateRule, Recurrence
-from lambdas.core.schedules.plan import Misfire, MisfirePolicy, Plan
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from tests.core.recurrence.said import a_cron
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.recurrence.rules import RateRule, Recurrence
+from duetime.core.schedules.plan import Misfire, MisfirePolicy, Plan
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from tests.core.recurrence.cron_cases import a_cron
 from tests.factories import NOW, a_spec
 
 ZONES = ["UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe"]

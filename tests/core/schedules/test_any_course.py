@@ -1,5 +1,5 @@
-"""One schedule through anything: passes late, doubled, cut off between any two calls; changes,
-pauses and backfills in between. What must hold is held against the rule itself."""
+"""One schedule under faults: passes that are late, doubled or cut off between any two calls, with
+changes, pauses and backfills in between. The result is compared with the rule itself."""
 
 from collections import Counter
 from contextlib import suppress
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.schedules import changes
-from lambdas.core.schedules.history import Place, history
-from lambdas.core.schedules.ledger import Expected
-from lambdas.core.schedules.plan import MisfirePolicy, Plan
-from lambdas.core.schedules.schedule import MISSED, Schedule, ScheduleStatus
-from lambdas.core.schedules.times import after
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND, Millis
-from lambdas.debts import pay_named
-from lambdas.materialise import materialise
-from tests.core.schedules.draws import plans
-from tests.core.schedules.stand_ins import Cut, Table
-from tests.factories import RULES, an_id
+from duetime.core.lifecycle import Status
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.schedules import changes
+from duetime.core.schedules.fire_times import after
+from duetime.core.schedules.ledger import LedgerOutcome
+from duetime.core.schedules.ledger_history import Place, history
+from duetime.core.schedules.plan import MisfirePolicy, Plan
+from duetime.core.schedules.schedule import OWN_RULE, Schedule, ScheduleStatus
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, Millis
+from duetime.engine.followups import run_follow_ups_by_id
+from duetime.engine.materialise import materialise
+from tests.core.schedules.fakes import Cut, Table
+from tests.core.schedules.strategies import plans
+from tests.factories import WAKE_POLICY, an_id
 
 STEPS = ["pass", "cut", "stale", "overtaken", "end", "pause", "resume", "change", "backfill"]
 
@@ -30,18 +30,18 @@ STEPS = ["pass", "cut", "stale", "overtaken", "end", "pause", "resume", "change"
 class Course:
     plan: Plan
     table: Table = field(default_factory=Table)
-    # Of every version but the last: its plan, and from when to when it held.
+    # Of every version but the last: its plan, and from when to when it was valid.
     versions: list[tuple[Plan, Millis, Millis]] = field(default_factory=list)
-    old: tuple[Schedule, Millis] | None = None  # as a slow scanner has read it, and when
+    old: tuple[Schedule, Millis] | None = None  # as a slow scanner read it, and when
 
     def __post_init__(self) -> None:
-        made = changes.create(RULES, an_id(), self.plan, self.table.now)
+        made = changes.create(WAKE_POLICY, an_id(), self.plan, self.table.now)
         self.id = made.id
         self.table.replace(made)
 
     @property
     def schedule(self) -> Schedule:
-        return self.table.standing[self.id]
+        return self.table.stored[self.id]
 
     def take(self, step: str, number: int, plan: Plan) -> None:
         now, found = self.table.now, self.schedule
@@ -52,7 +52,7 @@ class Course:
                 self.table.calls_left = number % 6
                 self.pass_over(found)
                 self.table.calls_left = None
-            case "stale":  # a scanner that was slow, or one of two
+            case "stale":  # a slow scanner, or one of two
                 self.pass_over(*(self.old or (found, now)))
                 self.old = found, now
             case "overtaken":
@@ -62,32 +62,32 @@ class Course:
             case "end":
                 self.end(number)
             case "pause" if found.status is ScheduleStatus.ACTIVE:
-                self.begin(changes.pause(RULES, found, now, None))
+                self.begin(changes.pause(WAKE_POLICY, found, now, None))
             case "resume" if found.status is ScheduleStatus.PAUSED:
-                self.begin(changes.resume(RULES, found, now))
+                self.begin(changes.resume(WAKE_POLICY, found, now))
             case "change":
-                self.begin(changes.change(RULES, found, plan, now))
+                self.begin(changes.change(WAKE_POLICY, found, plan, now))
             case "backfill":
                 self.backfill(found, number, now)
 
     def end(self, number: int) -> None:
-        """One of its runs ends, and the relay hears of it."""
+        """Ends one of its runs, and runs the follow-up as the relay does."""
         going = [t for t in self.table.tasks.values() if not t.status.finished]
         if going:
             task = going[number % len(going)]
             self.table.tasks[task.id] = replace(task, status=Status.SUCCEEDED)
-            pay_named(self.table.ports, [task.id])
+            run_follow_ups_by_id(self.table.ports, [task.id])
 
     def begin(self, changed: changes.Changed) -> None:
         before = self.schedule
         self.versions.append((before.plan, before.since, self.table.now))
-        self.table.ports.schedules.note(changed.notes, self.table.now)
+        self.table.ports.schedules.write_ledger(changed.ledger_entries, self.table.now)
         self.table.replace(changed.schedule)
 
     def backfill(self, found: Schedule, number: int, now: Millis) -> None:
         self.table.replace(
             changes.backfill(
-                RULES,
+                WAKE_POLICY,
                 found,
                 f"fill{number}",
                 start=now - (number % 100) * MINUTE,
@@ -103,7 +103,7 @@ class Course:
             materialise(self.table.ports, [schedule], now=now or self.table.now)
 
     def settle(self) -> None:
-        """As a scanner does: again and again, as long as something is near."""
+        """Makes passes as a scanner does, as long as something is due."""
         for _ in range(200):
             wake = self.schedule.wake
             if wake is None or wake.at > self.table.now:
@@ -134,7 +134,7 @@ def test_no_fire_time_is_lost_or_doubled(plan, moves):
     _it_only_goes_ahead(course)
     _ids_tell_fire_times_apart(course)
     _runs_are_counted(course)
-    _all_is_told_once_and_true(course)
+    _check_the_ledger_is_complete_and_true(course)
 
 
 def _it_only_goes_ahead(course: Course) -> None:
@@ -173,31 +173,31 @@ def _runs_are_counted(course: Course) -> None:
 
 
 def _put_in_vain(course: Course) -> bool:
-    """Passes that were cut off may have put what a later version does not count."""
+    """Cut-off passes may have put tasks that a later version does not count."""
     return bool(course.versions)
 
 
-def _all_is_told_once_and_true(course: Course) -> None:
-    told = [one.row for one in history(course.table.read_ledger, Place())]
-    own = {row.fire_time: row for row in told if not row.backfill}
-    assert len(own) == sum(not row.backfill for row in told)
-    keys = [(row.fire_time, row.backfill) for row in told]
+def _check_the_ledger_is_complete_and_true(course: Course) -> None:
+    rows = [one.row for one in history(course.table.read_ledger, Place())]
+    own = {row.fire_time: row for row in rows if not row.backfill}
+    assert len(own) == sum(not row.backfill for row in rows)
+    keys = [(row.fire_time, row.backfill) for row in rows]
     assert keys == sorted(keys, reverse=True)
     for row in own.values():
-        if row.outcome is Expected.FIRED:
+        if row.outcome is LedgerOutcome.FIRED:
             assert row.task_id in course.table.tasks
     put = {
         task.spec.occurrence.scheduled_for
         for task in course.table.tasks.values()
         if task.spec.occurrence.version is not None
     }
-    fired = {at for at, row in own.items() if row.outcome is Expected.FIRED}
+    fired = {at for at, row in own.items() if row.outcome is LedgerOutcome.FIRED}
     assert put - fired <= _changed_under_a_cut(course, put)
     assert _expected(course) <= own.keys()
 
 
 def _changed_under_a_cut(course: Course, put: set[Millis]) -> set[Millis]:
-    """Put by a pass that was cut off before it could say so, in a version that is over."""
+    """Whether a cut-off pass of an old version put a task without recording it."""
     return put if course.versions else set()
 
 
@@ -206,19 +206,19 @@ def _expected(course: Course) -> set[Millis]:
     expected: set[Millis] = set()
     for plan, since, until in [*course.versions, (schedule.plan, schedule.since, now)]:
         if plan.max_runs is not None:
-            continue  # where it ends, and what it leaves out then, is told by its count
+            continue  # its count decides where it ends, and what it skips then
         for at in after(plan, since):
             if at > until or len(expected) > 20_000:
                 break
             expected.add(at)
-    if schedule.status is ScheduleStatus.PAUSED:  # told when it is resumed
+    if schedule.status is ScheduleStatus.PAUSED:  # recorded when it is resumed
         expected = {at for at in expected if schedule.next_at is None or at < schedule.next_at}
-    missed = [span for span in schedule.spans if span.id == MISSED]  # told when they are put
+    missed = [span for span in schedule.spans if span.id == OWN_RULE]  # recorded when they are put
     return {at for at in expected if not any(s.next_at <= at < s.until for s in missed)}
 
 
 @given(plans, st.lists(st.sampled_from([MINUTE, HOUR, DAY]), max_size=6))
-def test_what_is_missed_is_made_up_for_as_the_policy_has_it(plan, waits):
+def test_missed_fire_times_run_as_the_misfire_policy_says(plan, waits):
     plan = replace(plan, max_runs=None)
     course = Course(plan)
     for wait in waits:

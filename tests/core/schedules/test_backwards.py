@@ -1,15 +1,15 @@
-"""A rule only looks ahead; the ledger is read the other way round."""
+"""Fire times in reverse order, from rules that can only be searched forwards."""
 
 from itertools import islice
 
 import pytest
 
-from lambdas.core.recurrence.fire_times import fire_times
-from lambdas.core.recurrence.rules import RateRule
-from lambdas.core.schedules import times
-from lambdas.core.schedules.times import backwards
-from lambdas.core.times import DAY, MINUTE, SECOND
-from tests.core.recurrence.said import at, recurring
+from duetime.core.recurrence.fire_times import fire_times
+from duetime.core.recurrence.rules import RateRule
+from duetime.core.schedules import fire_times as times
+from duetime.core.schedules.fire_times import backwards
+from duetime.core.times import DAY, MINUTE, SECOND
+from tests.core.recurrence.cron_cases import at, recurring
 
 OFFICE = recurring("* 9-16 * * 1-5 *")
 MONDAY = at("2026-11-16T08:57")
@@ -24,7 +24,7 @@ MONDAY = at("2026-11-16T08:57")
         (recurring("0 0 29 2 *"), MONDAY - 90 * DAY),
     ],
 )
-def test_the_same_fire_times_the_latest_first(recurrence, start):
+def test_backwards_yields_the_same_fire_times_latest_first(recurrence, start):
     ahead = list(fire_times(recurrence, start - 1, MONDAY - 1))
 
     assert list(backwards(recurrence, start, MONDAY)) == ahead[::-1]
@@ -37,10 +37,10 @@ def test_the_same_fire_times_the_latest_first(recurrence, start):
         (recurring("* * * 1 * *"), at("2025-12-01T00:00"), at("2026-12-31T23:58")),
     ],
 )
-def test_the_last_before_a_long_rest_is_found_without_all_that_came_before_it(
+def test_last_fire_time_before_a_long_rest_is_found_without_computing_all_earlier_ones(
     recurrence, start, below, monkeypatch
 ):
-    """Every second, but not at the weekend, or in January only: millions, for the sake of one."""
+    """Every second except at the weekend, or only in January: millions of fire times before one."""
     asked = []
 
     def counted(*given):
@@ -53,4 +53,4 @@ def test_the_last_before_a_long_rest_is_found_without_all_that_came_before_it(
     (last,) = islice(backwards(recurrence, start, below), 1)
 
     assert last == max(asked)
-    assert len(asked) < 30 * times.MANY
+    assert len(asked) < 30 * times.DENSE

@@ -3,11 +3,11 @@ from dataclasses import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.occurrence import OverlapPolicy, occurrence_id
-from lambdas.core.schedules.codec import decode_plan, decode_state, encode_plan, encode_state
-from lambdas.core.schedules.occurrences import occurrence_spec
-from lambdas.core.schedules.schedule import Span
-from tests.core.schedules.draws import plans
+from duetime.core.occurrence import OverlapPolicy, occurrence_id
+from duetime.core.schedules.codec import decode_plan, decode_state, encode_plan, encode_state
+from duetime.core.schedules.occurrence_spec import occurrence_spec
+from duetime.core.schedules.schedule import Span
+from tests.core.schedules.strategies import plans
 from tests.factories import NOW, a_schedule, a_spec
 from tests.strategies import moments, specs
 
@@ -61,7 +61,7 @@ def test_a_state_written_when_only_one_could_wait_is_read():
 
 @given(specs, moments)
 def test_the_task_of_an_occurrence_is_its_template_at_its_time(spec, fire_time):
-    from lambdas.core.template import BadTemplate
+    from duetime.core.template import BadTemplate
 
     schedule = a_schedule(task=spec)
     try:
@@ -71,7 +71,7 @@ def test_the_task_of_an_occurrence_is_its_template_at_its_time(spec, fire_time):
     except BadTemplate:
         return
     assert made.occurrence.scheduled_for == fire_time
-    assert (made.occurrence.version, made.occurrence.owes) == (3, True)
+    assert (made.occurrence.version, made.occurrence.has_follow_up) == (3, True)
     assert (made.run_at, made.priority, made.retry) == (NOW, spec.priority, spec.retry)
 
 
@@ -81,10 +81,10 @@ def test_names_of_the_schedule_are_filled_in():
     made = occurrence_spec(schedule, NOW, run_at=NOW, overlap=OverlapPolicy.ALLOW, version=1)
     assert made.payload == {"at": "2026-11-16T09:00:00.000Z", "of": "nightly"}
     assert not made.occurrence.open
-    assert not made.occurrence.owes
+    assert not made.occurrence.has_follow_up
 
 
-def test_an_id_is_that_of_its_maker_and_fire_time_and_sorts_by_time():
+def test_occurrence_id_depends_on_maker_and_fire_time_and_sorts_by_time():
     assert occurrence_id("s", "v1", NOW) == occurrence_id("s", "v1", NOW)
     others = {
         occurrence_id("s", "v2", NOW),

@@ -1,4 +1,4 @@
-"""Whether an occurrence may start: every combination of the run that goes on and those in line."""
+"""Whether an occurrence may start, for every combination of active and waiting runs."""
 
 from dataclasses import replace
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.occurrence import Occurrence, OverlapPolicy
-from lambdas.core.schedules.decisions import Skip, Start, Wait
-from lambdas.core.schedules.overlap import MOST_WAITING, Candidate, stale
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND
+from duetime.core.lifecycle import Status
+from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.schedules.overlap import MAX_WAITING, Candidate, stale_reason
+from duetime.core.schedules.plan import Plan
+from duetime.core.schedules.schedule import LATE, Schedule, ScheduleStatus, Span
+from duetime.core.schedules.start_decisions import Skip, Start, Wait
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, SECOND
 from tests.factories import NOW, a_schedule, a_sent_task, a_spec
 
 SKIP, QUEUE, CANCEL, ALLOW = (
@@ -27,7 +27,7 @@ HORIZON = 4 * MINUTE
 
 
 def an_occurrence(overlap: OverlapPolicy, number: int = 1, **fields) -> Occurrence:
-    given = {"schedule_id": "s", "scheduled_for": NOW + number, "version": 1, "owes": True}
+    given = {"schedule_id": "s", "scheduled_for": NOW + number, "version": 1, "has_follow_up": True}
     return Occurrence(**(given | {"overlap": overlap} | fields))
 
 
@@ -47,7 +47,7 @@ def a_candidate(overlap: OverlapPolicy, number: int, now: int | None = None, **f
 
 
 def named(active: Task | None = None, waiting: tuple[Task, ...] = (), **fields) -> Schedule:
-    """A schedule whose active run has been going on for a second."""
+    """A schedule whose active run started a second ago."""
     given = {"active_since": NOW - SECOND, "waiting": tuple(task.id for task in waiting)}
     return a_schedule(**{"active": active and active.id, **given, **fields})
 
@@ -60,7 +60,7 @@ def decided(overlap, number, *, active=None, waiting=(), schedule=None, candidat
 
 @pytest.mark.parametrize("overlap", BOUND)
 @pytest.mark.parametrize("status", [Status.SUCCEEDED, Status.DEAD, Status.CANCELLED, None])
-def test_an_occurrence_starts_when_nothing_goes_on(overlap, status):
+def test_occurrence_starts_if_no_run_is_active(overlap, status):
     active = a_run(1, status) if status else None
     decision = decided(overlap, 2, active=active, schedule=replace(named(), active="run1"))
 
@@ -69,7 +69,7 @@ def test_an_occurrence_starts_when_nothing_goes_on(overlap, status):
     assert decision.schedule.active_since == NOW + 2
 
 
-def test_each_policy_while_one_run_goes_on():
+def test_each_overlap_policy_while_a_run_is_active():
     going = a_run(1)
     assert decided(ALLOW, 2, active=going) == Start()
     assert decided(SKIP, 2, active=going) == Skip(reason="overlap")
@@ -81,7 +81,7 @@ def test_each_policy_while_one_run_goes_on():
     assert (cancels.schedule.waiting, cancels.cancels) == (("run2",), ("run1",))
 
 
-def test_each_policy_while_one_run_goes_on_and_another_waits():
+def test_each_overlap_policy_while_a_run_is_active_and_another_waits():
     going, waits = a_run(1), a_run(2, Status.ENQUEUED)
     assert decided(QUEUE, 3, active=going, waiting=(waits,)) == Skip(reason="overlap")
     cancels = decided(CANCEL, 3, active=going, waiting=(waits,))
@@ -92,7 +92,7 @@ def test_each_policy_while_one_run_goes_on_and_another_waits():
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_the_first_in_line_goes_first(overlap):
+def test_run_that_has_waited_longest_starts_first(overlap):
     over, first = a_run(1, Status.DEAD), a_run(2, Status.ENQUEUED)
     decision = decided(overlap, 3, active=over, waiting=(first,))
 
@@ -101,7 +101,7 @@ def test_the_first_in_line_goes_first(overlap):
     assert (decision.schedule.active, decision.schedule.waiting) == ("run2", ("run3",))
 
 
-def test_the_run_whose_turn_it_is_starts():
+def test_waiting_run_starts_when_its_turn_comes():
     turn, next_one = a_run(2, Status.ENQUEUED), a_run(3, Status.ENQUEUED)
     over = a_run(1, Status.SUCCEEDED)
 
@@ -111,7 +111,7 @@ def test_the_run_whose_turn_it_is_starts():
     assert (decision.schedule.active, decision.schedule.waiting) == ("run2", ("run3",))
 
 
-def test_an_ended_task_holds_no_place_in_the_line():
+def test_ended_task_is_removed_from_the_waiting_runs():
     over, cancelled = a_run(1, Status.SUCCEEDED), a_run(2, Status.CANCELLED)
     decision = decided(QUEUE, 3, active=over, waiting=(cancelled,))
 
@@ -120,14 +120,14 @@ def test_an_ended_task_holds_no_place_in_the_line():
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_a_run_that_waits_goes_on_waiting(overlap):
+def test_waiting_run_keeps_waiting_while_a_run_is_active(overlap):
     decision = decided(overlap, 2, active=a_run(1), waiting=(a_run(2, Status.ENQUEUED),))
 
     assert decision == Wait(polls=False)
 
 
-def test_a_run_that_waits_for_one_that_reports_no_end_looks_again():
-    decision = decided(QUEUE, 2, active=a_run(1, owes=False))
+def test_run_that_waits_for_a_run_without_follow_up_polls():
+    decision = decided(QUEUE, 2, active=a_run(1, has_follow_up=False))
 
     assert isinstance(decision, Wait)
     assert decision.polls
@@ -137,7 +137,7 @@ def test_a_run_that_waits_for_one_that_reports_no_end_looks_again():
 
 
 @pytest.mark.parametrize("overlap", BOUND)
-def test_a_run_outside_the_rule_waits_in_line_and_cancels_nobody(overlap):
+def test_run_outside_the_rule_waits_and_cancels_no_other(overlap):
     going, waits = a_run(1), a_run(2, Status.ENQUEUED)
     outside = a_candidate(overlap, 3, version=None)
     decision = decided(overlap, 3, active=going, waiting=(waits,), candidate=outside)
@@ -146,7 +146,7 @@ def test_a_run_outside_the_rule_waits_in_line_and_cancels_nobody(overlap):
     assert (decision.schedule.waiting, decision.cancels) == (("run2", "run3"), ())
 
 
-def test_a_run_outside_the_rule_is_not_cancelled_for_the_next_one():
+def test_run_outside_the_rule_is_not_cancelled_for_the_next_one():
     outside, ordinary = a_run(1, version=None), a_run(2, Status.ENQUEUED)
     decision = decided(CANCEL, 3, active=outside, waiting=(ordinary,))
 
@@ -155,7 +155,7 @@ def test_a_run_outside_the_rule_is_not_cancelled_for_the_next_one():
     assert decision.schedule.waiting == ("run3",)
 
 
-def test_a_run_that_makes_up_for_a_missed_one_waits_whatever_the_policy():
+def test_catch_up_run_waits_under_every_policy():
     span = Span(
         id=LATE,
         next_at=NOW,
@@ -176,7 +176,7 @@ def test_a_run_that_makes_up_for_a_missed_one_waits_whatever_the_policy():
 
 @pytest.mark.parametrize("overlap", BOUND)
 def test_runs_that_meet_only_because_both_are_late_do_not_overlap(overlap):
-    """The one that goes on began after this one was due: in time, neither would meet the other."""
+    """The active run started after this one was due: in time, the two would not have met."""
     going = a_run(1)
     schedule = named(going, active_since=NOW + 20 * SECOND)
     late = a_candidate(overlap, 2, now=NOW + 20 * SECOND)
@@ -195,8 +195,8 @@ def test_a_late_run_does_not_cancel_a_newer_one():
     assert decision.cancels == ()
 
 
-def test_a_full_line_takes_nobody_in_and_drops_nobody():
-    line = tuple(a_run(n, Status.ENQUEUED, version=None) for n in range(2, 2 + MOST_WAITING))
+def test_full_list_of_waiting_runs_admits_and_drops_none():
+    line = tuple(a_run(n, Status.ENQUEUED, version=None) for n in range(2, 2 + MAX_WAITING))
     outside = a_candidate(SKIP, 500, version=None)
     decision = decided(SKIP, 500, active=a_run(1), waiting=line, candidate=outside)
 
@@ -215,15 +215,15 @@ def test_a_full_line_takes_nobody_in_and_drops_nobody():
         (a_schedule(), None),
     ],
 )
-def test_an_occurrence_of_an_old_version_starts_no_more(schedule, reason):
+def test_occurrence_of_an_old_version_does_not_start(schedule, reason):
     candidate = a_candidate(ALLOW, 1)
-    assert stale(schedule, candidate.occurrence) == reason
+    assert stale_reason(schedule, candidate.occurrence) == reason
     decision = candidate.decide(schedule, {})
     assert decision == (Skip(reason=reason) if reason else Start())
 
 
-def test_a_run_outside_the_rule_is_of_every_version():
-    assert stale(a_schedule(version=7), an_occurrence(SKIP, version=None)) is None
+def test_run_outside_the_rule_starts_in_every_version():
+    assert stale_reason(a_schedule(version=7), an_occurrence(SKIP, version=None)) is None
 
 
 @given(
@@ -232,10 +232,10 @@ def test_a_run_outside_the_rule_is_of_every_version():
     st.lists(st.integers(0, 3), min_size=4, max_size=40),
     st.data(),
 )
-def test_of_any_messages_in_any_order_one_runs_and_nobody_is_forgotten(
+def test_with_messages_in_any_order_one_run_is_active_and_none_is_forgotten(
     overlap, outside, order, data
 ):
-    """A queue in any order, doubled messages, ends that are reported at any time."""
+    """Messages come in any order and doubled, and ends are reported at any time."""
     schedule = a_schedule(plan=_patient(a_schedule().plan))
     occurrences = [
         an_occurrence(overlap, n, version=None if out else 1) for n, out in enumerate(outside)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from lambdas.core.lifecycle import Status
-from lambdas.core.steps.cancel import cancel, expire, request_cancel
+from duetime.core.lifecycle import Status
+from duetime.core.steps.cancel import cancel, expire, request_cancel
 from tests.factories import NOW, a_running_task, a_spec, a_task
 from tests.strategies import moments, nonces, tasks
 
@@ -12,7 +12,7 @@ NOT_STARTED = (Status.PENDING, Status.ENQUEUED, Status.RETRYING, Status.WAITING)
 
 
 @given(tasks(), moments)
-def test_what_is_not_running_is_cancelled_at_once(task, now):
+def test_task_that_is_not_running_is_cancelled_at_once(task, now):
     change = cancel(task, now=now)
 
     assert change.expect.holds(task) == (task.status in NOT_STARTED)
@@ -23,7 +23,7 @@ def test_what_is_not_running_is_cancelled_at_once(task, now):
 
 
 @given(tasks(), moments)
-def test_what_is_running_is_asked_to_stop(task, now):
+def test_running_task_is_asked_to_stop(task, now):
     change = request_cancel(task.id, now=now)
 
     assert change.expect.holds(task) == (task.status is Status.RUNNING)
@@ -39,7 +39,7 @@ def test_every_unfinished_task_can_be_cancelled_in_exactly_one_way(task, now):
 
 
 @given(tasks(), moments)
-def test_only_what_never_started_expires(task, now):
+def test_only_a_task_that_never_started_expires(task, now):
     change = expire(task, now=now)
 
     assert change.expect.holds(task) == (task.status in (Status.PENDING, Status.ENQUEUED))

@@ -1,22 +1,22 @@
-"""Debts: what a finished task keeps until what must follow has been done."""
+"""A finished task with a follow-up keeps a watch until the follow-up has run."""
 
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
-from lambdas.core.lifecycle import FINISHED, Status
-from lambdas.core.occurrence import Occurrence
-from lambdas.core.steps.cancel import cancel, cancel_unstarted, expire
-from lambdas.core.steps.record import Failure, fail, succeed
-from lambdas.core.steps.settle import PATIENCE, debt, hasten, settle
-from lambdas.core.task import TaskError
-from lambdas.core.wakes import WakeKind
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task
+from duetime.core.lifecycle import FINISHED, Status
+from duetime.core.occurrence import Occurrence
+from duetime.core.steps.cancel import cancel, cancel_unstarted, expire
+from duetime.core.steps.follow_up import RELAY_GRACE, follow_up_done, follow_up_now, follow_up_wake
+from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.task import TaskError
+from duetime.core.wakes import WakeKind
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task
 from tests.strategies import moments, tasks
 
-OWING = Occurrence(schedule_id="s", scheduled_for=NOW, version=1, owes=True)
-FREE = replace(OWING, owes=False)
+WITH_FOLLOW_UP = Occurrence(schedule_id="s", scheduled_for=NOW, version=1, has_follow_up=True)
+WITHOUT_FOLLOW_UP = replace(WITH_FOLLOW_UP, has_follow_up=False)
 PERMANENT = Failure(outcome="failed", error=TaskError(type="Boom", message="boom"), permanent=True)
 
 
@@ -28,37 +28,40 @@ def ends(occurrence):
     sent, runs = of(a_sent_task(), occurrence), of(a_running_task(), occurrence)
     return {
         "succeeded": (runs, succeed(runs, result=None, now=NOW)),
-        "dead": (runs, fail(RULES, runs, PERMANENT, now=NOW, draw=a_draw())),
-        "stopped": (runs, fail(RULES, runs, PERMANENT, now=NOW, draw=a_draw(), cancelled=True)),
+        "dead": (runs, fail(WAKE_POLICY, runs, PERMANENT, now=NOW, draw=a_draw())),
+        "stopped": (
+            runs,
+            fail(WAKE_POLICY, runs, PERMANENT, now=NOW, draw=a_draw(), cancelled=True),
+        ),
         "cancelled": (sent, cancel(sent, now=NOW)),
         "expired": (sent, expire(sent, now=NOW)),
     }
 
 
-@pytest.mark.parametrize("how", ends(OWING))
-def test_every_end_leaves_a_watch_if_something_must_follow(how):
-    task, change = ends(OWING)[how]
+@pytest.mark.parametrize("how", ends(WITH_FOLLOW_UP))
+def test_every_end_of_a_task_with_a_follow_up_leaves_a_watch(how):
+    task, change = ends(WITH_FOLLOW_UP)[how]
     after = change.applied_to(task)
 
-    assert after.owes
-    assert (after.wake.kind, after.wake.at) == (WakeKind.WATCH, NOW + PATIENCE)
-    assert settle(after).applied_to(after).wake is None
-    assert not settle(after).applied_to(after).owes
+    assert after.has_follow_up
+    assert (after.wake.kind, after.wake.at) == (WakeKind.WATCH, NOW + RELAY_GRACE)
+    assert follow_up_done(after).applied_to(after).wake is None
+    assert not follow_up_done(after).applied_to(after).has_follow_up
 
 
-@pytest.mark.parametrize("how", ends(FREE))
-def test_and_none_if_nothing_does(how):
-    task, change = ends(FREE)[how]
+@pytest.mark.parametrize("how", ends(WITHOUT_FOLLOW_UP))
+def test_end_of_a_task_without_a_follow_up_leaves_no_wake(how):
+    task, change = ends(WITHOUT_FOLLOW_UP)[how]
 
     assert change.applied_to(task).wake is None
 
 
 @given(tasks(), moments)
-def test_only_a_finished_task_settles_and_only_its_own_wake(task, now):
-    task = of(task, OWING)
+def test_watch_is_removed_only_from_a_finished_task_whose_wake_has_not_moved(task, now):
+    task = of(task, WITH_FOLLOW_UP)
     if task.wake is None:
         return
-    change = settle(task)
+    change = follow_up_done(task)
     assert change.expect.holds(task) == (task.status in FINISHED)
     moved = replace(task, wake=task.wake.moved(WakeKind.WATCH, now))
     if moved.wake != task.wake:
@@ -66,25 +69,27 @@ def test_only_a_finished_task_settles_and_only_its_own_wake(task, now):
 
 
 @given(tasks(*FINISHED), moments)
-def test_after_a_restart_the_scanner_looks_now(task, now):
-    owing = replace(task, wake=RULES.wake(WakeKind.WATCH, task.id, task.lane, now + 9, now=now))
-    hastened = hasten(owing, now).applied_to(owing)
+def test_watch_of_a_follow_up_comes_due_now_after_a_restart(task, now):
+    watched = replace(
+        task, wake=WAKE_POLICY.wake(WakeKind.WATCH, task.id, task.lane, now + 9, now=now)
+    )
+    moved = follow_up_now(watched, now).applied_to(watched)
 
-    assert hastened.wake.at == now
-    assert hastened.status is task.status
+    assert moved.wake.at == now
+    assert moved.status is task.status
 
 
 @given(tasks(), moments)
-def test_the_debt_stands_in_the_shard_of_the_task(task, now):
-    owing = debt(of(task, OWING), now)
+def test_watch_of_a_follow_up_is_in_the_shard_of_the_task(task, now):
+    watch = follow_up_wake(of(task, WITH_FOLLOW_UP), now)
     if task.wake is None:
-        assert owing is None
+        assert watch is None
     else:
-        assert owing.bucket.partition("#")[2] == task.wake.bucket.partition("#")[2]
+        assert watch.bucket.partition("#")[2] == task.wake.bucket.partition("#")[2]
 
 
 @given(tasks(), moments)
-def test_what_has_started_is_not_dropped(task, now):
+def test_task_that_has_started_is_not_dropped(task, now):
     change = cancel_unstarted(task, now=now, reason="paused")
     unstarted = task.attempt == 0 and cancel(task, now=now).expect.holds(task)
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core import lease as terms
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Status
-from lambdas.core.steps.cancel import cancel
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.task import Progress
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Status
+from duetime.core.steps import lease as leases
+from duetime.core.steps.cancel import cancel
+from duetime.core.steps.lease import lease, renew
+from duetime.core.task import Progress
 from tests.factories import NOW, a_running_task, a_sent_task, a_spec
 from tests.strategies import moments, nonces, others, progresses, tasks, waits
 
@@ -25,7 +25,7 @@ def test_a_lease_begins_the_coming_attempt(task, wait):
     assert change.expect.holds(task) == (not task.expired(now))
     assert (leased.status, leased.holder) == (Status.RUNNING, "me")
     assert leased.attempt == leased.current.number == task.attempt + 1
-    assert leased.lease_until == terms.renewed(now)
+    assert leased.lease_until == leases.renewed(now)
     assert leased.updated_at == now
     assert (leased.current.started_at, leased.current.drift_ms) == (now, wait)
     assert (leased.current.finished_at, leased.current.outcome, leased.current.error) == (None,) * 3
@@ -33,7 +33,7 @@ def test_a_lease_begins_the_coming_attempt(task, wait):
 
 
 @given(tasks(Status.RETRYING), waits)
-def test_the_attempt_before_is_kept(task, wait):
+def test_lease_keeps_the_previous_attempt(task, wait):
     now = task.due_at + wait
 
     leased = lease(delivery_of(task, now), now=now, holder="me").applied_to(task)
@@ -42,7 +42,7 @@ def test_the_attempt_before_is_kept(task, wait):
 
 
 @given(tasks(Status.ENQUEUED))
-def test_before_the_first_attempt_there_is_nothing_to_keep(task):
+def test_first_lease_has_no_previous_attempt(task):
     leased = lease(delivery_of(task, task.due_at), now=task.due_at, holder="me").applied_to(task)
 
     assert leased.previous is None
@@ -50,7 +50,7 @@ def test_before_the_first_attempt_there_is_nothing_to_keep(task):
 
 @given(tasks(), waits)
 def test_only_a_task_that_waits_for_its_message_can_be_leased(task, wait):
-    """PENDING too: the fate of its message was unknown, and here it is."""
+    """PENDING too: its message, whose fate was unknown, has arrived."""
     now = task.due_at + wait
     change = lease(delivery_of(task, now), now=now, holder="me")
     waits = task.status in (Status.PENDING, Status.ENQUEUED, Status.RETRYING)
@@ -60,7 +60,7 @@ def test_only_a_task_that_waits_for_its_message_can_be_leased(task, wait):
 
 
 @given(sent, nonces)
-def test_another_token_starts_nothing(task, nonce):
+def test_delivery_with_another_token_starts_nothing(task, nonce):
     delivery = replace(delivery_of(task, task.due_at), token=f"{task.due_at:013d}-{nonce}")
     change = lease(delivery, now=task.due_at, holder="me")
 
@@ -68,7 +68,7 @@ def test_another_token_starts_nothing(task, nonce):
 
 
 @given(sent, st.integers(1, 200))
-def test_another_attempt_starts_nothing(task, attempt):
+def test_delivery_of_another_attempt_starts_nothing(task, attempt):
     delivery = replace(delivery_of(task, task.due_at), attempt=attempt)
     unexpired = replace(task, spec=replace(task.spec, expires_at=None))
     change = lease(delivery, now=task.due_at, holder="me")
@@ -84,7 +84,7 @@ def test_a_doubled_delivery_starts_nothing(task):
     doubled = lease(delivery, now=task.due_at, holder="you")
 
     assert not doubled.expect.holds(leased)
-    assert not doubled.stands_in(leased)
+    assert not doubled.already_in(leased)
 
 
 @given(sent)
@@ -108,14 +108,14 @@ def test_a_renewal_moves_the_lease_and_nothing_else(task, now):
     change = renew(task, now=now)
 
     assert change.expect.holds(task)
-    assert change.applied_to(task) == replace(task, lease_until=terms.renewed(now))
+    assert change.applied_to(task) == replace(task, lease_until=leases.renewed(now))
 
 
 @given(tasks(Status.RUNNING), moments, progresses)
-def test_a_renewal_may_tell_how_far_it_is(task, now, progress):
+def test_renewal_can_write_progress(task, now, progress):
     renewed = renew(task, now=now, progress=progress).applied_to(task)
 
-    expected = replace(task, lease_until=terms.renewed(now), progress=progress, updated_at=now)
+    expected = replace(task, lease_until=leases.renewed(now), progress=progress, updated_at=now)
     assert renewed == expected
 
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.core.codec import to_json
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import FINISHED, Outcome, Status, Step
-from lambdas.core.retry import RetryPolicy
-from lambdas.core.steps.lease import lease, renew
-from lambdas.core.steps.record import (
-    MOST_ATTEMPTS,
+from duetime.core.codec import to_json
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import FINISHED, Outcome, Status, Step
+from duetime.core.retry import RetryPolicy
+from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.record import (
+    MAX_ATTEMPTS,
     Failure,
     fail,
     lease_expired,
@@ -18,11 +18,11 @@ from lambdas.core.steps.record import (
     started,
     succeed,
 )
-from lambdas.core.task import Progress, TaskError
-from lambdas.core.times import DAY, HOUR, MINUTE, SECOND
-from lambdas.core.wakes import WakeKind
-from tests.factories import NOW, RULES, a_draw, a_running_task, a_sent_task, a_spec, a_task
-from tests.strategies import draws, failures, json_values, others, rules, tasks, waits
+from duetime.core.task import Progress, TaskError
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
+from duetime.core.wakes import WakeKind
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, a_task
+from tests.strategies import draws, failures, json_values, others, tasks, waits, wake_policies
 
 running = tasks(Status.RUNNING)
 ERROR = TaskError(type="HTTPError", message="503")
@@ -45,9 +45,11 @@ def test_success_ends_the_attempt_and_the_task(task, result, wait):
     assert (ended.attempt, ended.holder) == (task.attempt, task.holder)
 
 
-@given(rules, running, failures, waits, draws, st.booleans())
-def test_a_failure_stops_buries_or_retries(r, task, failure, wait, draw, cancelled):
-    change = fail(r, task, failure, now=task.updated_at + wait, draw=draw, cancelled=cancelled)
+@given(wake_policies, running, failures, waits, draws, st.booleans())
+def test_a_failure_stops_buries_or_retries(wake_policy, task, failure, wait, draw, cancelled):
+    change = fail(
+        wake_policy, task, failure, now=task.updated_at + wait, draw=draw, cancelled=cancelled
+    )
 
     if cancelled:
         expected = (Step.STOP, Status.CANCELLED)
@@ -58,10 +60,12 @@ def test_a_failure_stops_buries_or_retries(r, task, failure, wait, draw, cancell
     assert (change.step, change.sets["status"]) == expected
 
 
-@given(rules, running, failures, waits, draws, st.booleans())
-def test_a_failure_ends_the_attempt_with_its_error(r, task, failure, wait, draw, cancelled):
+@given(wake_policies, running, failures, waits, draws, st.booleans())
+def test_a_failure_ends_the_attempt_with_its_error(
+    wake_policy, task, failure, wait, draw, cancelled
+):
     now = task.updated_at + wait
-    change = fail(r, task, failure, now=now, draw=draw, cancelled=cancelled)
+    change = fail(wake_policy, task, failure, now=now, draw=draw, cancelled=cancelled)
     ended = change.applied_to(task)
 
     assert change.expect.holds(task)
@@ -77,12 +81,12 @@ def test_a_failure_ends_the_attempt_with_its_error(r, task, failure, wait, draw,
     assert ended.status.finished == (ended.status in FINISHED)
 
 
-@given(rules, running, failures, waits, draws)
+@given(wake_policies, running, failures, waits, draws)
 def test_a_retry_is_never_due_before_its_backoff_or_what_the_target_asked(
-    r, task, failure, wait, draw
+    wake_policy, task, failure, wait, draw
 ):
     now = task.updated_at + wait
-    change = fail(r, task, failure, now=now, draw=draw)
+    change = fail(wake_policy, task, failure, now=now, draw=draw)
     if change.step is Step.RETRY:
         retried = change.applied_to(task)
         policy = task.spec.retry
@@ -94,26 +98,28 @@ def test_a_retry_is_never_due_before_its_backoff_or_what_the_target_asked(
         assert waited <= max(policy.delay(failed, 1.0), asked)
 
 
-@given(rules, running, failures, waits, draws)
-def test_a_retry_has_a_new_token_and_a_fresh_watch(r, task, failure, wait, draw):
+@given(wake_policies, running, failures, waits, draws)
+def test_a_retry_has_a_new_token_and_a_fresh_watch(wake_policy, task, failure, wait, draw):
     now = task.updated_at + wait
-    change = fail(r, task, failure, now=now, draw=draw)
+    change = fail(wake_policy, task, failure, now=now, draw=draw)
     if change.step is Step.RETRY:
         retried = change.applied_to(task)
 
         assert retried.token == f"{retried.due_at:013d}-{draw.nonce}"
         assert delivery_of(retried, now).due_at == retried.due_at
-        assert retried.wake == r.place(task.id, task.lane, retried.due_at, now=now, draw=draw)
-        assert (retried.sends, retried.skips) == (0, 0)
+        assert retried.wake == wake_policy.place(
+            task.id, task.lane, retried.due_at, now=now, draw=draw
+        )
+        assert (retried.resends, retried.skips) == (0, 0)
         assert retried.updated_at == now
 
 
-@given(rules, running, failures, waits, draws)
-def test_a_delivery_goes_out_exactly_when_the_retry_is_near(r, task, failure, wait, draw):
+@given(wake_policies, running, failures, waits, draws)
+def test_a_delivery_goes_out_exactly_when_the_retry_is_near(wake_policy, task, failure, wait, draw):
     now = task.updated_at + wait
-    change = fail(r, task, failure, now=now, draw=draw)
+    change = fail(wake_policy, task, failure, now=now, draw=draw)
 
-    near = change.step is Step.RETRY and change.sets["due_at"] - now <= r.horizon
+    near = change.step is Step.RETRY and change.sets["due_at"] - now <= wake_policy.horizon
     assert leaves_delivery(change) == near
 
 
@@ -122,7 +128,7 @@ def test_five_attempts_back_off_and_then_the_task_is_dead():
     now, waited = NOW, []
     for number in range(1, 6):
         task = lease(delivery_of(task, now), now=now, holder=f"h{number}").applied_to(task)
-        task = fail(RULES, task, a_failure(), now=now, draw=a_draw()).applied_to(task)
+        task = fail(WAKE_POLICY, task, a_failure(), now=now, draw=a_draw()).applied_to(task)
         waited.append(task.due_at - now)
         now = task.due_at
 
@@ -132,9 +138,9 @@ def test_five_attempts_back_off_and_then_the_task_is_dead():
 
 
 def test_a_revived_task_backs_off_from_the_beginning():
-    task = a_running_task(attempt=6, budget=10)  # five spent, five more granted
+    task = a_running_task(attempt=6, budget=10)  # five used up, five more after a revival
 
-    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+    change = fail(WAKE_POLICY, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.sets["due_at"] == NOW + 1 * SECOND
 
@@ -143,7 +149,7 @@ def test_without_a_delay_the_next_attempt_is_due_at_once():
     at_once = RetryPolicy(base_delay=0.0, jitter=0.0)
     task = a_running_task(spec=a_spec(run_at=NOW, retry=at_once))
 
-    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+    change = fail(WAKE_POLICY, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.sets["due_at"] == NOW
 
@@ -152,8 +158,10 @@ def test_without_a_delay_the_next_attempt_is_due_at_once():
     ("asked", "waited"),
     [(None, SECOND), (-HOUR, SECOND), (HOUR, HOUR), (DAY, DAY), (DAY + 1, DAY), (10**18, DAY)],
 )
-def test_a_target_may_ask_for_a_day_of_patience_and_no_more(asked, waited):
-    change = fail(RULES, a_running_task(), a_failure(retry_after=asked), now=NOW, draw=a_draw())
+def test_target_can_ask_for_a_delay_of_at_most_a_day(asked, waited):
+    change = fail(
+        WAKE_POLICY, a_running_task(), a_failure(retry_after=asked), now=NOW, draw=a_draw()
+    )
 
     assert change.sets["due_at"] == NOW + waited
 
@@ -162,21 +170,21 @@ def test_a_retry_beyond_the_horizon_waits_for_the_scanner():
     slow = RetryPolicy(base_delay=3600.0)
     task = a_running_task(spec=a_spec(run_at=NOW, retry=slow))
 
-    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+    change = fail(WAKE_POLICY, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.sets["wake"].kind is WakeKind.DISPATCH
     assert change.sets["due_at"] == change.sets["wake"].at == NOW + HOUR
     assert not leaves_delivery(change)
 
 
-@given(rules, running, failures, draws, st.data())
-def test_only_the_holder_of_this_attempt_records(r, task, failure, draw, data):
+@given(wake_policies, running, failures, draws, st.data())
+def test_only_the_holder_of_this_attempt_records(wake_policy, task, failure, draw, data):
     stored = data.draw(others(task))
     now = task.updated_at
     outcomes = [
         succeed(task, result=None, now=now),
-        fail(r, task, failure, now=now, draw=draw, cancelled=data.draw(st.booleans())),
-        lease_expired(r, task, now=now, draw=draw),
+        fail(wake_policy, task, failure, now=now, draw=draw, cancelled=data.draw(st.booleans())),
+        lease_expired(wake_policy, task, now=now, draw=draw),
     ]
     ours = (stored.status, stored.holder, stored.attempt) == (
         Status.RUNNING,
@@ -188,20 +196,20 @@ def test_only_the_holder_of_this_attempt_records(r, task, failure, draw, data):
         assert outcome.expect.holds(stored) == ours
 
 
-@given(rules, running, failures, draws)
-def test_an_outcome_is_recorded_once(r, task, failure, draw):
+@given(wake_policies, running, failures, draws)
+def test_an_outcome_is_recorded_once(wake_policy, task, failure, draw):
     now = task.updated_at
     success = succeed(task, result=None, now=now)
-    failed = fail(r, task, failure, now=now, draw=draw)
+    failed = fail(wake_policy, task, failure, now=now, draw=draw)
 
     assert not failed.expect.holds(success.applied_to(task))
     assert not success.expect.holds(failed.applied_to(task))
 
 
-@given(rules, running, waits, draws)
-def test_the_attempt_of_a_dead_executor_ends_as_such(r, task, wait, draw):
+@given(wake_policies, running, waits, draws)
+def test_attempt_of_a_dead_executor_ends_with_lease_expired(wake_policy, task, wait, draw):
     now = task.lease_until + 5 * SECOND + 1 + wait
-    change = lease_expired(r, task, now=now, draw=draw)
+    change = lease_expired(wake_policy, task, now=now, draw=draw)
     ended = change.applied_to(task)
 
     assert change.expect.holds(task)
@@ -214,24 +222,24 @@ def test_the_attempt_of_a_dead_executor_ends_as_such(r, task, wait, draw):
     assert ended.current.error.type == "LeaseExpired"
 
 
-@given(rules, running, waits, draws)
-def test_an_executor_that_renews_first_keeps_its_attempt(r, task, wait, draw):
+@given(wake_policies, running, waits, draws)
+def test_an_executor_that_renews_first_keeps_its_attempt(wake_policy, task, wait, draw):
     now = task.lease_until + 5 * SECOND + 1 + wait
     renewed = renew(task, now=now).applied_to(task)
 
-    assert not lease_expired(r, task, now=now, draw=draw).expect.holds(renewed)
+    assert not lease_expired(wake_policy, task, now=now, draw=draw).expect.holds(renewed)
 
 
-@given(rules, running, waits, draws)
-def test_an_executor_that_comes_back_too_late_is_refused(r, task, wait, draw):
+@given(wake_policies, running, waits, draws)
+def test_an_executor_that_comes_back_too_late_is_refused(wake_policy, task, wait, draw):
     now = task.lease_until + 5 * SECOND + 1 + wait
-    taken = lease_expired(r, task, now=now, draw=draw).applied_to(task)
+    taken = lease_expired(wake_policy, task, now=now, draw=draw).applied_to(task)
 
     assert not succeed(task, result="late", now=now).expect.holds(taken)
     assert not renew(task, now=now).expect.holds(taken)
 
 
-def test_what_never_started_has_no_outcome():
+def test_task_that_never_started_has_no_outcome():
     with pytest.raises(ValueError, match="no attempt"):
         succeed(a_sent_task(), result=None, now=NOW)
 
@@ -239,7 +247,7 @@ def test_what_never_started_has_no_outcome():
 def test_the_next_attempt_begins_without_the_progress_of_this_one():
     task = a_running_task(progress=Progress(fraction=0.9, message="nearly"))
 
-    change = fail(RULES, task, a_failure(), now=NOW, draw=a_draw())
+    change = fail(WAKE_POLICY, task, a_failure(), now=NOW, draw=a_draw())
 
     assert change.applied_to(task).progress is None
 
@@ -248,10 +256,10 @@ def a_snooze(**overrides):
     return a_failure(outcome=Outcome.SNOOZED, delay=30 * SECOND, **overrides)
 
 
-@given(rules, running, waits, draws)
-def test_a_snooze_uses_up_no_attempt_and_lasts_as_long_as_was_asked(r, task, wait, draw):
+@given(wake_policies, running, waits, draws)
+def test_a_snooze_uses_up_no_attempt_and_lasts_as_long_as_was_asked(wake_policy, task, wait, draw):
     now = task.updated_at + wait
-    change = fail(r, task, a_snooze(), now=now, draw=draw)
+    change = fail(wake_policy, task, a_snooze(), now=now, draw=draw)
     snoozed = change.applied_to(task)
 
     assert (change.step, snoozed.status) == (Step.RETRY, Status.RETRYING)
@@ -260,40 +268,43 @@ def test_a_snooze_uses_up_no_attempt_and_lasts_as_long_as_was_asked(r, task, wai
     assert snoozed.current.outcome is Outcome.SNOOZED
 
 
-@given(rules, running, waits, draws)
-def test_even_the_last_attempt_can_be_snoozed(r, task, wait, draw):
+@given(wake_policies, running, waits, draws)
+def test_even_the_last_attempt_can_be_snoozed(wake_policy, task, wait, draw):
     last = replace(task, attempt=task.budget)
 
-    assert fail(r, last, a_snooze(), now=task.updated_at + wait, draw=draw).step is Step.RETRY
+    assert (
+        fail(wake_policy, last, a_snooze(), now=task.updated_at + wait, draw=draw).step
+        is Step.RETRY
+    )
 
 
 def test_a_failure_after_snoozes_is_as_if_there_had_been_none():
     task = a_running_task()
     for _ in range(3):
-        snoozed = fail(RULES, task, a_snooze(), now=NOW, draw=a_draw()).applied_to(task)
+        snoozed = fail(WAKE_POLICY, task, a_snooze(), now=NOW, draw=a_draw()).applied_to(task)
         task = lease(delivery_of(snoozed, NOW), now=snoozed.due_at, holder="me").applied_to(snoozed)
-    failed = fail(RULES, task, a_failure(), now=NOW, draw=a_draw(luck=0.0))
+    failed = fail(WAKE_POLICY, task, a_failure(), now=NOW, draw=a_draw(luck=0.0))
 
     assert failed.sets["due_at"] == NOW + SECOND
     assert "budget" not in failed.sets
 
 
-def test_nothing_is_snoozed_for_ever():
-    task = a_running_task(attempt=MOST_ATTEMPTS, budget=MOST_ATTEMPTS)
+def test_snoozes_are_limited():
+    task = a_running_task(attempt=MAX_ATTEMPTS, budget=MAX_ATTEMPTS)
 
-    assert fail(RULES, task, a_snooze(), now=NOW, draw=a_draw()).step is Step.BURY
+    assert fail(WAKE_POLICY, task, a_snooze(), now=NOW, draw=a_draw()).step is Step.BURY
 
 
-def test_a_snooze_gives_in_to_a_cancellation():
-    change = fail(RULES, a_running_task(), a_snooze(), now=NOW, draw=a_draw(), cancelled=True)
+def test_cancel_request_wins_over_a_snooze():
+    change = fail(WAKE_POLICY, a_running_task(), a_snooze(), now=NOW, draw=a_draw(), cancelled=True)
 
     assert change.step is Step.STOP
 
 
-@given(rules, running, waits, draws, st.integers(0, 30 * DAY))
-def test_a_handler_that_asks_for_a_delay_gets_it_and_pays_an_attempt(r, task, wait, draw, delay):
+@given(wake_policies, running, waits, draws, st.integers(0, 30 * DAY))
+def test_retry_later_sets_the_delay_and_uses_up_an_attempt(wake_policy, task, wait, draw, delay):
     now = task.updated_at + wait
-    change = fail(r, task, a_failure(delay=delay), now=now, draw=draw)
+    change = fail(wake_policy, task, a_failure(delay=delay), now=now, draw=draw)
 
     if task.attempt == task.budget:
         assert change.step is Step.BURY

@@ -1,9 +1,9 @@
 from hypothesis import assume, given
 
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lifecycle import Status
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.revoke import revoke
+from duetime.core.delivery import delivery_of
+from duetime.core.lifecycle import Status
+from duetime.core.steps.lease import lease
+from duetime.core.steps.revoke import revoke
 from tests.factories import a_running_task
 from tests.strategies import draws, tasks, waits
 

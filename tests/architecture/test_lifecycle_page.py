@@ -1,0 +1,23 @@
+"""docs/reference/lifecycle.md has every status, and every step with its transitions."""
+
+import re
+from pathlib import Path
+
+from duetime.core.lifecycle import TRANSITIONS, Status
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "lifecycle.md").read_text()
+STEP = re.compile(r"^\| `(\w+)` \| ([^|]+) \|", re.MULTILINE)
+MOVE = re.compile(r"([A-Z]+) → ([A-Z]+)")
+
+
+def test_page_has_every_step_and_its_transitions() -> None:
+    documented = {step: dict(MOVE.findall(moves)) for step, moves in STEP.findall(PAGE)}
+
+    assert documented == {
+        str(step): {str(before): str(after) for before, after in moves.items()}
+        for step, moves in TRANSITIONS.items()
+    }
+
+
+def test_page_explains_every_status() -> None:
+    assert set(re.findall(r"^\| ([A-Z]+) \|", PAGE, re.MULTILINE)) == set(Status)

@@ -1,0 +1,46 @@
+"""The Python in the README, and in the package's own docstring, runs."""
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import duetime as package
+from duetime.client import Client
+from duetime.handlers import registry
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+CLIENT_DEFAULTS = Client.__init__.__kwdefaults__
+
+
+def renamed(text: str) -> str:
+    """The text with handlers whose names no other test registers."""
+    return re.sub(r'"((?:shop|reports)\.\w+)"', r'"readme.\1"', text)
+
+
+@pytest.fixture(autouse=True)
+def url(front: Any, system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUETIME_URL", front.url)
+    monkeypatch.setitem(CLIENT_DEFAULTS, "sleep", lambda _seconds: system.run_due())
+
+
+def test_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    handler, client = re.findall(r"```python\n(.*?)```", renamed(README), re.DOTALL)
+    exec(handler, {"__name__": "handlers.shop"})
+    assert registry.find("readme.shop.restock") is not None
+
+    exec(client.replace("delay=5", "delay=0"), {"__name__": "a_script"})
+
+    assert capsys.readouterr().out == "SUCCEEDED\n"
+
+
+def test_python_of_the_package_docstring_runs(live: Any) -> None:
+    source = textwrap.dedent(
+        renamed(package.__doc__ or "").partition("::\n")[2].rpartition("\n\n")[0]
+    )
+
+    exec(source, {"__name__": "a_module"})
+
+    assert "readme.reports.daily" in live("list").stdout

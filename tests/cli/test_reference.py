@@ -1,0 +1,49 @@
+"""The reference pages of the command line and of Python name everything that there is."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+import duetime
+from duetime.cli import app
+from duetime.cli.exit_codes import MEANINGS
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+CLI = (REFERENCE / "cli.md").read_text()
+PYTHON = (REFERENCE / "python.md").read_text()
+
+
+def commands(command: Any, name: str) -> Iterator[str]:
+    subcommands = getattr(command, "commands", None)
+    if subcommands is None:
+        yield name
+    for word, sub in (subcommands or {}).items():
+        yield from commands(sub, f"{name} {word}")
+
+
+def test_cli_page_has_every_command() -> None:
+    documented = re.findall(r"^\| `(duetime [a-z -]+)` \|", CLI, re.MULTILINE)
+
+    assert sorted(documented) == sorted(commands(typer.main.get_command(app), "duetime"))
+
+
+def test_cli_page_has_every_exit_code() -> None:
+    documented = re.findall(r"^\| (\d+) \| ", CLI, re.MULTILINE)
+
+    assert [int(code) for code in documented] == [int(code) for code in MEANINGS]
+
+
+def test_python_page_has_every_public_name() -> None:
+    table = PYTHON.partition("| name |")[2].partition("\n\n")[0]
+    first_cells = " ".join(line.split(" | ")[0] for line in table.splitlines())
+
+    assert set(re.findall(r"`(\w+)`", first_cells)) == set(duetime.__all__)
+
+
+def test_python_page_has_every_method_of_the_client() -> None:
+    methods = {name for name in vars(duetime.Client) if not name.startswith("_")} - {"close", "url"}
+
+    assert {name for name in methods if f"`{name}(" not in PYTHON} == set()
