@@ -1,23 +1,23 @@
-"""What a deployed stage does under load, in virtual time, with AWS's documented limits.
+"""Plays a deployed stage under load, in virtual time, with AWS's documented limits.
 
-The scanner is the real one: its claims, horizon, pace, refusals and chains of ticks. Around it are
-a table whose partitions take 1,000 write units a second, event sources that start with 5 batches
-and add 300 a minute, functions whose CPU goes by their memory, counts of messages that are a minute
-old (`bench/simulated_aws/`). It is a model: nothing of it has run on AWS.
+The scanner is the real one, with its claims, horizon, pace, refusals and chains of ticks. The rest
+is a model (`bench/simulated_aws/`): a table whose partitions take 1,000 write units a second, event
+sources that start with 5 batches and add 300 a minute, functions whose CPU depends on their memory,
+and message counts that are a minute old. None of it has run on AWS.
 
     burst    60,000 tasks due in one minute, spread over it
     second   60,000 tasks due in one second
     steady   1,000 a second, for ten minutes; `--minutes 60` for the hour
-    outage   an hour without a scanner at 100 a second, which go on afterwards
-    dying    for five minutes, beside 100 healthy tasks a second 20 whose target never answers
+    outage   an hour without a scanner at 100 tasks a second, and the same rate afterwards
+    dying    for five minutes, 100 healthy tasks a second and 20 whose target never answers
     apart    the same, with the dying target's tasks in the lane `low`
 
-All other tasks are in the lane `medium`: the worst case for a lane's share. Each scenario is
-played for the default stage and for the recipe in docs/deploy.md. Ends with 1 if the recipe takes
-longer than 60 s after their minute for the burst, has a p99 above 1 s at a steady 1,000 a second,
-or if any task is lost. "drained" is from the last due time to the last start, "lag" the scanner's
-metric at its highest, "executors" how many ran at once at most, "$" the list price of it all
-without the relay and storage.
+All other tasks are in the lane `medium`: the worst case for a lane's share. Each scenario runs for
+the default stage and for the recipe in docs/how-to/deploy.md. Exits with 1 if the recipe needs more
+than 60 s after the minute of the burst, has a p99 above 1 s at a steady 1,000 a second, or if any
+task is lost. "drained" is the time from the last due time to the last start, "lag" the highest
+value of the scanner's metric, "executors" the most that ran at the same time, and "$" the list
+price without the relay and storage.
 """
 
 import argparse
@@ -33,14 +33,14 @@ from typing import Any
 
 from bench.billing.prices import read_prices
 from bench.harness import report
+from bench.percentile import percentile
 from bench.simulated_aws.deployment import LEAD, Deployment, Due
 from bench.simulated_aws.executor import DYING
 from bench.simulated_aws.limits import Model
+from duetime.core.lanes import Lane
+from duetime.core.steps import lease
+from duetime.core.times import HOUR, MINUTE, SECOND, Millis
 from infra.stage import Stage, Weights
-from lambdas.core import lease
-from lambdas.core.drift import percentile
-from lambdas.core.lanes import Lane
-from lambdas.core.times import HOUR, MINUTE, SECOND, Millis
 
 DEFAULT = Stage(name="default")
 RECIPE = Stage(
@@ -56,7 +56,7 @@ RECIPE = Stage(
 STAGES = {stage.name: stage for stage in (DEFAULT, RECIPE)}
 DRAINED_WITHIN = 60.0  # seconds after the minute of the burst
 STEADY_P99 = 1.0  # seconds
-AT_MOST = 4 * HOUR  # of virtual time
+MAX_TIME = 4 * HOUR  # virtual
 
 MEMORIES = (512, 1_024, 1_769, 3_008)  # of a scanner, MB
 
@@ -67,7 +67,7 @@ HEALTHY = "healthy"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much load; the tests take less."""
+    """The amount of load; the tests use less."""
 
     burst: int = 60_000
     rate: int = 1_000  # a second, steady
@@ -83,7 +83,7 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """Of one group of tasks in a scenario."""
+    """The result of one group of tasks in a scenario."""
 
     stage: str
     scenario: str
@@ -164,11 +164,14 @@ SCENARIOS: Mapping[str, Callable[[Deployment, Size], None]] = {
 
 
 def play(stage: Stage, scenario: str, size: Size, model: Model) -> list[Result]:
-    gc.disable()  # nearly everything lives until the end
-    deployment = Deployment(stage, model)
-    SCENARIOS[scenario](deployment, size)
-    deployment.run(AT_MOST)
-    return [result_of(deployment, scenario, group) for group in deployment.tally.submitted]
+    gc.disable()  # nearly every object lives until the end
+    try:
+        deployment = Deployment(stage, model)
+        SCENARIOS[scenario](deployment, size)
+        deployment.run(MAX_TIME)
+        return [result_of(deployment, scenario, group) for group in deployment.tally.submitted]
+    finally:
+        gc.enable()
 
 
 def result_of(deployment: Deployment, scenario: str, group: str) -> Result:
@@ -195,7 +198,7 @@ def result_of(deployment: Deployment, scenario: str, group: str) -> Result:
 
 
 def claims_a_minute(memory: int, model: Model, tasks: int = 120_000) -> dict[str, Any]:
-    """What one slice claims, tick after tick, while there is more than it can do."""
+    """Measures how much one slice claims while it has more than it can claim."""
     deployment = Deployment(Stage(name="one slice", scanner_memory=memory), model)
     first = deployment.start + 3 * MINUTE
     deployment.hold(Due(at=first + n, group=TASKS) for n in range(tasks))
@@ -206,7 +209,7 @@ def claims_a_minute(memory: int, model: Model, tasks: int = 120_000) -> dict[str
 
 
 def failures(results: Sequence[Result]) -> list[str]:
-    """What is not as docs/deploy.md says."""
+    """Returns the figures that break a promise of docs/how-to/deploy.md."""
     failed = [f"{r.stage}, {r.scenario}: {r.lost} tasks lost" for r in results if r.lost]
     of_recipe = {r.scenario: r for r in results if r.stage == RECIPE.name}
     for name in ("burst", "second"):
@@ -225,19 +228,31 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    arguments.add_argument("--minutes", type=int, default=Size().minutes, help="of steady load")
-    arguments.add_argument("--scenario", choices=SCENARIOS, action="append", help="only this one")
-    arguments.add_argument("--stage", choices=STAGES, action="append", help="only this one")
-    arguments.add_argument("--handler-ms", type=int, default=Model().assumed.handler_ms)
     arguments.add_argument(
-        "--tls-ms", type=float, default=Model().assumed.tls_cpu, help="CPU of a new connection"
+        "--minutes", type=int, default=Size().minutes, help="minutes of steady load"
     )
     arguments.add_argument(
-        "--account", type=int, default=Model().limits.account, help="concurrent executions"
+        "--scenario", choices=SCENARIOS, action="append", help="run only this scenario"
+    )
+    arguments.add_argument("--stage", choices=STAGES, action="append", help="run only this stage")
+    arguments.add_argument(
+        "--handler-ms",
+        type=int,
+        default=Model().assumed.handler_ms,
+        help="time that a target takes",
+    )
+    arguments.add_argument(
+        "--tls-ms", type=float, default=Model().assumed.tls_cpu, help="CPU time of a new connection"
+    )
+    arguments.add_argument(
+        "--account",
+        type=int,
+        default=Model().limits.account,
+        help="concurrent executions of the account",
     )
     given = arguments.parse_args()
     if given.handler_ms >= lease.LENGTH:
-        arguments.error(f"--handler-ms: less than {lease.LENGTH}, since leases are not renewed")
+        arguments.error(f"--handler-ms must be less than {lease.LENGTH}: leases are not renewed")
     model = Model(
         limits=replace(Model().limits, account=given.account),
         assumed=replace(Model().assumed, handler_ms=given.handler_ms, tls_cpu=given.tls_ms),

@@ -1,8 +1,8 @@
-"""One cold start, in a fresh interpreter: `python -I -S cold.py < order.json` prints its CPU time.
+"""One cold start in a new interpreter: `python -I -S cold.py < order.json` prints its CPU time.
 
-The order names the folders to import from, a handler and an event, or nobody: then all that is
-done is `boto3.client("dynamodb")`. Where botocore would send a request it gets a ready answer,
-unless the order names a port of this machine instead, where every host is then looked for.
+The order names the folders to import from, a handler and an event. Without a handler the start is
+`boto3.client("dynamodb")` alone. botocore gets a prepared answer instead of sending a request,
+unless the order names a port of this machine: then every host name resolves to that port.
 """
 
 import json

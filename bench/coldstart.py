@@ -1,8 +1,8 @@
-"""Import and first call of each bundled function, as a ratio to `boto3.client("dynamodb")` alone.
+"""Compares import and first call of each bundled function with `boto3.client("dynamodb")` alone.
 
-Each start is a fresh interpreter that sees the bundle and what Lambda's own runtime brings, nothing
-else; the network is left out. CPU time, the starts of all functions in turn, and of each the one
-that was disturbed least. The bundles are those for this machine and this Python.
+Each start is a new interpreter that sees the bundle and what Lambda's runtime brings, nothing else,
+and has no network. The starts of all functions take turns, and the least CPU time of each function
+counts, from the start that was disturbed least. The bundles are built for this machine and Python.
 
     python bench/coldstart.py [--rounds 15]
 """
@@ -19,27 +19,27 @@ from typing import Any
 
 from harness import report
 
+from duetime.aws import schema
+from duetime.aws.listing import listing_bucket
+from duetime.aws.message_codec import body_of
+from duetime.aws.task_items import encode_task
+from duetime.core.codec import to_json
+from duetime.core.delivery import delivery_of
+from duetime.core.steps.lease import lease
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec
+from duetime.core.times import Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import minute_of
+from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.scanner.windows import LOOK_BACK
 from infra.bundle import HANDLER_NAMES, HANDLERS, THIS_PYTHON, Bundles, Machine, make_bundles
 from infra.stage import Handlers
-from lambdas.aws import schema
-from lambdas.aws.items import encode_task
-from lambdas.aws.listing import listing_bucket
-from lambdas.aws.messages import body_of
-from lambdas.core.codec import to_json
-from lambdas.core.delivery import delivery_of
-from lambdas.core.rules import Rules
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec
-from lambdas.core.times import Millis
-from lambdas.core.wakes import minute_of
-from lambdas.scanner.window import LOOK_BACK
-from lambdas.system import SystemChance, SystemClock
 from tests.infra.functions import brought_by_lambda
 
 ROOT = Path(__file__).parents[1]
-RULES = Rules(shards=16)
-MOST = {"scanner": 1.2, "executor": 1.2, "api": 1.8}
+WAKE_POLICY = WakePolicy(shards=16)
+LIMITS = {"scanner": 1.2, "executor": 1.2, "api": 1.8}
 ENVIRONMENT = {
     "AWS_LAMBDA_FUNCTION_NAME": "cold",
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
@@ -74,7 +74,7 @@ def main() -> int:
             "what": f"{name}: import and first call",
             "CPU ms": 1_000 * min(times),
             "× boto3.client": f"{min(times) / bare:.2f}",
-            "at most": MOST.get(name, ""),
+            "at most": LIMITS.get(name, ""),
         }
         for name, times in took.items()
     ]
@@ -82,12 +82,14 @@ def main() -> int:
     report(
         "coldstart", "Cold starts", [bare_row | {"× boto3.client": "1.00", "at most": ""}, *rows]
     )
-    return int(any(min(took[name]) / bare > most for name, most in MOST.items()))
+    return int(any(min(took[name]) / bare > limit for name, limit in LIMITS.items()))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=15, help="starts of each (default: 15)")
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="starts of each function (default: 15)"
+    )
     return parser.parse_args()
 
 
@@ -105,25 +107,27 @@ def _orders(bundles: Bundles, libraries: Path) -> dict[str, Order]:
     named = {"DUETIME_HANDLERS": HANDLERS}
     return {
         "boto3": order(bundles.roles, "", None),
-        "scanner": order(bundles.roles, "lambdas.scanner.handler.handle", {}),
+        "scanner": order(bundles.roles, "lambdas.scanner.handle", {}),
         "executor": order(
-            bundles.executor, "lambdas.executor.handler.handle", {"Records": [message]}, **named
+            bundles.executor, "lambdas.executor.handle", {"Records": [message]}, **named
         ),
         "api": order(
             bundles.api,
-            "lambdas.api.handler.handle",
+            "lambdas.api.handle",
             request("/v1/tasks", SPEC),
             DUETIME_HANDLERS=HANDLER_NAMES,
         ),
-        "relay": order(bundles.roles, "lambdas.relay.handler.handle", {"Records": []}),
+        "relay": order(bundles.roles, "lambdas.relay.handle", {"Records": []}),
     }
 
 
 def _message_and_answers() -> tuple[dict[str, Any], dict[str, Any]]:
-    """A task that is due, its message, and what AWS says to those who deal with it."""
+    """Returns the message of a task that is due, and AWS's answers to the functions."""
     now = SystemClock().now()
     [(message, item)] = due_tasks(1, now)
-    cursors = dict.fromkeys(range(RULES.shards), minute_of(now) - LOOK_BACK)  # all is well
+    cursors = dict.fromkeys(
+        range(WAKE_POLICY.shards), minute_of(now) - LOOK_BACK
+    )  # nothing to catch up on
     body = to_json({"cursors": cursors, "swept": 0})
     cursor = {schema.FENCE: {"N": "1"}, schema.TEXT: {"S": body}}
     return message, {
@@ -136,14 +140,14 @@ def _message_and_answers() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def due_tasks(count: int, now: Millis) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Messages of an SQS event, each with the item of its task once it is leased."""
-    chance = SystemChance()
+    """Yields messages of an SQS event, each with the item of its leased task."""
+    chance = SystemRandom()
     for number in range(1, count + 1):
         spec = Spec(target=SPEC["target"], payload=SPEC["payload"], run_at=now)
-        task = submit(RULES, chance.new_id(now), spec, now=now, draw=chance.draw())
+        task = submit(WAKE_POLICY, chance.new_id(now), spec, now=now, draw=chance.draw())
         delivery = delivery_of(task, now)
         running = lease(delivery, now=now, holder=chance.nonce()).applied_to(task)
-        item, _ = encode_task(running, listing_bucket(running, RULES.shards))
+        item, _ = encode_task(running, listing_bucket(running, WAKE_POLICY.shards))
         message = {
             "messageId": str(number),
             "receiptHandle": str(number),
@@ -154,7 +158,7 @@ def due_tasks(count: int, now: Millis) -> Iterator[tuple[dict[str, Any], dict[st
 
 
 def config_row(since: Millis) -> dict[str, Any]:
-    return {schema.SHARDS: {"N": str(RULES.shards)}, schema.SINCE: {"N": str(since)}}
+    return {schema.SHARDS: {"N": str(WAKE_POLICY.shards)}, schema.SINCE: {"N": str(since)}}
 
 
 def request(path: str, body: Any) -> dict[str, Any]:
@@ -170,7 +174,7 @@ def request(path: str, body: Any) -> dict[str, Any]:
 
 
 def small_handlers(scratch: Path) -> Handlers:
-    """The smallest: what others import is their own business."""
+    """Returns a folder with one handler that imports nothing of its own."""
     folder = scratch / "handlers"
     folder.mkdir()
     shutil.copy(ROOT / "examples" / "handlers" / "hello.py", folder)
@@ -185,15 +189,15 @@ def start(order: Order) -> float:
         capture_output=True,
         text=True,
         check=False,
-        env={},  # it sees what the order says, nothing of this machine's own
+        env={},  # the order says what it sees, nothing of this machine
     )
     if done.returncode:
         raise RuntimeError(f"{order['handler']}: {done.stderr}")
-    told = json.loads(done.stderr.splitlines()[-1])
-    failed = told["answer"] or {}
-    if failed.get("statusCode", 201) not in (200, 201) or failed.get("batchItemFailures"):
-        raise RuntimeError(f"{order['handler']}: {told['answer']}")
-    return float(told["took"])
+    result = json.loads(done.stderr.splitlines()[-1])
+    answer = result["answer"] or {}
+    if answer.get("statusCode", 201) not in (200, 201) or answer.get("batchItemFailures"):
+        raise RuntimeError(f"{order['handler']}: {answer}")
+    return float(result["took"])
 
 
 if __name__ == "__main__":

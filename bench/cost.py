@@ -1,20 +1,20 @@
-"""What a million tasks, and a month without any, cost on AWS at list price.
+"""Counts what a million tasks, and a month without any, cost on AWS at list price.
 
 The real roles run on moto, and every request is counted as AWS would bill it: write units by item
 size and index entries, read units, messages, invocations, log bytes. `bench/prices.toml` has the
-prices, their date, and what is assumed where nothing can be counted. "kept" is storage and
-point-in-time recovery of the million for each month until they are removed; what the removal costs
-is in the total.
+prices, their date, and the assumptions where nothing can be counted. "kept" is the storage and
+point-in-time recovery of the million for each month until they are removed; the total includes the
+cost of the removal.
 """
 
 import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from bench.billing.flows import FLOWS, LONE_TASKS, SIZES, TASKS, counted, idle_tick
+from bench.billing.flows import FLOWS, LONE_TASKS, SIZES, TASKS, count_flow, idle_tick
 from bench.billing.meter import Counts, invocations, units_written
+from bench.billing.moto_setup import deployed
 from bench.billing.prices import MILLION, Prices, read_prices
-from bench.billing.stage import deployed
 from bench.harness import report
 
 Row = Mapping[str, Any]
@@ -32,13 +32,17 @@ COLUMNS = {
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python -m bench.cost", description=__doc__)
-    arguments.add_argument("--tasks", type=int, default=TASKS, help="that go together")
-    arguments.add_argument("--flow", choices=FLOWS, action="append", help="only this one")
+    arguments.add_argument(
+        "--tasks", type=int, default=TASKS, help="tasks for each flow in full batches"
+    )
+    arguments.add_argument("--flow", choices=FLOWS, action="append", help="count only this flow")
     given = arguments.parse_args()
     prices = read_prices()
     dated = f"{prices.region}, {prices.as_of}"
     counts = {
-        (name, size, alone): counted(name, size, LONE_TASKS if alone else given.tasks, alone=alone)
+        (name, size, alone): count_flow(
+            name, size, LONE_TASKS if alone else given.tasks, alone=alone
+        )
         for name in given.flow or FLOWS
         for alone in (False, True)
         for size in SIZES
@@ -85,7 +89,7 @@ def dollars_row(prices: Prices, key: Key, counts: Counts) -> Row:
 
 
 def busy_rows(prices: Prices, counts: Mapping[Key, Counts]) -> list[Row]:
-    """From full batches to tasks that all come alone; kept for a month, which is the default."""
+    """Returns the bills with full batches and with single tasks, kept for a month, the default."""
     tasks = A_MINUTE * prices.assumed["minutes_a_month"]
 
     def month(key: Key) -> float:

@@ -1,20 +1,19 @@
-"""What a claimed task costs the scanner in CPU, beside what botocore alone costs.
+"""Compares the CPU that a claimed task costs the scanner with what botocore alone costs.
 
-A tick claims two thousand tasks over an AWS without a network. The same requests are made again
-by a plain client, one after the other: one UpdateItem a task, one SendMessageBatch for ten. Both
-are measured in CPU time of this process; the tick, with all that it reads, may cost at most 1.3
-times as much. Ends with 1 if the median round costs more.
+A tick claims two thousand tasks from a stubbed AWS without a network. A plain client then makes the
+same requests one after the other: one UpdateItem for each task, one SendMessageBatch for ten. Both
+are measured in CPU time of this process. The tick, with all of its reads, may cost at most 1.3
+times as much. Exits with 1 if the median round costs more.
 
-A shared machine runs now faster, now slower, by half within a second. So the two take turns
-within the tick, after every hundred claims, and a round compares their sums.
+The speed of a shared machine can change by half within a second. So the two take turns within the
+tick, after every hundred claims, and a round compares their sums.
 
-The plain client is botocore's as it comes, but for the validation of parameters, which is off as
-it is in ours: with it, a client as most people write it costs a fifth more. Our clients also name
-their user agent themselves, which saves some of botocore's own work; the second ratio is to
-requests made with our own client, that is to say without that saving.
+The plain client is a default botocore client, except that parameter validation is off, as it is in
+ours; with validation it costs a fifth more. Our clients also set their user agent themselves, which
+saves some of botocore's work; the second ratio compares with our own client, without that saving.
 
-The process keeps to one core: the scanner's function has less than that, and threads that pass
-the GIL from core to core cost more CPU, now and then, than anything that is measured here.
+The process stays on one core: the scanner's function has less than one, and threads that pass the
+GIL from core to core sometimes cost more CPU than everything that is measured here.
 """
 
 import argparse
@@ -33,16 +32,15 @@ from botocore.session import get_session
 from harness import report
 from stubbed_aws import Call, StubbedAws, pretend_deployment
 
-from lambdas import wiring
-from lambdas.aws import clients
-from lambdas.core.change import Answer, Change
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Ports, TaskStore
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import HOUR, SECOND
-from lambdas.scanner.scanner import Scanner
-from lambdas.system import SystemClock
+from duetime.aws import backend, clients
+from duetime.core.change import Answer, Change
+from duetime.core.lanes import Lane
+from duetime.core.ports import Ports, TaskStore
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec, Task
+from duetime.core.times import HOUR, SECOND
+from duetime.engine.clock import SystemClock
+from duetime.scanner.scanner import Scanner
 
 LIMIT = 1.3
 TARGET = {"type": "http", "url": "https://shop.example.com/hooks/order-paid"}
@@ -50,7 +48,7 @@ TARGET = {"type": "http", "url": "https://shop.example.com/hooks/order-paid"}
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--tasks", type=int, default=2_000)
+    arguments.add_argument("--tasks", type=int, default=2_000, help="claimed in each round")
     arguments.add_argument("--rounds", type=int, default=15)
     given = arguments.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -68,14 +66,16 @@ class Bench:
     def __init__(self, tasks: int) -> None:
         self.tasks = tasks
         self.aws = StubbedAws(since=SystemClock().now())
-        adapters = wiring.adapters()
-        self.plain = Alone(plain("dynamodb"), plain("sqs"))
-        self.own = Alone(clients.dynamodb(), clients.sqs())
-        self.ports = replace(adapters.ports, store=InTurns(adapters.ports.store, self.alone))
+        adapters = backend.adapters()
+        self.plain = Replay(plain("dynamodb"), plain("sqs"))
+        self.own = Replay(clients.dynamodb(), clients.sqs())
+        self.ports = replace(
+            adapters.ports, store=TurnTakingStore(adapters.ports.store, self.replay)
+        )
         self.scanner = Scanner(self.ports, adapters.cursors)
 
     def warm_up(self) -> None:
-        """One tick, whose claims and sendings are those that are made again from then on."""
+        """Records the requests of one tick. The plain clients repeat them in every round."""
         self.aws.recorded = recorded = []
         self.tick()
         self.aws.recorded = None
@@ -84,8 +84,8 @@ class Bench:
         self.tick()
 
     def round(self, number: int) -> dict[str, Any]:
-        for alone in (self.plain, self.own):
-            alone.seconds, alone.share = 0.0, 0.0
+        for replay in (self.plain, self.own):
+            replay.seconds, replay.share = 0.0, 0.0
         ours = self.tick() - self.plain.seconds - self.own.seconds
         return {
             "what": f"round {number}",
@@ -98,7 +98,7 @@ class Bench:
 
     def tick(self) -> float:
         now = self.ports.clock.now()
-        self.aws.hold(waiting(self.ports, self.tasks), self.ports.rules, now)
+        self.aws.hold(waiting(self.ports, self.tasks), self.ports.wake_policy, now)
         gc.collect()
         start = time.process_time()
         done = self.scanner.tick()
@@ -106,13 +106,13 @@ class Bench:
         assert done.sent == self.tasks, done
         return took
 
-    def alone(self, claims: int) -> None:
+    def replay(self, claims: int) -> None:
         self.plain.make(claims / self.tasks)
         self.own.make(claims / self.tasks)
 
 
-class Alone:
-    """Makes the recorded calls one after the other, a share of them at a time."""
+class Replay:
+    """Repeats the recorded calls one after the other, a share of them at a time."""
 
     def __init__(self, dynamodb: Any, sqs: Any) -> None:
         self._methods = {
@@ -120,7 +120,7 @@ class Alone:
             "SendMessageBatch": sqs.send_message_batch,
         }
         self.calls: list[Call] = []
-        self.share = 0.0  # of the calls that are made
+        self.share = 0.0  # of the calls that were made
         self.seconds = 0.0
 
     def make(self, share: float) -> None:
@@ -131,8 +131,8 @@ class Alone:
         self.seconds += time.process_time() - start
 
 
-class InTurns:
-    """A store after whose batches somebody else has a turn."""
+class TurnTakingStore:
+    """A store that calls `turn` after each of its batches."""
 
     def __init__(self, store: TaskStore, turn: Callable[[int], None]) -> None:
         self._store = store
@@ -148,7 +148,7 @@ class InTurns:
 
 
 def plain(service: str) -> Any:
-    """A client of botocore without anything of ours."""
+    """Makes a botocore client without any of our settings."""
     retries = {"mode": "standard", "total_max_attempts": 3}
     return get_session().create_client(
         service, config=Config(retries=retries, parameter_validation=False)
@@ -156,12 +156,12 @@ def plain(service: str) -> Any:
 
 
 def waiting(ports: Ports, count: int) -> list[Task]:
-    """Submitted an hour ago, due within seconds."""
+    """Returns tasks that were submitted an hour ago and are due within seconds."""
     now, lanes = ports.clock.now(), cycle(Lane)
     then = now - HOUR
     return [
         submit(
-            ports.rules,
+            ports.wake_policy,
             ports.chance.new_id(then),
             Spec(
                 target=TARGET,

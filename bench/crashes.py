@@ -1,8 +1,8 @@
-"""Kill the runner with -9 again and again while it works, and count what comes out.
+"""Kills the runner with -9 several times while it works, and counts calls and outcomes.
 
-500 slow HTTP tasks, a sink that takes its time and counts by idempotency key, five kills. In the
-end every task must have succeeded, once: a call that a kill cut short is made again under the
-next attempt's number, and no attempt is ever made twice.
+The runner has 500 slow HTTP tasks, and a sink counts the calls by idempotency key. After five kills
+every task must have succeeded once: a call that a kill interrupted is made again with the next
+attempt's number, and no attempt is made twice.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class Sink(BaseHTTPRequestHandler):
         Sink.answered[key] += 1
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 class Server(ThreadingHTTPServer):
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, *_: Any) -> None:
-        """A killed caller hangs up."""
+        """Ignores the closed connection of a killed caller."""
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""How late tasks start, measured where they arrive and not where they are sent.
+"""Measures how late tasks start, at their target.
 
-1,000 HTTP tasks and then 1,000 Python tasks fall due over 30 s, submitted 10 s ahead, with the
-scanner ticking once a minute. For HTTP the sink notes when the request came in; for Python the
-handler notes when it began.
+1,000 HTTP tasks and then 1,000 Python tasks are due over 30 s, submitted 10 s ahead; the scanner
+ticks once a minute. The HTTP sink records when a request arrives, the Python handler when it
+begins.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 
 from harness import Running, duetime_local, post, report, wait_for
 
-from lambdas.core.drift import percentile
+from bench.percentile import percentile
 
 BATCH = 100
 
@@ -34,14 +34,16 @@ class Sink(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--tasks", type=int, default=1_000)
-    arguments.add_argument("--over", type=float, default=30, help="seconds that they fall due in")
-    arguments.add_argument("--ahead", type=float, default=10, help="seconds known before")
+    arguments.add_argument("--over", type=float, default=30, help="seconds over which they are due")
+    arguments.add_argument(
+        "--ahead", type=float, default=10, help="seconds from the submission to the first due time"
+    )
     given = arguments.parse_args()
     sink = ThreadingHTTPServer(("127.0.0.1", 0), Sink)
     threading.Thread(target=sink.serve_forever, daemon=True).start()
@@ -62,7 +64,7 @@ def main() -> None:
 def submit(
     running: Running, target: dict[str, Any], tasks: int, ahead: float, over: float
 ) -> dict[str, float]:
-    """Returns when each is due, to the millisecond, as it was asked for."""
+    """Submits the tasks and returns their due times, rounded to the millisecond."""
     dice = random.Random(1)
     start = time.time() + ahead
     due = {str(n): round(start + dice.random() * over, 3) for n in range(tasks)}

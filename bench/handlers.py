@@ -8,18 +8,18 @@ from duetime import Context, task
 
 @task("bench.noop")
 def noop(_: Any, __: Context) -> None:
-    """Nothing at all."""
+    """Does nothing."""
 
 
 @task("bench.stamp")
 def stamp(_: Any, __: Context) -> float:
-    """When the handler really began."""
+    """Returns when the handler began."""
     return time.time()
 
 
 @task("bench.flaky")
 def flaky(_: Any, ctx: Context) -> None:
-    """Fails once."""
+    """Fails at its first attempt."""
     if ctx.attempt == 1:
         raise ConnectionError("connection refused")
 

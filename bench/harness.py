@@ -1,4 +1,4 @@
-"""What the benchmarks share: a runner in a process of its own, a table, a JSON file."""
+"""Shared by the benchmarks: a runner in its own process, and a report as table and JSON file."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from rich.table import Table
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))  # infra and tests are not installed
 RESULTS = HERE / "results"
-WIDTH = 100  # at least, also where nobody looks
+MIN_WIDTH = 100  # of a table, also without a terminal
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Running:
         return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
 
     def memory_mb(self) -> float:
-        """Resident memory at its highest."""
+        """Returns the peak of resident memory."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
@@ -47,11 +47,11 @@ class Running:
 
 @contextmanager
 def duetime_local(data: Path | None = None, *options: str) -> Iterator[Running]:
-    """`duetime local` with the benchmarks' handlers, on a store of its own."""
+    """Runs `duetime local` with the benchmarks' handlers and a new store."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as scratch:
         folder = data or Path(scratch)
         port = free_port()
-        command = [sys.executable, "-m", "duetime.cli", "local", "--no-demo"]
+        command = [sys.executable, "-m", "duetime", "local", "--no-demo"]
         command += ["--port", str(port), "--data", str(folder), "--log-level", "warning"]
         command += ["--handlers", str(HERE / "handlers.py"), *options]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
@@ -74,7 +74,7 @@ def post(connection: HTTPConnection, path: str, body: bytes) -> Any:
 def wait_for(
     running: Running, count: int, status: str = "SUCCEEDED", timeout: float = 120
 ) -> float:
-    """Until so many tasks have this status on the disk; returns when that was seen."""
+    """Waits until `count` tasks have this status on disk; returns the monotonic time of that."""
     give_up = time.monotonic() + timeout
     with closing(running.database()) as database:
         while time.monotonic() < give_up:
@@ -84,18 +84,18 @@ def wait_for(
             if done >= count:
                 return time.monotonic()
             time.sleep(0.02)
-    raise TimeoutError(f"{done} of {count} tasks are {status}")
+    raise TimeoutError(f"only {done} of {count} tasks are {status}")
 
 
 def report(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table and save it."""
+    """Prints a table and saves it as JSON."""
     table = Table(title=title)
     for column in rows[0]:
         table.add_column(column, justify="left" if column == "what" else "right")
     for row in rows:
         table.add_row(*(_shown(value) for value in row.values()))
     console = Console()
-    Console(width=max(console.width, WIDTH)).print(table)
+    Console(width=max(console.width, MIN_WIDTH)).print(table)
     RESULTS.mkdir(exist_ok=True)
     machine = {"python": platform.python_version(), "cores": os.cpu_count()}
     text = json.dumps({"title": title, "machine": machine, "rows": list(rows)}, indent=2)

@@ -1,5 +1,5 @@
-"""What a child costs: how long an attempt takes whose handler does next to nothing, in the
-runner's own process and in a child, one after the other."""
+"""Measures what isolation costs: how long an attempt of a trivial handler takes in the runner's own
+process, and in a child process."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def attempt(connection: HTTPConnection, handler: str) -> float:
-    """Milliseconds from the start of a task to its end."""
+    """Returns the milliseconds from the start of a task to its end."""
     target = {"type": "python", "handler": handler}
     body = json.dumps({"target": target, "payload": {"rounds": 1}}).encode()
     task = json.loads(post(connection, "/v1/tasks", body))

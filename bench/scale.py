@@ -1,7 +1,7 @@
-"""Whether what is stored slows down what is due.
+"""Measures whether stored tasks slow down the tasks that are due.
 
-The time of one tick and of one submission, with 1,000 and with 1,000,000 stored future tasks,
-taken in turns in one run; and the memory of a process that holds the million.
+Times one tick and one submission with 1,000 and with 1,000,000 stored future tasks, in turns in one
+run; and measures the memory of a runner that stores the million.
 """
 
 import argparse
@@ -19,18 +19,18 @@ from typing import Any
 import handlers  # noqa: F401 - registers bench.noop
 from harness import duetime_local, post, report
 
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from lambdas import registry
-from lambdas.api.app import Api
-from lambdas.api.http import Request
-from lambdas.core.ports import Ports
-from lambdas.core.rules import Rules
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec
-from lambdas.core.times import DAY, HOUR
-from lambdas.scanner.scanner import Scanner
-from lambdas.system import SystemChance, SystemClock
+from duetime.api.app import Api
+from duetime.api.http import Request
+from duetime.core.ports import Ports
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec
+from duetime.core.times import DAY, HOUR
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.handlers import registry
+from duetime.scanner.scanner import Scanner
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 
 TARGET = {"type": "python", "handler": "bench.noop"}
 DUE = 100  # tasks that each measured tick claims
@@ -39,20 +39,20 @@ JSON = {"content-type": "application/json"}
 
 
 class Stored:
-    """A store with so many tasks that fall due between an hour and a month from now."""
+    """A store with `tasks` that are due between an hour and a month from now."""
 
     def __init__(self, folder: Path, tasks: int) -> None:
         self.data = folder / str(tasks)
         clock = SystemClock()
-        self.store = EmbeddedStore(self.data / "duetime.db")
-        rules = Rules(shards=self.store.shards(clock.now()).count)
+        self.store = SqliteTaskStore(self.data / "duetime.db")
+        rules = WakePolicy(shards=self.store.shards(clock.now()).count)
         self.ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
-            lanes=MemoryLanes(clock),
-            rules=rules,
+            lanes=MemoryLaneQueue(clock),
+            wake_policy=rules,
             clock=clock,
-            chance=SystemChance(),
+            chance=SystemRandom(),
         )
         self.scanner = Scanner(self.ports, self.store)
         self.api = Api(self.ports, handlers=registry.names, version="bench")
@@ -61,19 +61,19 @@ class Stored:
     def fill(self, tasks: int) -> None:
         for begin in range(0, tasks, 5_000):
             self.put(min(5_000, tasks - begin), HOUR, 30 * DAY)
-        # A log that is being grown costs more to sync than one that is written over: both stores
+        # A write-ahead log that grows costs more to sync than one that is overwritten: both stores
         # begin with an empty one.
         with closing(sqlite3.connect(self.data / "duetime.db")) as other:
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def put(self, count: int, least: int, most: int) -> None:
-        """Stored as the API would, but due so that only a tick can find them."""
+        """Stores tasks as the API does, due so late that only a tick finds them."""
         now = self.ports.clock.now()
         step = (most - least) / count
         self.store.put(
             [
                 submit(
-                    self.ports.rules,
+                    self.ports.wake_policy,
                     self.ports.chance.new_id(now),
                     Spec(target=TARGET, run_at=now + least + round(step * n)),
                     now=now,
@@ -84,8 +84,8 @@ class Stored:
         )
 
     def tick(self) -> float:
-        """One tick that claims and sends a hundred tasks which have come within the horizon."""
-        early = Rules(shards=self.ports.rules.shards, horizon=1)
+        """Times one tick that claims and sends a hundred tasks within the horizon."""
+        early = WakePolicy(shards=self.ports.wake_policy.shards, horizon=1)
         now = self.ports.clock.now()
         draw = self.ports.chance.draw
         new_id = self.ports.chance.new_id
@@ -126,7 +126,7 @@ def main() -> None:
 
 
 def compare(what: str, few: Callable[[], float], many: Callable[[], float]) -> dict[str, Any]:
-    """Medians, taken in turns so that a noisy machine bothers both alike."""
+    """Compares medians, measured in turns so that a noisy machine affects both alike."""
     times: dict[Callable[[], float], list[float]] = {few: [], many: []}
     for number in range(ROUNDS):
         for measure in (few, many) if number % 2 else (many, few):
@@ -136,7 +136,7 @@ def compare(what: str, few: Callable[[], float], many: Callable[[], float]) -> d
 
 
 def memory(data: Path) -> dict[str, Any]:
-    """A runner on the million, after some submissions and a tick."""
+    """Measures a runner with the million tasks, after some submissions and a tick."""
     body = json.dumps({"tasks": [{"target": TARGET}] * 100}).encode()
     with duetime_local(data) as running:
         connection = running.connect()

@@ -1,10 +1,10 @@
-"""Ten thousand minutely schedules on the embedded store, for ten simulated minutes.
+"""Runs ten thousand minutely schedules on the SQLite store for ten simulated minutes.
 
-Each minute one tick puts the next occurrence of every schedule and sends it; then the clock is
-set to the minute and the lanes are worked off. The clock is set by hand, the store is a real file
-and every write reaches the disk. Afterwards every fire time of every schedule is looked for: each
-must have run once. Then what a fire time costs to compute, for ordinary expressions and for those
-that seldom or never match. Ends with 1 if a limit is passed.
+Each minute one tick puts the next occurrence of every schedule and sends it; then the clock is set
+to the minute and the executor runs everything in the lanes. The store is a real file, and every
+write reaches the disk. At the end each fire time of each schedule must have run once. Then the time
+to compute a fire time is measured, for ordinary expressions and for those that seldom or never
+match. Exits with 1 if a limit is exceeded.
 """
 
 import argparse
@@ -19,23 +19,23 @@ from typing import Any
 
 from harness import report
 
-from duetime.embedded.lanes import MemoryLanes
-from duetime.embedded.store import EmbeddedStore
-from lambdas.core.lanes import Lane
-from lambdas.core.occurrence import OverlapPolicy
-from lambdas.core.ports import Ports
-from lambdas.core.recurrence.fire_times import check, next_fire
-from lambdas.core.recurrence.rules import BadRule, CronRule, Recurrence
-from lambdas.core.rules import Rules
-from lambdas.core.schedules.changes import create
-from lambdas.core.schedules.plan import Plan
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import MINUTE, Millis
-from lambdas.executor.context import Context
-from lambdas.executor.executor import Executor
-from lambdas.executor.runs import Admitted
-from lambdas.scanner.scanner import Scanner
-from lambdas.system import SystemChance
+from duetime.core.lanes import Lane
+from duetime.core.occurrence import OverlapPolicy
+from duetime.core.ports import Ports
+from duetime.core.recurrence.fire_times import check, next_fire
+from duetime.core.recurrence.rules import BadRule, CronRule, Recurrence
+from duetime.core.schedules.changes import create
+from duetime.core.schedules.plan import Plan
+from duetime.core.task import Spec, Task
+from duetime.core.times import MINUTE, Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemRandom
+from duetime.executor.executor import Executor
+from duetime.executor.run_control import RunControl
+from duetime.executor.runs import Admitted
+from duetime.scanner.scanner import Scanner
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
 
 START: Millis = 1_798_000_020_000  # 2026-12-22T21:47:00Z
 TICK_LIMIT = 20.0  # seconds
@@ -71,14 +71,14 @@ class SetClock:
 class Bench:
     def __init__(self, file: Path, schedules: int, overlap: OverlapPolicy) -> None:
         self.clock = SetClock(START)
-        self.store = EmbeddedStore(file)
+        self.store = SqliteTaskStore(file)
         self.ports = Ports(
             store=self.store,
             schedules=self.store.schedules(self.clock),
-            lanes=MemoryLanes(self.clock),
-            rules=Rules(shards=self.store.shards(START).count),
+            lanes=MemoryLaneQueue(self.clock),
+            wake_policy=WakePolicy(shards=self.store.shards(START).count),
             clock=self.clock,
-            chance=SystemChance(),
+            chance=SystemRandom(),
         )
         self.scanner = Scanner(self.ports, self.store)
         self.executor = Executor(self.ports, {"noop": self._run})
@@ -92,12 +92,12 @@ class Bench:
             task=Spec(target={"type": "noop"}, run_at=0, payload={"report": "daily"}),
             overlap=overlap,
         )
-        made = [create(self.ports.rules, i, plan, START) for i in self.ids]
+        made = [create(self.ports.wake_policy, i, plan, START) for i in self.ids]
         for first in range(0, len(made), 1_000):
             self.ports.schedules.put(made[first : first + 1_000])
 
     def minute(self, number: int) -> dict[str, Any]:
-        """The tick comes in the middle of a minute, the occurrences are worked off at its end."""
+        """Ticks in the middle of a minute, and runs the occurrences at its end."""
         self.clock.set(START + number * MINUTE - MINUTE // 2)
         begun = time.perf_counter()
         ticks = [self.scanner.tick()]
@@ -105,7 +105,7 @@ class Bench:
             ticks.append(self.scanner.tick())
         ticked = time.perf_counter()
         self.clock.set(START + number * MINUTE)
-        done = self._work_off()
+        done = self._run_lane()
         return {
             "what": f"minute {number}",
             "occurrences put": sum(tick.occurrences for tick in ticks),
@@ -114,22 +114,22 @@ class Bench:
             "run s": time.perf_counter() - ticked,
         }
 
-    def _work_off(self) -> int:
+    def _run_lane(self) -> int:
         done = 0
         while messages := self.ports.lanes.receive(Lane.MEDIUM, 100, 0):
             due = [Admitted(message=message) for message in self.executor.admit(messages)]
-            begun = self.executor.advance(due=due).begun
-            self.executor.advance(ended=[self.executor.execute(run) for run in begun])
+            begun = self.executor.record_and_lease(due=due).started
+            self.executor.record_and_lease(ended=[self.executor.run_target(run) for run in begun])
             done += len(begun)
         return done
 
-    def _run(self, task: Task, _: Context) -> None:
+    def _run(self, task: Task, _: RunControl) -> None:
         occurrence = task.spec.occurrence
         assert occurrence is not None
         self.ran[occurrence.schedule_id, occurrence.scheduled_for] += 1
 
     def wrong(self, minutes: int) -> str:
-        """Lost and doubled runs, of the fire times that have passed."""
+        """Returns how many fire times were lost, and how many ran twice."""
         fires = [START + n * MINUTE for n in range(1, minutes + 1)]
         counts = Counter(self.ran[i, at] for i in self.ids for at in fires)
         doubled = sum(count for runs, count in counts.items() if runs > 1)
@@ -158,7 +158,7 @@ def main() -> int:
 
 
 def ordinary(expression: str, timezone: str) -> dict[str, Any]:
-    """The next, and the next after that, as a scanner that keeps its schedules warm asks."""
+    """Times one fire time after another, as a warm scanner computes them."""
     recurrence = Recurrence(rules=(CronRule(expression=expression, timezone=timezone),))
     at = next_fire(recurrence, START) or 0
     times = []
@@ -172,18 +172,18 @@ def ordinary(expression: str, timezone: str) -> dict[str, Any]:
 
 
 def odd(expression: str) -> dict[str, Any]:
-    """Once, cold, as the API that is asked to take it."""
+    """Times the first check of an expression, as the API makes it."""
     begun = time.perf_counter()
     try:
         check(Recurrence(rules=(CronRule(expression=expression, timezone="Europe/Berlin"),)), START)
-        said = "answered"
+        answer = "answered"
     except BadRule as error:
-        said = f"refused: {error.reason}"
-    return row(expression, time.perf_counter() - begun, ODD_LIMIT, said)
+        answer = f"refused: {error.reason}"
+    return row(expression, time.perf_counter() - begun, ODD_LIMIT, answer)
 
 
-def row(what: str, seconds: float, limit: float, said: str) -> dict[str, Any]:
-    return {"what": what, "µs": seconds * 1e6, "limit µs": limit * 1e6, "": said}
+def row(what: str, seconds: float, limit: float, answer: str) -> dict[str, Any]:
+    return {"what": what, "µs": seconds * 1e6, "limit µs": limit * 1e6, "": answer}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""DynamoDB and SQS without a network: botocore does all of its own work, and where it would send
-a request it is given an answer of the right size. It knows as much as a tick of the scanner asks.
+"""DynamoDB and SQS without a network: botocore does all of its own work, but gets a prepared answer
+of the right size instead of sending a request. Covers the requests of a scanner's tick.
 """
 
 import json
@@ -13,16 +13,16 @@ from typing import Any
 from botocore.awsrequest import AWSResponse
 from botocore.handlers import BUILTIN_HANDLERS
 
-from lambdas.aws import schema
-from lambdas.aws.items import encode_task
-from lambdas.aws.listing import listing_bucket
-from lambdas.core.lanes import Lane
-from lambdas.core.rules import Rules
-from lambdas.core.steps.claim import claim
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake
-from lambdas.system import SystemChance
+from duetime.aws import schema
+from duetime.aws.listing import listing_bucket
+from duetime.aws.task_items import encode_task
+from duetime.core.lanes import Lane
+from duetime.core.steps.claim import claim
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import Wake
+from duetime.engine.clock import SystemRandom
 
 QUEUES = "https://sqs.eu-central-1.amazonaws.com/123456789012"
 SHARDS = 16
@@ -38,7 +38,7 @@ Call = tuple[str, dict[str, Any]]  # operation, parameters
 
 
 def pretend_deployment() -> None:
-    """What the environment of a function tells."""
+    """Sets the environment variables of a function."""
     os.environ |= {
         "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
         "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -50,11 +50,11 @@ def pretend_deployment() -> None:
 
 
 class StubbedAws:
-    """Stands in for the network of every client that is made after it."""
+    """Replaces the network of every client that is made after it."""
 
     def __init__(self, since: Millis) -> None:
         self._config = {schema.SHARDS: {"N": str(SHARDS)}, schema.SINCE: {"N": str(since)}}
-        # What is in the wake index: by bucket, then by task id.
+        # The wake index, by bucket and then by task id.
         self._wakes: defaultdict[str, dict[bytes, Row]] = defaultdict(dict)
         self._buckets: dict[bytes, str] = {}
         self._claimed: dict[bytes, bytes] = {}  # the answer to a claim, by task id
@@ -71,9 +71,9 @@ class StubbedAws:
         BUILTIN_HANDLERS.append(("provide-client-params", self._record))
         BUILTIN_HANDLERS.append(("before-send", self._answer))
 
-    def hold(self, tasks: Sequence[Task], rules: Rules, now: Millis) -> None:
-        """Tasks that wait for a tick, and their items as a claim leaves them."""
-        chance = SystemChance()
+    def hold(self, tasks: Sequence[Task], rules: WakePolicy, now: Millis) -> None:
+        """Adds tasks that wait for a tick, and their items after the claim."""
+        chance = SystemRandom()
         for task in tasks:
             assert task.wake is not None
             name, bucket = task.id.encode(), task.wake.bucket
@@ -113,14 +113,14 @@ class StubbedAws:
 
 
 class Raw(BytesIO):
-    """A body as urllib3 hands it over."""
+    """A body as urllib3 returns it."""
 
     def stream(self) -> Iterator[bytes]:
         yield self.read()
 
 
 def _page(rows: list[Row], asked: dict[str, Any]) -> bytes:
-    """From the key on that the last page ended with, and only what was asked for of each row."""
+    """Returns the page after ExclusiveStartKey, with the projected attributes of each row."""
     if "ExclusiveStartKey" in asked:
         rows = [row for row in rows if _key(row) > _key(asked["ExclusiveStartKey"])]
     page = sorted(rows, key=_key)[: asked.get("Limit")]

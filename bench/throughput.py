@@ -1,7 +1,7 @@
-"""How many tasks a second pass through one runner, from submission to a durable outcome.
+"""Measures how many tasks a second one runner completes, from submission to a durable outcome.
 
-10,000 no-op Python tasks are submitted over HTTP in batches of 100, over two connections from
-another process; the clock runs from the first submission until all outcomes are on the disk.
+Submits 10,000 no-op Python tasks over HTTP in batches of 100, over two connections from another
+process. The time runs from the first submission until all outcomes are on disk.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""What TLS costs a cold function: its CPU from import to its first answer, over TLS and without.
+"""Measures what TLS costs a cold function: its CPU from import to first answer, with and without.
 
-Two cold starts of bundled functions of 512 MB: the API takes a batch of 100 tasks, an executor ten
-messages that are due. A server on this machine, with a certificate made for the occasion, stands
-in for DynamoDB and SQS. Over TLS a function may use at most 1.5 times the CPU that it uses without;
-else this ends with 1. The other rows say what it would use with botocore's own list of certificate
-authorities, with 32 calls (and connections) at once instead of 5, and with both.
+Starts two bundled functions of 512 MB: the API with a batch of 100 tasks, and an executor with ten
+messages that are due. A server on this machine, with a new certificate, replaces DynamoDB and SQS.
+Exits with 1 if a function uses more than 1.5 times as much CPU over TLS as without. The other rows
+show what it would use with botocore's own list of certificate authorities, with 32 calls (and
+connections) at the same time instead of 5, and with both.
 
-Each start is a fresh interpreter on one core. CPU time of that process alone, all in turn, and of
-each the start that was disturbed least.
+Each start is a new interpreter on one core, and only its own CPU time counts. The starts take
+turns, and the least CPU time of each counts, from the start that was disturbed least.
 
     python bench/tls.py [--rounds 10]
 """
@@ -30,17 +30,17 @@ from coldstart import ENVIRONMENT, SPEC, config_row, due_tasks, request, small_h
 from harness import report
 from stubbed_aws import TASK_KEY
 
+from duetime.aws import root_certificates as roots
+from duetime.engine.clock import SystemClock
 from infra.bundle import HANDLER_NAMES, HANDLERS, ROOT, THIS_PYTHON, Machine, make_bundles
-from lambdas.aws import roots
-from lambdas.system import SystemClock
 from tests.certificates import Certificates, make_certificates
 from tests.infra.functions import brought_by_lambda
 
-MOST = 1.5
+LIMIT = 1.5
 BATCH = 100
 MESSAGES = 10
 HOSTS = [f"{service}.eu-central-1.amazonaws.com" for service in ("dynamodb", "sqs")]
-MANY = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "4096"}  # as many calls at once as there ever are
+MANY = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "4096"}  # the most parallel calls of any function
 
 PLAIN, TLS = "without TLS", "over TLS"
 
@@ -61,12 +61,14 @@ def main() -> int:
     best = {key: min(times) for key, times in took.items()}
     rows = [_row(function, variant, best) for function, variant in best]
     report("tls", "Cold functions over TLS", rows)
-    return int(any(_ratio(function, TLS, best) > MOST for function, _ in best))
+    return int(any(_ratio(function, TLS, best) > LIMIT for function, _ in best))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=10, help="starts of each (default: 10)")
+    parser.add_argument(
+        "--rounds", type=int, default=10, help="starts of each function (default: 10)"
+    )
     return parser.parse_args()
 
 
@@ -75,7 +77,7 @@ def _row(function: str, variant: str, best: Best) -> Json:
         "what": f"{function}, {variant}",
         "CPU ms": 1_000 * best[function, variant],
         "× without TLS": f"{_ratio(function, variant, best):.2f}",
-        "at most": MOST if variant == TLS else "",
+        "at most": LIMIT if variant == TLS else "",
     }
 
 
@@ -84,7 +86,7 @@ def _ratio(function: str, variant: str, best: Best) -> float:
 
 
 class Bench:
-    """The functions, and the server that they talk to until the stack is closed."""
+    """The functions, and the server that they talk to. Closing the stack ends the server."""
 
     def __init__(self, scratch: Path, stack: ExitStack) -> None:
         certificates = make_certificates(scratch, HOSTS)
@@ -124,7 +126,7 @@ class Bench:
             (name, variant): {
                 "path": [str(self._bundles[role]), str(self._libraries)],
                 "environment": ENVIRONMENT | {"DUETIME_HANDLERS": handlers} | environment,
-                "handler": f"lambdas.{role}.handler.handle",
+                "handler": f"lambdas.{role}.handle",
                 "event": event,
                 "port": port,
             }
@@ -134,7 +136,7 @@ class Bench:
 
 
 def _trusting(bundle: Path, copy: Path, certificates: Certificates) -> Path:
-    """A copy of a bundle that trusts our server beside AWS's."""
+    """Copies a bundle, and adds our server to the authorities that it trusts."""
     shutil.copytree(bundle, copy)
     with (copy / roots.FILE.relative_to(ROOT)).open("a") as file:
         file.write(certificates.authority.read_text())
@@ -142,7 +144,7 @@ def _trusting(bundle: Path, copy: Path, certificates: Certificates) -> Path:
 
 
 class Answers:
-    """What DynamoDB and SQS say to these two functions."""
+    """The answers of DynamoDB and SQS to these two functions."""
 
     def __init__(self) -> None:
         self._items: dict[bytes, Json] = {}  # of leased tasks, by id
@@ -168,7 +170,7 @@ class Answers:
 
 @contextmanager
 def _server(answers: Answers, certificates: Certificates | None) -> Iterator[int]:
-    """Its port. In this process: only the functions' own CPU is measured."""
+    """Runs a server in this process, whose CPU is not measured; yields its port."""
 
     class Endpoint(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -177,12 +179,12 @@ def _server(answers: Answers, certificates: Certificates | None) -> Iterator[int
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             operation = self.headers["X-Amz-Target"].rpartition(".")[2]
-            self._say(json.dumps(answers.to(operation, body)).encode())
+            self._send(json.dumps(answers.to(operation, body)).encode())
 
         def do_GET(self) -> None:
-            self._say(b"healthy")
+            self._send(b"healthy")
 
-        def _say(self, answer: bytes) -> None:
+        def _send(self, answer: bytes) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "application/x-amz-json-1.0")
             self.send_header("Content-Length", str(len(answer)))
@@ -197,7 +199,7 @@ def _server(answers: Answers, certificates: Certificates | None) -> Iterator[int
         request_queue_size = 128
 
         def handle_error(self, *_: object) -> None:
-            """A function that ends hangs up."""
+            """Ignores the closed connections of functions that ended."""
 
     server = Server(("127.0.0.1", 0), Endpoint)
     if certificates is not None:

@@ -1,7 +1,7 @@
-"""A deployment on moto under a meter: the four functions, and the event sources before them.
+"""A metered deployment on moto: the four functions and their event sources.
 
-Each function has adapters of its own, as in a sandbox of its own: what the API has just written
-is not in the memory of an executor. The clock is stepped, for the queues too.
+Each function has its own adapters, as in its own sandbox: an executor does not remember what the
+API has just written. The clock is stepped, also for the queues.
 """
 
 import json
@@ -13,17 +13,16 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.billing.meter import Meter
-from bench.billing.sandbox import Metric, invoke, published
-from lambdas import wiring
-from lambdas.aws import schema
-from lambdas.aws.events import message_of_record
-from lambdas.core.lanes import Lane
-from lambdas.core.wakes import Wake
-from lambdas.executor.handler import LETTERS
+from bench.billing.sandbox import Metric, invoke, published_metrics
+from duetime.aws import backend, schema
+from duetime.aws.event_records import message_of_record
+from duetime.core.lanes import Lane
+from duetime.core.wakes import Wake
+from lambdas.executor import DEAD_LETTER_IDS
 from tests.factories import SteppedClock
 
 BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
-METERED = 512 * 1024  # an HTTP API request is billed once for each of these
+REQUEST_SIZE = 512 * 1024  # an HTTP API bills one request for each of these
 
 Message = Mapping[str, Any]
 Record = Mapping[str, Any]
@@ -31,11 +30,11 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Batching:
-    """How much goes together."""
+    """The sizes of batches."""
 
     request: int  # tasks submitted in one request
-    messages: int  # that the event source of a lane hands over at once
-    records: int | None  # that the event source of the stream does; None: those of one task
+    messages: int  # in one invocation by the event source of a lane
+    records: int | None  # in one invocation by the stream; None: those of one task
 
 
 FULL = Batching(request=100, messages=10, records=100)
@@ -46,22 +45,22 @@ LONE = Batching(request=1, messages=1, records=None)
 class Deployment:
     meter: Meter
     clock: SteppedClock
-    adapters: dict[str, wiring.Adapters]  # by role
-    cold: Callable[[], wiring.Adapters]  # those of a new sandbox
+    adapters: dict[str, backend.Adapters]  # by role
+    cold: Callable[[], backend.Adapters]  # those of a new sandbox
     queues: Mapping[Lane, str]
     table: str
-    dynamodb: Any  # for DynamoDB's own removals, which nobody pays for
-    sqs: Any  # for the event sources, which are no client of ours: counted here
-    changes: Callable[[], list[Any]]  # what the stream has brought since it was last asked
+    dynamodb: Any  # for DynamoDB's own removals, which are free
+    sqs: Any  # for the event sources: the deployment counts their requests
+    changes: Callable[[], list[Any]]  # returns the new records of the stream
     batching: Batching = FULL
-    metrics: set[Metric] = field(default_factory=set)  # every one that was published
+    metrics: set[Metric] = field(default_factory=set)  # that were published
 
     def submit(self, body: Mapping[str, Any], tasks: int) -> None:
         for start in range(0, tasks, self.batching.request):
             self.request(*[body] * min(tasks - start, self.batching.request))
 
     def request(self, *tasks: Mapping[str, Any]) -> None:
-        """One request; several tasks are a batch."""
+        """Makes one request; for several tasks, a batch."""
         if len(tasks) > 1:
             self._post("/v1/tasks/batch", {"tasks": tasks})
         else:
@@ -81,10 +80,10 @@ class Deployment:
         answer = self._invoke("api", event)
         if answer["statusCode"] not in (200, 201):
             raise RuntimeError(answer["body"])
-        self.meter.add(api=ceil(len(body) / METERED))
+        self.meter.add(api=ceil(len(body) / REQUEST_SIZE))
 
     def tick(self, wakes: Sequence[Wake] | None = None) -> Mapping[str, Any]:
-        """`wakes`: what the index showed when the tick read it, if that was some time ago."""
+        """Runs a tick. `wakes`, if given, is an older state of the index that the tick reads."""
         store = self.adapters["scanner"].ports.store
         seen = store.few_wakes if wakes is None else (lambda _: wakes)
         with patch.object(store, "few_wakes", seen):
@@ -92,12 +91,13 @@ class Deployment:
         return report
 
     def deliver(self, *, new_sandboxes: bool = False) -> int:
-        """Whatever stands ready in the lanes; returns how many messages were handed over.
-        `new_sandboxes`: no batch meets an executor that remembers anything."""
+        """Delivers every visible message and returns how many there were. With `new_sandboxes`,
+        each batch goes to a new executor without memory."""
         return sum(self._deliver(url, new_sandboxes) for url in self.queues.values())
 
     def relay(self, **by: Any) -> None:
-        """Lambda reads a stream for nothing, and what its filter keeps out invokes nobody."""
+        """Relays the new records of tasks. Reading a stream is free for Lambda, and records that
+        its filter drops cause no invocation."""
         records = [
             {**record, **by}
             for record in self.changes()
@@ -106,11 +106,11 @@ class Deployment:
         for batch in self._batches_of_records(records):
             answer = self._invoke("relay", {"Records": batch})
             if answer["batchItemFailures"]:
-                raise RuntimeError("the relay refuses a record")
+                raise RuntimeError("the relay refused a record")
 
     def expire(self) -> None:
-        """DynamoDB removes what has been kept for long enough, at no charge. The relay hears of
-        it, and deletes the rows beside it."""
+        """Removes the tasks whose retention has ended, as DynamoDB does at no charge. The relay
+        then deletes their other rows."""
         self.relay()
         for item in self.meter.items():
             if item[schema.SK]["S"] == schema.TASK and schema.REMOVE_AFTER in item:
@@ -128,8 +128,8 @@ class Deployment:
         yield from (list(batch) for _, batch in groupby(by_task, _pk))
 
     def _deliver(self, url: str, new_sandboxes: bool) -> int:
-        """In rounds: what stands ready goes to executors side by side, and each waits for the due
-        time of its own batch."""
+        """Delivers in rounds: the visible messages go to executors in parallel, and each executor
+        waits for the due time of its own batch."""
         delivered = 0
         while batches := list(self._batches(url)):
             delivered += sum(map(len, batches))
@@ -137,14 +137,14 @@ class Deployment:
             for messages in batches:
                 if new_sandboxes:
                     self.adapters["executor"] = self.cold()
-                    LETTERS.clear()
+                    DEAD_LETTER_IDS.clear()
                 answer = self._invoke("executor", {"Records": [_record(m) for m in messages]})
                 kept = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
                 self._delete(url, [m for m in messages if m["MessageId"] not in kept])
         return delivered
 
     def _batches(self, url: str) -> Iterator[list[Message]]:
-        """A poll that finds nothing is no task's: an idle month counts those."""
+        """Receives batches. Empty polls are not counted here, but in the idle month."""
         while True:
             answer = self.sqs.receive_message(
                 QueueUrl=url,
@@ -158,8 +158,8 @@ class Deployment:
             yield messages
 
     def _wait(self, batches: Sequence[Sequence[Message]]) -> None:
-        """SQS counts whole seconds, so a message comes early; the executor of each batch waits
-        out the rest, which is billed. Here their clock is stepped on instead."""
+        """Steps the clock to the due times. SQS delays by whole seconds, so a message comes early;
+        its executor waits for the rest, which is billed."""
         now = self.clock.now()
         early = [max(max(map(_due_at, messages)) - now, 0) for messages in batches]
         self.meter.add(waited=sum(early))
@@ -177,7 +177,7 @@ class Deployment:
 
     def _invoke(self, role: str, event: Any) -> Any:
         answer, lines = invoke(role, event, self.adapters[role])
-        self.metrics |= set(published(lines))
+        self.metrics |= set(published_metrics(lines))
         self.meter.add(**{f"lambda.{role}": 1, "logs": len(lines.encode())})
         return answer
 

@@ -1,8 +1,7 @@
-"""The ways of a task, each gone by a hundred tasks, and a tick with nothing to do.
+"""The flows of a task, each with a hundred tasks, and a tick with nothing to do.
 
-A flow goes in full batches, or each of its tasks by itself. What a tick does whether or not there
-is work belongs to the idle month, so it is taken off. What the end of its retention costs belongs
-to a task.
+A flow runs in full batches, or with each task by itself. What a tick costs without work belongs to
+the idle month, so it is subtracted. The end of its retention is part of a task's cost.
 """
 
 from collections import Counter
@@ -11,14 +10,14 @@ from typing import Any
 
 from bench.billing.deployment import FULL, LONE, Deployment
 from bench.billing.meter import Counts
-from bench.billing.stage import deployed
+from bench.billing.moto_setup import deployed
 from bench.billing.units import stored_bytes
-from lambdas.core.lanes import MAX_RECEIVES
-from lambdas.core.times import MINUTE, SECOND, seconds
-from lambdas.scanner.index import FEW
+from duetime.core.lanes import MAX_RECEIVES
+from duetime.core.times import MINUTE, SECOND, seconds
+from duetime.scanner.wake_reader import SMALL_INDEX
 
 TASKS = 100
-LONE_TASKS = 10  # each alone
+LONE_TASKS = 10  # when each is by itself
 SIZES = (200, 2_000, 20_000)  # bytes of payload
 
 Body = Mapping[str, Any]
@@ -31,8 +30,8 @@ def immediate(deployment: Deployment, body: Body, tasks: int) -> Counts:
 
 
 def delayed(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Stored beyond the horizon, claimed by a tick, sent with a delay. The half second makes it
-    come as early as messages do on average."""
+    """Stored beyond the horizon, claimed by a tick, sent with a delay. With the half second a
+    message comes as early as on average."""
     idle = _tick_at_rest(deployment)
     deployment.submit({**body, "delay": 290.5}, tasks)
     deployment.relay()
@@ -42,12 +41,12 @@ def delayed(deployment: Deployment, body: Body, tasks: int) -> Counts:
 
 
 def contested(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Likewise, but two scanners read the index before either claims: one loses every claim."""
+    """Like `delayed`, but two scanners read the index before either claims: one loses all."""
     idle = _tick_at_rest(deployment)
     deployment.submit({**body, "delay": 290.5}, tasks)
     deployment.relay()
     deployment.clock.advance(MINUTE)
-    wakes = deployment.adapters["scanner"].ports.store.few_wakes(FEW)
+    wakes = deployment.adapters["scanner"].ports.store.few_wakes(SMALL_INDEX)
     _claim(deployment, tasks)
     lost = deployment.tick(wakes)["lost"]
     if lost != tasks:
@@ -58,13 +57,13 @@ def contested(deployment: Deployment, body: Body, tasks: int) -> Counts:
 
 
 def recurring(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """One occurrence of a schedule with the default policies, put by a tick a horizon ahead. That
-    the schedule was made once is not counted."""
+    """One occurrence of a schedule with the default policies, put by a tick a horizon ahead. The
+    creation of the schedule is not counted."""
     return _one_of_each(deployment, {"type": "rate", "every": 600.5}, body, tasks, ahead=361)
 
 
 def fixed_delay(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Likewise, with the debt of its end: the relay has the next run counted from there."""
+    """Like `recurring`, with a follow-up: the relay schedules the next run from the end of this."""
     return _one_of_each(deployment, {"type": "delay", "delay": 290.5}, body, tasks, ahead=60)
 
 
@@ -75,7 +74,7 @@ def _one_of_each(
     for _ in range(schedules):
         deployment.schedule({"name": "a report", "rule": rule, "task": body})
     deployment.relay()
-    deployment.meter.taken()
+    deployment.meter.take_counts()
     before = stored_bytes(deployment.meter.items())
     deployment.clock.advance(seconds(ahead))
     put = deployment.tick()["occurrences"]
@@ -94,13 +93,13 @@ def one_retry(deployment: Deployment, body: Body, tasks: int) -> Counts:
 
 
 def dead(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Its first attempt is its last. SQS takes a message for dead when it has come so often, and
-    the sandbox that buried it remembers it."""
+    """Dies at its first attempt. SQS moves the message to the dead-letter queue after its last
+    receive; the sandbox that buried it remembers it."""
     return _dead(deployment, body, tasks)
 
 
 def dead_elsewhere(deployment: Deployment, body: Body, tasks: int) -> Counts:
-    """Likewise, but each time its message comes to another sandbox, which has to ask the table."""
+    """Like `dead`, but each receive is in another sandbox, which has to read the table."""
     return _dead(deployment, body, tasks, new_sandboxes=True)
 
 
@@ -116,8 +115,8 @@ FLOWS: Mapping[str, Flow] = {
 }
 
 
-def counted(name: str, size: int, tasks: int = TASKS, *, alone: bool = False) -> Counts:
-    """What one task of a flow uses, as the mean of so many in a deployment of their own."""
+def count_flow(name: str, size: int, tasks: int = TASKS, *, alone: bool = False) -> Counts:
+    """Returns what one task of a flow uses: the mean of `tasks` in a new deployment."""
     body = _calling("bench.noop", {"payload": "x" * size})
     with deployed(LONE if alone else FULL) as deployment:
         counts = FLOWS[name](deployment, body, tasks)
@@ -125,20 +124,20 @@ def counted(name: str, size: int, tasks: int = TASKS, *, alone: bool = False) ->
 
 
 def idle_tick(deployment: Deployment) -> Counts:
-    """With what its cursor makes the relay do."""
+    """Counts a tick without work, and what the relay does with its cursor."""
     counts = _tick_at_rest(deployment)
     deployment.relay()
-    return counts + deployment.meter.taken()
+    return counts + deployment.meter.take_counts()
 
 
 def _tick_at_rest(deployment: Deployment) -> Counts:
-    """The first ticks after a start read a minute less."""
+    """Counts the third tick without work: the first ones read a minute less."""
     for _ in range(3):
         deployment.clock.advance(MINUTE)
         deployment.relay()
-        deployment.meter.taken()
+        deployment.meter.take_counts()
         deployment.tick()
-    return deployment.meter.taken()
+    return deployment.meter.take_counts()
 
 
 def _calling(handler: str, body: Body) -> Body:
@@ -146,7 +145,7 @@ def _calling(handler: str, body: Body) -> Body:
 
 
 def _dead(deployment: Deployment, body: Body, tasks: int, *, new_sandboxes: bool = False) -> Counts:
-    """A dead letter comes back at growing intervals, within two minutes in all."""
+    """Kills the tasks. Their dead letters come back at growing intervals, within two minutes."""
     once = _calling("bench.broken", {**body, "retry": {"max_attempts": 1}})
     deployment.submit(once, tasks)
     received = 0
@@ -154,7 +153,7 @@ def _dead(deployment: Deployment, body: Body, tasks: int, *, new_sandboxes: bool
         received += deployment.deliver(new_sandboxes=new_sandboxes)
         deployment.clock.advance(SECOND)
     if received != MAX_RECEIVES * tasks:
-        raise RuntimeError(f"{received} messages came")
+        raise RuntimeError(f"received {received} messages, not {MAX_RECEIVES * tasks}")
     return _end(deployment, 0)
 
 
@@ -174,10 +173,10 @@ def _end_of_delay(deployment: Deployment, tasks: int, idle: Counts) -> Counts:
 def _end(deployment: Deployment, expected: int) -> Counts:
     delivered = deployment.deliver()
     if delivered != expected:
-        raise RuntimeError(f"{delivered} messages came, not {expected}")
+        raise RuntimeError(f"delivered {delivered} messages, not {expected}")
     deployment.relay()
     stored = stored_bytes(deployment.meter.items())
     deployment.expire()
-    counts = deployment.meter.taken()
+    counts = deployment.meter.take_counts()
     counts["stored"] = stored
     return counts

@@ -1,8 +1,8 @@
-"""Counts what AWS bills for the calls of boto3 clients, from outside: by their events.
+"""Counts what AWS bills for the calls of boto3 clients, by the clients' events.
 
-The items are remembered as they are written, since an answer does not tell what stood there
-before. So the meter must have seen every write from an empty table on; for an operation that it
-has no rule for it raises, rather than count wrong.
+The meter remembers every item that is written, since an answer does not contain the item before the
+write. So it must see every write from an empty table on. It raises for an operation that it has no
+rule for, rather than count wrongly.
 """
 
 from collections import Counter
@@ -12,9 +12,9 @@ from threading import Lock
 from typing import Any
 
 from bench.billing.units import PARTITIONS, TABLE, Item, read_units, size_of, write_units
-from lambdas.aws import schema
+from duetime.aws import schema
 
-CHUNK = 64 * 1024  # an SQS request is billed once for each of these
+CHUNK = 64 * 1024  # SQS bills one request for each of these
 SQS = (
     *("SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"),
     *("ChangeMessageVisibility", "ChangeMessageVisibilityBatch", "GetQueueAttributes"),
@@ -32,7 +32,7 @@ class Meter:
     def __init__(self) -> None:
         self.counts: Counts = Counter()
         self._items: dict[tuple[str, str], Item] = {}
-        self._turn = Lock()  # calls are made side by side
+        self._lock = Lock()  # calls are made in parallel
         self._rules: Mapping[str, Callable[[Params, Answer], Mapping[str, float]]] = {
             "PutItem": self._put,
             "UpdateItem": self._update,
@@ -49,9 +49,9 @@ class Meter:
         client.meta.events.register(f"before-parameter-build.{service}", self._asked)
         client.meta.events.register(f"after-call.{service}", self._answered)
 
-    def taken(self) -> Counts:
-        """What was counted since it was last taken."""
-        with self._turn:
+    def take_counts(self) -> Counts:
+        """Returns the counts since the last call, and resets them."""
+        with self._lock:
             counts, self.counts = self.counts, Counter()
         return counts
 
@@ -59,21 +59,21 @@ class Meter:
         return list(self._items.values())
 
     def forget(self, item: Item) -> None:
-        """DynamoDB has removed it by itself."""
+        """Forgets an item that DynamoDB itself has removed."""
         del self._items[_key(item)]
 
     def add(self, **counts: float) -> None:
-        with self._turn:
+        with self._lock:
             self._add(counts)
 
     def _asked(self, params: Params, context: dict[str, Any], **_: Any) -> None:
         context["billed"] = params
 
     def _answered(self, parsed: Answer, model: Any, context: dict[str, Any], **_: Any) -> None:
-        with self._turn:
+        with self._lock:
             rule = self._rules.get(model.name)
             if rule is None:
-                raise NotImplementedError(f"nobody knows what a {model.name} costs")
+                raise NotImplementedError(f"no rule for the cost of {model.name}")
             self._add({f"call.{model.name}": 1} | dict(rule(context["billed"], parsed)))
 
     def _add(self, counts: Mapping[str, float]) -> None:
@@ -84,8 +84,8 @@ class Meter:
         return self._write(params["Item"], params["Item"], answer)
 
     def _update(self, params: Params, answer: Answer) -> Mapping[str, float]:
-        """A refused one is billed by the larger of the item that stands there and the one that
-        would; the latter is not worked out, since ours stay below a unit."""
+        """Counts an update. A refused one is billed by the larger of the stored item and the item
+        it would have made. The latter is not computed: our items stay below one unit."""
         if _refused(answer):
             return self._write(params["Key"], self._items.get(_key(params["Key"]), {}), answer)
         return self._write(params["Key"], answer["Attributes"], answer)
@@ -99,7 +99,7 @@ class Meter:
         return {f"write.{place}": count for place, count in units.items()}
 
     def _batch_delete(self, params: Params, answer: Answer) -> Mapping[str, float]:
-        """Each is billed alone, by what it deletes. Ours put nothing in batches."""
+        """Counts deletes: each is billed by the item it deletes. We put nothing in batches."""
         [(table, asked)] = params["RequestItems"].items()
         left = answer["UnprocessedItems"].get(table, [])
         counts: Counts = Counter()
@@ -114,7 +114,7 @@ class Meter:
         return _read([answer.get("Item", {})], consistent=params.get("ConsistentRead", False))
 
     def _batch_get(self, params: Params, answer: Answer) -> Mapping[str, float]:
-        """Each of its items is billed alone, and so is each that is not there."""
+        """Counts a batch read: each item is billed by itself, also a missing one."""
         [(table, asked)] = params["RequestItems"].items()
         left = len(answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", []))
         items = answer["Responses"].get(table, [])
@@ -123,7 +123,7 @@ class Meter:
         return _read([*items, *[{}] * missing], consistent=consistent)
 
     def _query(self, params: Params, answer: Answer) -> Mapping[str, float]:
-        """All that it reads is billed together."""
+        """Counts a query: all that it reads is billed together."""
         size = sum(map(size_of, answer["Items"]))
         return {"read": read_units(size, consistent=params.get("ConsistentRead", False))}
 
@@ -153,7 +153,7 @@ def _read(items: Iterable[Item], *, consistent: bool) -> Mapping[str, float]:
 
 
 def _request(params: Params, answer: Answer) -> Mapping[str, float]:
-    """By the bodies that it carries, either way."""
+    """Counts a request of SQS by the message bodies it carries in either direction."""
     sent = [entry.get("MessageBody", "") for entry in (params, *params.get("Entries", []))]
     received = [message["Body"] for message in answer.get("Messages", [])]
     size = sum(len(body.encode()) for body in sent + received)
@@ -161,7 +161,7 @@ def _request(params: Params, answer: Answer) -> Mapping[str, float]:
 
 
 def _refused(answer: Answer) -> bool:
-    """Any other error is not billed as a write, and ends the count."""
+    """Returns whether the condition failed. Any other error raises: it is not billed as a write."""
     code = answer.get("Error", {}).get("Code")
     if code not in (None, FAILED_CONDITION):
         raise RuntimeError(f"cannot bill {code}")

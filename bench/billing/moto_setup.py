@@ -1,4 +1,4 @@
-"""Sets a deployment up on moto, with nothing to do."""
+"""Sets up a deployment without tasks on moto."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -10,34 +10,31 @@ import bench.handlers  # noqa: F401 - registers them
 from bench.billing.deployment import FULL, Batching, Deployment
 from bench.billing.meter import Meter
 from bench.billing.sandbox import ROLES
+from duetime.aws import backend, clients
+from duetime.aws.cursor_store import DynamoCursorStore
+from duetime.aws.provision import ensure_resources
+from duetime.aws.settings import Settings
+from duetime.aws.stream_reader import stream_arn
+from duetime.core.lanes import Lane
+from duetime.core.ports import SliceState
+from duetime.core.times import DAY, Millis
+from duetime.core.wakes import minute_of
 from duetime.local.moto_backend import fair_moto
-from lambdas import wiring
-from lambdas.api import handler as api
-from lambdas.aws import clients
-from lambdas.aws.change_feed import stream_of
-from lambdas.aws.cursor_store import DynamoCursorStore
-from lambdas.aws.resources import ensure_resources
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import SliceState
-from lambdas.core.times import DAY, Millis
-from lambdas.core.wakes import minute_of
-from lambdas.executor import handler as executor
-from lambdas.scanner import handler as scanner
-from lambdas.settings import Settings
+from lambdas import api, executor, scanner
 from tests.backends import a_table
 from tests.factories import NOW, SteppedClock
 from tests.world import stepped_sqs
 
-SINCE: Millis = NOW - 2 * DAY  # it has been there for a while: no minute is too old to be swept
+SINCE: Millis = NOW - 2 * DAY  # so old that every minute is swept
 ONCE_PER_COLD_START = (
     *(api.api, scanner.scanner, executor.targets),
-    *(wiring.dynamodb, wiring.sqs, wiring.rows_beside),
+    *(backend.dynamodb, backend.sqs, backend.dependent_rows),
 )
 
 
 @contextmanager
 def deployed(batching: Batching = FULL) -> Iterator[Deployment]:
-    """With the default settings, and its cursors at the present."""
+    """Yields a deployment with the default settings, its cursors at the present."""
     clock, meter = SteppedClock(NOW), Meter()
     with ExitStack() as stack:
         stack.enter_context(fair_moto())
@@ -45,16 +42,16 @@ def deployed(batching: Batching = FULL) -> Iterator[Deployment]:
         dynamodb, sqs = clients.dynamodb(), clients.sqs()
         table = stack.enter_context(a_table(dynamodb))
         queues = ensure_resources(dynamodb, sqs, table=table, prefix=f"duetime-{uuid4().hex[:8]}")
-        changes = _stream(stream_of(dynamodb, table))
+        changes = _stream(stream_arn(dynamodb, table))
         settings = _settings(table, queues)
         metered = clients.dynamodb(), clients.sqs()
         for client in metered:
             meter.attach(client)
         _start(metered[0], settings)
         stack.enter_context(_cold(settings, clock, *metered))
-        executor.LETTERS.clear()
+        executor.DEAD_LETTER_IDS.clear()
         adapters = {role: _adapters(settings, stack) for role in ROLES}
-        meter.taken()
+        meter.take_counts()
         changes()
         yield Deployment(
             meter=meter,
@@ -91,8 +88,8 @@ def _start(dynamodb: Any, settings: Settings) -> None:
 @contextmanager
 def _cold(settings: Settings, clock: SteppedClock, dynamodb: Any, sqs: Any) -> Iterator[None]:
     with (
-        patch.object(wiring, "settings", lambda: settings),
-        patch.object(wiring, "SystemClock", lambda: clock),
+        patch.object(backend, "settings", lambda: settings),
+        patch.object(backend, "SystemClock", lambda: clock),
         patch.object(clients, "dynamodb", lambda _: dynamodb),
         patch.object(clients, "sqs", lambda _: sqs),
     ):
@@ -103,8 +100,8 @@ def _cold(settings: Settings, clock: SteppedClock, dynamodb: Any, sqs: Any) -> I
             made_once.cache_clear()
 
 
-def _adapters(settings: Settings, stack: ExitStack) -> wiring.Adapters:
-    adapters = wiring.aws_adapters(
+def _adapters(settings: Settings, stack: ExitStack) -> backend.Adapters:
+    adapters = backend.aws_adapters(
         table=settings.table,
         queues=settings.queues,
         shards=settings.shards,
@@ -116,7 +113,7 @@ def _adapters(settings: Settings, stack: ExitStack) -> wiring.Adapters:
 
 
 def _stream(arn: str) -> Callable[[], list[Any]]:
-    """What was written since the last call, in order."""
+    """Returns a function that returns the records written since its last call, in order."""
     streams = clients.streams()
     [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
     iterator = streams.get_shard_iterator(

@@ -1,4 +1,4 @@
-"""What was counted, in dollars."""
+"""Counts in dollars."""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Usage = Mapping[str, float]  # line → units
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """Of a bill."""
+    """A line of a bill."""
 
     what: str
     dollars: float
@@ -27,7 +27,7 @@ class Line:
         return units / self.per * self.dollars
 
     def after_free(self, units: float) -> float:
-        """For an account in which nothing else uses up what is free."""
+        """Returns the price in an account that uses the free tier for nothing else."""
         return self.list_price(max(units - self.free, 0))
 
 
@@ -43,7 +43,7 @@ class Prices:
         return sum(self.lines[name].list_price(units) for name, units in usage.items())
 
     def usage(self, counts: Counts) -> dict[str, float]:
-        """The lines that stand on the bill for what was counted."""
+        """Returns the units of each line of the bill."""
         logged = counts["logs"] + counts["api"] * self.assumed["access_log_bytes_per_request"]
         return {
             "write": units_written(counts),
@@ -54,13 +54,13 @@ class Prices:
         }
 
     def traces(self, counts: Counts, *, alone: bool) -> dict[str, float]:
-        """What tracing adds, if it is on. `alone`: tasks come so slowly that every invocation is
-        traced."""
+        """Returns what tracing adds, if it is on. `alone`: tasks come so slowly that every
+        invocation is traced."""
         traced = self.assumed["traced_alone" if alone else "traced_in_bulk"]
         return {"traces": invocations(counts) * traced}
 
     def kept(self, counts: Counts) -> dict[str, float]:
-        """For each month until its retention is over."""
+        """Returns the storage of each month until the end of the retention."""
         return {"stored": counts["stored"], "backups": counts["stored"]}
 
     def _invoked(
@@ -74,7 +74,7 @@ class Prices:
         }
 
     def idle_month(self, tick: Counts, *, lanes: int, metrics: int) -> dict[str, float]:
-        """A tick that has nothing to do, a month long, and what AWS does by itself meanwhile."""
+        """Returns a month of ticks without work, and of what AWS does by itself."""
         minutes = self.assumed["minutes_a_month"]
         ticks = Counts({name: count * minutes for name, count in tick.items()})
         polls = self.assumed["pollers"] * self.assumed["polls_a_minute"] * minutes * lanes
@@ -88,9 +88,9 @@ class Prices:
         }
 
     def elsewhere_used(self, attempts: int = 1, batch: int = 10) -> dict[str, Usage]:
-        """By a timed task, at the services that one would use otherwise. What it calls runs in
-        Lambda too, but for Cloud Tasks, which has none. `batch`: messages that Lambda takes
-        together from the queue behind EventBridge Scheduler."""
+        """Returns what a timed task uses at the alternatives. Its target runs in Lambda too,
+        except for Cloud Tasks. `batch`: messages that Lambda receives together from the queue
+        behind EventBridge Scheduler."""
         share = attempts / batch
         again = attempts - 1
         return {

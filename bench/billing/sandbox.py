@@ -1,7 +1,6 @@
-"""One invocation of a function, and what it prints: its log, which is billed by the byte."""
+"""One invocation of a function, and its log, which is billed by the byte."""
 
 import json
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -9,11 +8,10 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from lambdas import wiring
-from lambdas.api import handler as api
-from lambdas.executor import handler as executor
-from lambdas.relay import handler as relay
-from lambdas.scanner import handler as scanner
+from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
+
+from duetime.aws import backend
+from lambdas import api, executor, relay, scanner
 
 ROLES: Mapping[str, ModuleType] = {
     "api": api,
@@ -35,23 +33,25 @@ class LambdaContext:
         return 900_000
 
 
-def invoke(role: str, event: Any, adapters: wiring.Adapters) -> tuple[Any, str]:
-    """The answer, and the log; as if no other role had been imported, and made the logger of
-    the lambdas its own."""
+def invoke(role: str, event: Any, adapters: backend.Adapters) -> tuple[Any, str]:
+    """Returns the answer and the log.
+
+    Importing a function sets up the package's logger for it. Here four functions share a process,
+    so each invocation sets the logger up again."""
     printed = StringIO()
-    writer = ROLES[role].logger.registered_handler
+    logger = ROLES[role].logger
+    copy_config_to_registered_loggers(logger, include={"duetime"})
     with (
-        patch.object(wiring, "adapters", lambda: adapters),
-        patch.object(logging.getLogger("lambdas"), "handlers", [writer]),
-        patch.object(writer, "stream", printed),
+        patch.object(backend, "adapters", lambda: adapters),
+        patch.object(logger.registered_handler, "stream", printed),
         redirect_stdout(printed),
     ):
         answer = ROLES[role].handle(event, LambdaContext())
     return answer, printed.getvalue()
 
 
-def published(lines: str) -> Iterator[Metric]:
-    """CloudWatch makes a metric of each name in each set of dimensions."""
+def published_metrics(lines: str) -> Iterator[Metric]:
+    """Returns the metrics in a log: one for each name in each set of dimensions."""
     for line in lines.splitlines():
         body = json.loads(line)
         for directive in body.get("_aws", {}).get("CloudWatchMetrics", []):

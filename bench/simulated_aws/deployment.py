@@ -1,4 +1,4 @@
-"""A deployed stage: its table, lanes, executors and scanner, and who submits to it."""
+"""A deployed stage: its table, lanes, executors and scanner, and its clients."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,22 @@ from bench.simulated_aws.limits import Model
 from bench.simulated_aws.scanner import ScannerFunction
 from bench.simulated_aws.table import Table
 from bench.simulated_aws.tally import Tally
+from duetime.aws.lane_queue import delay_seconds
+from duetime.core.delivery import delivery_of
+from duetime.core.lanes import Lane
+from duetime.core.ports import Shards, SliceState
+from duetime.core.steps.submit import submit
+from duetime.core.task import Spec, Task
+from duetime.core.times import DAY, MINUTE, SECOND, Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import minute_of
 from infra.stage import Stage
-from lambdas.aws.lane_queue import delay_seconds
-from lambdas.core.delivery import delivery_of
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Shards, SliceState
-from lambdas.core.rules import Rules
-from lambdas.core.steps.submit import submit
-from lambdas.core.task import Spec, Task
-from lambdas.core.times import DAY, MINUTE, SECOND, Millis
-from lambdas.core.wakes import minute_of
-from tests.simulation.engine import Dice, Engine
+from tests.factories import SeededRandom
+from tests.simulation.engine import Engine
 
 TARGET = {"type": "http", "url": "https://shop.example.com/hooks/order-paid"}
-LEAD: Millis = 5 * MINUTE  # how long before its due time a task is submitted
-PER_REQUEST = 100  # tasks that are submitted together
+LEAD: Millis = 5 * MINUTE  # from the submission of a task to its due time
+PER_REQUEST = 100  # tasks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,8 +47,8 @@ class Deployment:
         self.start = self.engine.now
         self._model = model
         self._submitting_until = self.start
-        self._dice = Dice(self.engine.random)
-        self._rules = Rules(shards=stage.shards)
+        self._chance = SeededRandom(self.engine.random)
+        self._rules = WakePolicy(shards=stage.shards)
         shards = Shards(count=stage.shards, since=self.start - DAY)
         self.table = Table(model, self.tally, shards, stage.warm_writes or 0)
         self.lanes = {lane: self._lane(lane) for lane in Lane}
@@ -58,13 +59,13 @@ class Deployment:
             self.table,
             self.lanes,
             self._rules,
-            self._dice,
+            self._chance,
             stage,
         )
         self.scanned_until(self.start)
 
     def scanned_until(self, then: Millis) -> None:
-        """The scanner has seen to everything until then."""
+        """Sets the cursors: the scanner has claimed everything until then."""
         minute = minute_of(then) - 5
         for number in range(self.stage.slices):
             cursors = dict.fromkeys(range(number, self.stage.shards, self.stage.slices), minute)
@@ -73,12 +74,12 @@ class Deployment:
             )
 
     def hold(self, tasks: Iterable[Due]) -> None:
-        """Tasks that were submitted in good time, before the model begins."""
+        """Adds tasks that were submitted in time, before the model begins."""
         for due in tasks:
             self.table.put(self._submit(due, min(due.at, self.start) - LEAD))
 
     def submit_each_second(self, until: Millis, due_in: Callable[[Millis], Sequence[Due]]) -> None:
-        """From now on, the tasks that `due_in` names for the second that begins LEAD from now."""
+        """Submits the tasks of each second, LEAD ahead; `due_in` returns those of a second."""
         now = self.engine.now
         self._submitting_until = until - LEAD
         if now >= self._submitting_until:
@@ -88,7 +89,7 @@ class Deployment:
         self.engine.after(SECOND, partial(self.submit_each_second, until, due_in))
 
     def run(self, at_most: Millis) -> None:
-        """Until everything submitted has ended."""
+        """Runs until every submitted task has ended."""
         with self.scanner.deployed():
             self.engine.run(self.start + at_most, self._is_done)
 
@@ -99,10 +100,10 @@ class Deployment:
         spec = Spec(
             target=TARGET, run_at=due.at, priority=due.lane, name=due.group, timeout=due.timeout
         )
-        self.tally.asked_for(due.group, due.at)
+        self.tally.add_submitted(due.group, due.at)
         self.tally.counts["api"] += 1 / PER_REQUEST
-        task_id = self._dice.new_id(now)
-        return submit(self._rules, task_id, spec, now=now, draw=self._dice.draw())
+        task_id = self._chance.new_id(now)
+        return submit(self._rules, task_id, spec, now=now, draw=self._chance.draw())
 
     def _lane(self, name: Lane) -> SimulatedLane:
         executors = Executors(
@@ -111,7 +112,7 @@ class Deployment:
             self.tally,
             self.table,
             self._rules,
-            self._dice,
+            self._chance,
             memory=self.stage.executor_memory,
         )
         lane = SimulatedLane(
@@ -135,7 +136,7 @@ class Deployment:
         lane.put(Held(delivery), now + delay_seconds(delivery.visible_at, now) * SECOND)
 
     def _admits(self) -> bool:
-        """Whether the account has room for one more executor. If so, there will be one."""
+        """Returns whether the account has room for one more executor, and counts that one."""
         executors = sum(lane.busy for lane in self.lanes.values())
         if executors + self.scanner.running >= self._model.limits.account:
             return False

@@ -6,16 +6,17 @@ from bench.simulated_aws.lane import Held
 from bench.simulated_aws.limits import Model
 from bench.simulated_aws.table import Table
 from bench.simulated_aws.tally import Tally
-from lambdas.core.change import Applied
-from lambdas.core.delivery import dead_letter_delay
-from lambdas.core.lanes import MAX_RECEIVES
-from lambdas.core.lifecycle import Outcome, Step
-from lambdas.core.rules import Rules
-from lambdas.core.steps.lease import lease
-from lambdas.core.steps.record import Failure, fail, leaves_delivery
-from lambdas.core.task import Task, TaskError
-from lambdas.core.times import Millis, seconds
-from tests.simulation.engine import Dice, Engine
+from duetime.core.change import Applied
+from duetime.core.delivery import dead_letter_delay
+from duetime.core.lanes import MAX_RECEIVES
+from duetime.core.lifecycle import Outcome, Step
+from duetime.core.steps.lease import lease
+from duetime.core.steps.record import Failure, fail, leaves_delivery
+from duetime.core.task import Task, TaskError
+from duetime.core.times import Millis, seconds
+from duetime.core.wake_policy import WakePolicy
+from tests.factories import SeededRandom
+from tests.simulation.engine import Engine
 
 DYING = "dying"  # the name of tasks whose target does not answer
 TIMED_OUT = Failure(
@@ -24,12 +25,11 @@ TIMED_OUT = Failure(
 
 
 class Executors:
-    """A batch is planned when it arrives: each message is leased when it is due and the CPU is
-    free, its target called, its outcome recorded. The batch ends with its last task. Leases are
-    not renewed, so no target may take as long as a lease.
+    """The sandboxes of a lane. A batch is planned when it arrives: each message is leased when it
+    is due and the CPU is free, its target is called, its outcome is recorded. The batch ends with
+    its last task. Leases are not renewed, so no target may take as long as a lease.
 
-    `send` enqueues the retry of a task, `put_back` shows a message again, at a
-    time."""
+    `send` enqueues the retry of a task; `put_back` makes a message visible again at a time."""
 
     def __init__(
         self,
@@ -37,8 +37,8 @@ class Executors:
         model: Model,
         tally: Tally,
         table: Table,
-        rules: Rules,
-        dice: Dice,
+        rules: WakePolicy,
+        chance: SeededRandom,
         *,
         memory: int,
     ) -> None:
@@ -47,10 +47,10 @@ class Executors:
         self._tally = tally
         self._table = table
         self._rules = rules
-        self._dice = dice
+        self._chance = chance
         self._memory = memory
         self._share = model.share(memory)
-        self._idle: list[Millis] = []  # since when; the latest is used first
+        self._idle: list[Millis] = []  # idle since; the latest is used first
         self._letters: set[Held] = set()
         self.send: Callable[[Task], None]
         self.put_back: Callable[[Held, Millis], None]
@@ -74,7 +74,7 @@ class Executors:
         self._engine.at(round(ends), lambda: self._end(begun))
 
     def _start(self, messages: int) -> float:
-        """Until the batch can be worked on. A cold sandbox opens its connections first."""
+        """Returns the time until the batch begins. A cold sandbox opens its connections first."""
         assumed, now = self._model.assumed, self._engine.now
         cpu = self._cpu(assumed.invocation_cpu)
         while self._idle and now - self._idle[0] > assumed.sandbox_kept:
@@ -87,14 +87,14 @@ class Executors:
         return assumed.cold_start + cpu + opened
 
     def _lease(self, held: Held, at: Millis) -> tuple[Task, Millis] | None:
-        change = lease(held.delivery, now=at, holder=self._dice.nonce())
+        change = lease(held.delivery, now=at, holder=self._chance.nonce())
         delayed = self._table.delay(change, at)
         match self._table.apply(change):
             case Applied(task):
                 started = at + self._model.assumed.table_ms + round(delayed)
                 group = task.spec.name or ""
                 if task.attempt == 1:
-                    self._tally.started(group, started, started - task.spec.run_at)
+                    self._tally.add_start(group, started, started - task.spec.run_at)
                 return task, started
         return None
 
@@ -108,25 +108,25 @@ class Executors:
             self._table.end(self._table.tasks[task.id])
             self._tally.succeeded[group] += 1
             return
-        change = fail(self._rules, task, TIMED_OUT, now=now, draw=self._dice.draw())
+        change = fail(self._rules, task, TIMED_OUT, now=now, draw=self._chance.draw())
         answer = self._table.apply(change)
         if not isinstance(answer, Applied):
             return
         if change.step is Step.BURY:
-            self._table.end(answer.task)
+            self._table.end(answer.stored)
             self._tally.dead[group] += 1
             self._letters.add(held)
             self._puts_letter_back(held)
         elif leaves_delivery(change):
-            self.send(answer.task)
+            self.send(answer.stored)
 
     def _puts_letter_back(self, held: Held) -> bool:
-        """Whether the message is a dead letter. Then it goes back to the queue, which moves it to
-        the dead letters after so many receives."""
+        """Returns whether the message is a dead letter. If so, it goes back to the queue, which
+        moves it to the dead-letter queue after its last receive."""
         if held not in self._letters:
             return False
         if held.receives < MAX_RECEIVES:
-            hidden = round(dead_letter_delay(held.receives) * (0.5 + self._dice.draw().luck))
+            hidden = round(dead_letter_delay(held.receives) * (0.5 + self._chance.draw().luck))
             self.put_back(held, self._engine.now + hidden)
         else:
             self._letters.remove(held)
@@ -134,7 +134,7 @@ class Executors:
 
     def _end(self, begun: Millis) -> None:
         self._idle.append(self._engine.now)
-        self._tally.ran(self._memory, self._engine.now - begun)
+        self._tally.add_invocation(self._memory, self._engine.now - begun)
         self.ended()
 
     def _cpu(self, span: float) -> float:

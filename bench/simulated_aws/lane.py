@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 
 from bench.simulated_aws.limits import Model
 from bench.simulated_aws.tally import Tally
-from lambdas.core.delivery import Delivery
-from lambdas.core.ports import Depth
-from lambdas.core.times import MINUTE, SECOND, Millis
+from duetime.core.delivery import Delivery
+from duetime.core.ports import Depth
+from duetime.core.times import MINUTE, SECOND, Millis
 from tests.simulation.engine import Engine
 
 
 class Held:
-    """A message as the queue keeps it."""
+    """A message in the queue."""
 
     __slots__ = ("delivery", "receives")
 
@@ -25,8 +25,8 @@ Invoke = Callable[[Sequence[Held]], None]
 
 
 class Lane:
-    """`invoke` begins an invocation, which ends with `ended`. Messages leave in the order in
-    which they became visible."""
+    """A queue with its event source. `invoke` begins an invocation, which ends with `ended`.
+    Messages leave in the order in which they became visible."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Lane:
         engine.after(SECOND, self._every_second)
 
     def put(self, held: Held, visible_at: Millis) -> None:
-        """Messages that become visible together may be received together."""
+        """Adds a message. Messages that become visible together may be received together."""
         at = max(visible_at, self._engine.now)
         if at not in self._delayed:
             self._delayed[at] = []
@@ -64,7 +64,7 @@ class Lane:
         self._delayed[at].append(held)
 
     def depth(self) -> Depth:
-        """As SQS tells it: as it was a minute ago."""
+        """Returns the depth of a minute ago, as SQS does."""
         then = self._engine.now - self._model.limits.count_lag
         while len(self._counted) > 1 and self._counted[1][0] <= then:
             self._counted.popleft()

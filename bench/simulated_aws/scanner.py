@@ -1,4 +1,4 @@
-"""The scanner's function: the real handler, over the simulated table and lanes."""
+"""The scanner's function: the real handler with the simulated table and lanes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,50 +15,51 @@ from bench.simulated_aws.lane import Lane as SimulatedLane
 from bench.simulated_aws.limits import Model
 from bench.simulated_aws.table import Table
 from bench.simulated_aws.tally import Tally
+from duetime.aws import backend
+from duetime.aws.lane_queue import delay_seconds
+from duetime.aws.settings import Settings
+from duetime.core.change import Answer, Change, Unknown
+from duetime.core.delivery import Delivery
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth, Ports, Shards, SliceState
+from duetime.core.task import Task
+from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.wake_policy import WakePolicy
+from duetime.core.wakes import Wake, WakeKind
+from duetime.scanner.report import TickReport
 from infra.stage import Stage
-from lambdas import wiring
-from lambdas.aws.lane_queue import delay_seconds
-from lambdas.core.change import Answer, Change, Unknown
-from lambdas.core.delivery import Delivery
-from lambdas.core.lanes import Lane
-from lambdas.core.ports import Depth, Ports, Shards, SliceState
-from lambdas.core.rules import Rules
-from lambdas.core.task import Task
-from lambdas.core.times import MINUTE, SECOND, Millis
-from lambdas.core.wakes import Wake, WakeKind
-from lambdas.scanner import handler
-from lambdas.scanner.report import TickReport
-from lambdas.settings import Settings
-from tests.simulation.engine import Dice, Engine, Process
+from lambdas import scanner as handler
+from tests.factories import SeededRandom
+from tests.simulation.engine import Engine, Process
 
 TIMEOUT: Millis = MINUTE  # of the function: see infra/scanner.py
-READ_AT_ONCE = 4_096  # bytes of a read unit
+READ_UNIT = 4_096  # bytes of a read unit
 Lanes = Mapping[Lane, SimulatedLane]
 
 
 class Sandbox:
-    """Where a tick runs. What it does takes its share of a vCPU, and the time of its requests."""
+    """Where a tick runs. Work takes CPU by its share of a vCPU, and the time of its requests."""
 
     def __init__(self, process: Process, model: Model, memory: int) -> None:
         self.process = process
         self.model = model
         self._share = model.share(memory)
-        self._owed = 0.0  # less than a millisecond
+        self._rest = 0.0  # less than a millisecond, for the next call
 
     @property
     def now(self) -> Millis:
         return self.process.engine.now
 
     def spend(self, cpu: float, waits: float) -> None:
-        """The requests of a fan-out wait while others use the CPU."""
-        span = max(cpu / self._share, waits) + self._owed
-        self._owed = span % 1
+        """Lets time pass. Parallel requests wait while others use the CPU."""
+        span = max(cpu / self._share, waits) + self._rest
+        self._rest = span % 1
         if span >= 1:
             self.process.sleep_until(self.now + int(span))
 
 
 class TickStore:
-    """TaskStore and CursorStore, as far as a tick asks."""
+    """The methods of TaskStore and CursorStore that a tick uses."""
 
     def __init__(self, table: Table, sandbox: Sandbox) -> None:
         self._table = table
@@ -66,8 +67,8 @@ class TickStore:
         self._assumed = sandbox.model.assumed
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        """A write that is throttled is tried again as the SDK does it, and then Unknown."""
-        rounds = ceil(len(changes) / self._assumed.fan_out)
+        """Applies changes. A throttled write is retried as by the SDK, and then Unknown."""
+        rounds = ceil(len(changes) / self._assumed.parallel)
         self._sandbox.spend(len(changes) * self._assumed.write_cpu, rounds * self._assumed.table_ms)
         answers: dict[int, Answer] = {}
         left = list(range(len(changes)))
@@ -91,7 +92,7 @@ class TickStore:
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> list[Wake]:
         found = self._table.bucket(minute, shard, kind)
         pages = max(ceil(len(found) / self._assumed.page), 1)
-        units = max(ceil(len(found) * self._assumed.entry_bytes / READ_AT_ONCE), 1) / 2
+        units = max(ceil(len(found) * self._assumed.entry_bytes / READ_UNIT), 1) / 2
         waits = pages * self._assumed.table_ms
         waits += self._table.read_delay(minute, shard, units, self._sandbox.now)
         cpu = pages * self._assumed.request_cpu + len(found) * self._assumed.read_cpu
@@ -119,7 +120,7 @@ class TickStore:
 
 
 class TickLanes:
-    """LaneQueue, as far as a tick asks."""
+    """The methods of LaneQueue that a tick uses."""
 
     def __init__(self, lanes: Lanes, sandbox: Sandbox, tally: Tally) -> None:
         self._lanes = lanes
@@ -145,7 +146,7 @@ class TickLanes:
 
 
 class ScannerFunction:
-    """A rule calls it every minute for each slice; it calls itself again when it is told to."""
+    """The function. A rule invokes it every minute for each slice; it may invoke itself again."""
 
     def __init__(
         self,
@@ -154,8 +155,8 @@ class ScannerFunction:
         tally: Tally,
         table: Table,
         lanes: Lanes,
-        rules: Rules,
-        dice: Dice,
+        rules: WakePolicy,
+        chance: SeededRandom,
         stage: Stage,
     ) -> None:
         self._engine = engine
@@ -164,9 +165,9 @@ class ScannerFunction:
         self._table = table
         self._lanes = lanes
         self._rules = rules
-        self._dice = dice
+        self._chance = chance
         self._stage = stage
-        self._adapters: dict[Any, wiring.Adapters] = {}  # by greenlet
+        self._adapters: dict[Any, backend.Adapters] = {}  # by greenlet
         self._processes: set[Process] = set()
         self._warm = 0
         self.reports: list[tuple[Millis, int, TickReport]] = []
@@ -178,7 +179,7 @@ class ScannerFunction:
 
     @contextmanager
     def deployed(self) -> Iterator[None]:
-        """The handler's wiring leads here. Its own code decides all the rest."""
+        """Connects the handler to this model. The handler's own code does the rest."""
         queues = {f"queue_{lane}": lane.value for lane in Lane}
         at_once = {f"at_once_{lane}": self._stage.at_once(lane) for lane in Lane}
         settings = Settings(
@@ -190,9 +191,9 @@ class ScannerFunction:
         )
         scanner = handler.scanner.__wrapped__  # without its cache: each sandbox has its own
         with (
-            patch.object(wiring, "settings", lambda: settings),
-            patch.object(wiring, "adapters", lambda: self._adapters[getcurrent()]),
-            patch.object(wiring, "invoke_again", self._invoke_again),
+            patch.object(backend, "settings", lambda: settings),
+            patch.object(backend, "adapters", lambda: self._adapters[getcurrent()]),
+            patch.object(backend, "invoke_later", self._invoke_later),
             patch.object(handler, "scanner", scanner),
             patch.object(handler, "_publish", self._publish),
         ):
@@ -208,7 +209,7 @@ class ScannerFunction:
                 self._invoke(event, self._engine.between(0, 1))
         self._engine.after(MINUTE, self._every_minute)
 
-    def _invoke_again(self, _: str, event: object) -> None:
+    def _invoke_later(self, _: str, event: object) -> None:
         self._invoke(cast("Mapping[str, Any]", event), self._model.assumed.invoke_ms)
 
     def _invoke(self, event: Mapping[str, Any], delay: Millis) -> None:
@@ -221,14 +222,14 @@ class ScannerFunction:
         sandbox = Sandbox(process, self._model, self._stage.scanner_memory)
         self._engine.at(begun + TIMEOUT, process.kill)
         store = TickStore(self._table, sandbox)
-        self._adapters[getcurrent()] = wiring.Adapters(
+        self._adapters[getcurrent()] = backend.Adapters(
             Ports(
                 store=cast("Any", store),
                 schedules=cast("Any", None),  # there are none
                 lanes=cast("Any", TickLanes(self._lanes, sandbox, self._tally)),
-                rules=self._rules,
+                wake_policy=self._rules,
                 clock=process.clock,
-                chance=self._dice,
+                chance=self._chance,
             ),
             cast("Any", store),
             connections=cast("Any", None),  # only executors open them ahead
@@ -244,7 +245,7 @@ class ScannerFunction:
         finally:
             self._processes.discard(process)
             del self._adapters[getcurrent()]
-            self._tally.ran(self._stage.scanner_memory, self._engine.now - begun)
+            self._tally.add_invocation(self._stage.scanner_memory, self._engine.now - begun)
 
     def _publish(self, slice_number: int, report: TickReport) -> None:
         self.reports.append((self._engine.now, slice_number, report))
@@ -255,7 +256,7 @@ class ScannerFunction:
 
 
 class Context:
-    """What Lambda tells an invocation."""
+    """Lambda's context of an invocation."""
 
     invoked_function_arn = "scanner"
 

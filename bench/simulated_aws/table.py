@@ -1,23 +1,23 @@
-"""The table and its wake index, in memory, with partitions that take only so much."""
+"""The table and its wake index in memory, with partitions of limited throughput."""
 
 from collections.abc import Sequence
 from zlib import crc32
 
 from bench.simulated_aws.limits import Model, Partition
 from bench.simulated_aws.tally import Tally
-from lambdas.core.change import Answer, Applied, Change, Refused
-from lambdas.core.ports import Shards, SliceState
-from lambdas.core.task import Task
-from lambdas.core.times import Millis
-from lambdas.core.wakes import Wake, WakeKind, bucket_of
+from duetime.core.change import Answer, Applied, Change, Refused
+from duetime.core.ports import Shards, SliceState
+from duetime.core.task import Task
+from duetime.core.times import Millis
+from duetime.core.wakes import Wake, WakeKind, bucket_of
 
 SUBMITTED = 3  # units: table, wake index, listing
 Bucket = dict[WakeKind, dict[str, Wake]]
 
 
 class Table:
-    """`warm_writes`: units a second that the table and the wake index take from the beginning.
-    Each has a partition for every thousand. No partition splits while the model runs."""
+    """`warm_writes` are the units a second that the table and the wake index take from the start.
+    Each has one partition for every thousand. No partition splits while the model runs."""
 
     def __init__(self, model: Model, tally: Tally, shards: Shards, warm_writes: int) -> None:
         limits = model.limits
@@ -35,7 +35,7 @@ class Table:
     # writes
 
     def throttles(self, change: Change, now: Millis) -> bool:
-        """Whether the partitions of a change have no room. If they have, it is taken."""
+        """Returns whether the partitions of a change have no room. If they have, takes it."""
         places = self._places(change)
         if any(place.room(now) < 1 for place in places):
             self._tally.counts["throttled"] += 1
@@ -45,7 +45,7 @@ class Table:
         return False
 
     def delay(self, change: Change, now: Millis) -> float:
-        """How long a write waits that is tried again until its partitions have room."""
+        """Returns how long a write is retried until its partitions have room."""
         return max(place.delay(1, now) for place in self._places(change))
 
     def apply(self, change: Change) -> Answer:
@@ -71,14 +71,14 @@ class Table:
         self.put(task)
 
     def end(self, task: Task) -> None:
-        """A task that has ended is not looked at again: the model forgets it."""
+        """Removes a task that has ended: the model needs it no more."""
         del self.tasks[task.id]
         self._tally.counts["write"] += 1 + self._move(task.wake, None)
 
     def save(self, slice_number: int, state: SliceState) -> bool:
         self._tally.counts["write"] += 1
-        standing = self.slices.get(slice_number, SliceState())
-        if standing.fence != state.fence - 1:
+        stored = self.slices.get(slice_number, SliceState())
+        if stored.fence != state.fence - 1:
             return False
         self.slices[slice_number] = state
         return True
@@ -107,7 +107,7 @@ class Table:
         ]
 
     def forgotten(self) -> int:
-        """Tasks that nothing will ever look at again: there must be none."""
+        """Returns how many tasks have no wake in the index and will never run. Must be 0."""
         return sum(
             task.wake is None
             or task.id not in self._buckets.get(task.wake.bucket, {}).get(task.wake.kind, {})
@@ -128,7 +128,7 @@ class Table:
         return self._wakes[crc32(wake.bucket.encode()) % len(self._wakes)]
 
     def _move(self, before: Wake | None, after: Wake | None) -> int:
-        """The units that the index takes."""
+        """Moves a wake and returns the units that the index takes."""
         if before == after:
             return 0
         if before is not None:

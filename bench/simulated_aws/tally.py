@@ -1,18 +1,18 @@
-"""What a run did: its drifts, and what stands on its bill."""
+"""The results of a run: its drifts and the counts for its bill."""
 
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from bench.billing.prices import Prices
-from lambdas.core.times import SECOND, Millis
+from duetime.core.times import SECOND, Millis
 
 GB = 1_024  # MB
 
 
 @dataclass(slots=True)
 class Tally:
-    counts: Counter[str] = field(default_factory=Counter)  # of what AWS bills, and of refusals
+    counts: Counter[str] = field(default_factory=Counter)  # of billed units and of refusals
     drifts: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("q")))
     submitted: Counter[str] = field(default_factory=Counter)
     succeeded: Counter[str] = field(default_factory=Counter)
@@ -23,20 +23,20 @@ class Tally:
     lag: Millis = 0
     held_back: int = 0
 
-    def asked_for(self, group: str, due_at: Millis) -> None:
+    def add_submitted(self, group: str, due_at: Millis) -> None:
         self.submitted[group] += 1
         self.last_due[group] = max(due_at, self.last_due.get(group, 0))
 
-    def started(self, group: str, at: Millis, drift: Millis) -> None:
+    def add_start(self, group: str, at: Millis, drift: Millis) -> None:
         self.drifts[group].append(drift)
         self.last_start[group] = max(at, self.last_start.get(group, 0))
 
-    def ran(self, memory: int, span: float) -> None:
+    def add_invocation(self, memory: int, span: float) -> None:
         self.counts["invocations"] += 1
         self.counts["mb_ms"] += memory * max(span, 1)
 
     def dollars(self, prices: Prices) -> float:
-        """At list price. Without the relay, logs beyond Lambda's own lines, and storage."""
+        """Returns the list price without the relay, our own log lines and storage."""
         invocations = self.counts["invocations"]
         return prices.total(
             {

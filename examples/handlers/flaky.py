@@ -1,4 +1,4 @@
-"""Two kinds of failure: one that a later attempt may mend, and one that none can.
+"""Two kinds of failure: one that is retried, and one that is permanent.
 
 duetime submit --handler demo.flaky --payload '{"failures": 2}' --watch
 duetime submit --handler demo.flaky --payload '{"failures": "many"}' --watch
@@ -15,5 +15,5 @@ def flaky(payload: Any, ctx: Context) -> dict[str, int]:
     if not isinstance(failures, int):
         raise PermanentError(f"failures must be a whole number, not {failures!r}")
     if ctx.attempt <= failures:
-        raise ConnectionError(f"attempt {ctx.attempt} fails, as it was told to")
+        raise ConnectionError(f"attempt {ctx.attempt} fails, as requested")
     return {"attempts": ctx.attempt}

@@ -1,11 +1,11 @@
-"""One effect, even if an attempt is repeated or comes back from a long pause.
+"""One effect, even if an attempt is repeated or resumes after a long pause.
 
 An executor can die after the effect and before the outcome is recorded; the task then runs
-again. Two things make that harmless, and both are checked by the place that is written to:
+again. Two values make that harmless, and the database checks both:
 
-- the idempotency key is the same on every attempt: a charge that is there is not made twice;
-- the fencing token grows with every attempt: one that lost its lease cannot overwrite the
-  account that a later one has already updated.
+- The idempotency key is the same on every attempt, so a charge is not made twice.
+- The fencing token grows with every attempt, so an attempt that lost its lease cannot overwrite
+  what a later one has written.
 
     duetime submit --handler payments.charge --payload '{"account": "ada", "cents": 500}' --watch
 """
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, account TEXT, cents IN
 CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, fence INTEGER);
 """
 
-# Refused if a later attempt of this task has been here.
+# Changes nothing if a later attempt of this task has already written.
 TAKE_FENCE = """
 INSERT INTO runs VALUES (:key, :fence)
 ON CONFLICT (key) DO UPDATE SET fence = :fence WHERE fence <= :fence

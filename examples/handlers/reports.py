@@ -1,4 +1,4 @@
-"""Work that takes a while: it tells how far it has come, and stops when it is asked to.
+"""Long work that reports its progress and stops when asked to.
 
 duetime submit --handler reports.daily --payload '{"day": 1, "pages": 20}' --watch
 """
@@ -17,6 +17,6 @@ async def daily(payload: Any, ctx: Context) -> dict[str, Any]:
             # Tidy up, then raise: the task ends CANCELLED. A result would make it SUCCEEDED.
             raise RuntimeError(f"stopped before page {page + 1}")
         ctx.progress(page / pages, f"page {page + 1} of {pages}")
-        await asyncio.sleep(0.2)  # stands for the real work
+        await asyncio.sleep(0.2)  # the real work
     ctx.progress(1.0, "done")
     return {"day": payload["day"], "pages": pages}
