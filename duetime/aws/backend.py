@@ -14,8 +14,8 @@ from duetime.aws.connections import Connections
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.parallel import ParallelCalls
+from duetime.aws.related_rows import DependentRows
 from duetime.aws.settings import Settings
-from duetime.aws.task_rows import DependentRows
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
 from duetime.core.ports import CursorStore, Ports

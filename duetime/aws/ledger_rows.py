@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from duetime.aws import schema
+from duetime.aws.related_rows import Row
 from duetime.aws.table import KEY_IS_FREE, Table
 from duetime.aws.task_items import Item
-from duetime.aws.task_rows import Row
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.schedules.codec import decode_entry, encode_entry
 from duetime.core.schedules.ledger import Entry, LedgerPage, LedgerRow, kept_until

@@ -16,15 +16,15 @@ from duetime.aws.item_reader import TaskReader
 from duetime.aws.listing import Lister, listing_bucket
 from duetime.aws.overflow import text_row
 from duetime.aws.parallel import ParallelCalls
-from duetime.aws.table import KEY_IS_FREE, Table
-from duetime.aws.task_items import encode_task
-from duetime.aws.task_rows import (
+from duetime.aws.related_rows import (
     attempt_row,
     key_row,
     read_attempt,
     read_reservation,
     removal_attributes,
 )
+from duetime.aws.table import KEY_IS_FREE, Table
+from duetime.aws.task_items import encode_task
 from duetime.aws.update_expressions import update
 from duetime.aws.wake_index import read_bucket, read_few
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable

@@ -5,8 +5,8 @@ from typing import Any
 
 from duetime.aws import schema
 from duetime.aws.dead_letters import death_attributes
+from duetime.aws.related_rows import removal_clause
 from duetime.aws.task_items import Attributes, encode_fields
-from duetime.aws.task_rows import removal_clause
 from duetime.core.change import Change, Expect
 from duetime.core.lifecycle import Status, Step
 from duetime.core.times import Millis

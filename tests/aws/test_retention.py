@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from duetime.aws import schema, table
-from duetime.aws.task_rows import DependentRows
+from duetime.aws.related_rows import DependentRows
 from duetime.aws.update_expressions import update
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Outcome, Status
