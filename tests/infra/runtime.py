@@ -24,6 +24,7 @@ now = 0  # in ms; the clock does not advance while a function runs
 time.time_ns = lambda: now * 1_000_000
 
 import botocore.client  # noqa: E402
+import botocore.httpsession  # noqa: E402
 
 calls: list[list[str]] = []
 make_api_call = botocore.client.BaseClient._make_api_call
@@ -39,6 +40,17 @@ def recorded(self, operation, parameters):
 
 
 botocore.client.BaseClient._make_api_call = recorded
+
+
+PATIENCE = 60  # seconds; on a busy machine moto answers later than AWS may
+start_session = botocore.httpsession.URLLib3Session.__init__
+
+
+def patient(self, *args, **options):
+    start_session(self, *args, **options | {"timeout": PATIENCE})
+
+
+botocore.httpsession.URLLib3Session.__init__ = patient
 
 
 class Context:
