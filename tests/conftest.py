@@ -36,6 +36,11 @@ def plain_package_logger() -> None:
     logger.setLevel(logging.NOTSET)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Runs tests/infra first: it takes the longest, and only one process can do it."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/infra/"))
+
+
 def pytest_collection_finish() -> None:
     """What was imported stays; the garbage collector would look through it again and again."""
     gc.collect()
@@ -45,7 +50,8 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With loadfile a process takes whole files, and makes the fixtures of each module once. Here
-    tests/infra counts as one: its files share synthesized stacks and the bundles on the disk."""
+    tests/infra counts as one: its files share synthesized stacks and the bundles on the disk. The
+    tests of the simulation share nothing, and each is taken alone."""
     from xdist.scheduler import LoadScopeScheduling
 
     if config.getoption("dist") != "loadfile":
@@ -54,6 +60,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "tests/infra" if file.startswith("tests/infra/") else file
+            if file.startswith("tests/infra/"):
+                return "tests/infra"
+            return nodeid if file.startswith("tests/simulation/") else file
 
     return ByFile(config, log)
