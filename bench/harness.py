@@ -46,12 +46,16 @@ class Running:
 
 
 @contextmanager
-def duetime_local(data: Path | None = None, *options: str) -> Iterator[Running]:
-    """Runs `duetime local` with the benchmarks' handlers and a new store."""
+def duetime_local(
+    data: Path | None = None, *options: str, checkout: Path | None = None
+) -> Iterator[Running]:
+    """Runs `duetime local` with the benchmarks' handlers and a new store. `checkout`: another
+    folder with the code to run, and its own .venv."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as scratch:
         folder = data or Path(scratch)
         port = free_port()
-        command = [sys.executable, "-m", "duetime", "local", "--no-demo"]
+        program = (checkout.resolve() if checkout else HERE.parent) / ".venv/bin/duetime"
+        command = [str(program), "local", "--no-demo"]
         command += ["--port", str(port), "--data", str(folder), "--log-level", "warning"]
         command += ["--handlers", str(HERE / "handlers.py"), *options]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:

@@ -1,19 +1,23 @@
 """The whole API: it routes requests and turns every failure into a problem response."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
 
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
-from duetime.api.submission import Submission
-from duetime.api.tasks import Capabilities, HandlerNames, Tasks
+from duetime.api.submission import Submission, TaskRequest
+from duetime.api.tasks import Capabilities, HandlerNames, Tasks, submitted_response
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import rfc3339
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Api:
@@ -35,16 +39,39 @@ class Api:
         self._router = Router()
         submission = Submission(ports)
         capabilities = Capabilities(handlers, longest_timeout)
-        Tasks(ports, submission, capabilities).add_to(self._router)
+        self._submission = submission
+        self._tasks = Tasks(ports, submission, capabilities)
+        self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add("GET", "/v1/health", self._health)
 
     def call(self, request: Request) -> Response:
+        return self._or_problem(request, lambda: _encoded(self._router.call(request)))
+
+    def submit_together(self, requests: Sequence[Request]) -> list[Response]:
+        """Answers requests for `POST /v1/tasks` as `call` does, with one write for all of them."""
+        answers: dict[int, Response] = {}
+        wanted: dict[int, TaskRequest] = {}
+        for place, request in enumerate(requests):
+            read = self._or_problem(request, partial(self._tasks.read_submission, request))
+            if isinstance(read, Response):
+                answers[place] = read
+            else:
+                wanted[place] = read
+        submitted = self._or_problem(requests[0], partial(self._submit, list(wanted.values())))
+        if isinstance(submitted, Response):  # a failure of the whole write
+            submitted = [submitted] * len(wanted)
+        answers |= zip(wanted, submitted, strict=True)
+        return [answers[place] for place in range(len(requests))]
+
+    def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
+        submitted = self._submission.submit(wanted)
+        return [_encoded(submitted_response(each)) for each in submitted]
+
+    def _or_problem(self, request: Request, action: Callable[[], T]) -> T | Response:
         try:
-            response = self._router.call(request)
-            response.encoded()
-            return response
+            return action()
         except Problem as problem:
             return problem.response()
         except Unavailable as error:
@@ -66,6 +93,12 @@ class Api:
         log.warning("health check failed: %s", problem.body["detail"], extra={"step": "health"})
         problem.body |= report
         return problem.response()
+
+
+def _encoded(response: Response) -> Response:
+    """Encodes the body now, where a failure can still become a problem."""
+    response.encoded()
+    return response
 
 
 def _fields(request: Request) -> dict[str, str]:

@@ -69,13 +69,13 @@ class Tasks:
         router.add("POST", "/v1/tasks/{id}/retry", self.retry)
 
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
+        (submitted,) = self.submission.submit([self.read_submission(request)])
+        return submitted_response(submitted)
+
+    def read_submission(self, request: Request) -> TaskRequest:
         Query(request).done()
         body = request.json()
-        wanted = self._task_request(_with_key(body, request.headers.get(HEADER.lower())))
-        (submitted,) = self.submission.submit([wanted])
-        if isinstance(submitted, Problem):
-            raise submitted
-        return submitted_response(submitted)
+        return self._task_request(_with_key(body, request.headers.get(HEADER.lower())))
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -218,7 +218,9 @@ def _with_key(body: Any, key: str | None) -> Any:
     return {**body, "idempotency_key": key}
 
 
-def submitted_response(submitted: Submitted) -> Response:
+def submitted_response(submitted: Submitted | Problem) -> Response:
+    if isinstance(submitted, Problem):
+        return submitted.response()
     location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
     status = 200 if submitted.replayed else 201
     return Response(status=status, body=task_json(submitted.task), headers=location)

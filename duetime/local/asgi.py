@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from duetime.api.http import BODY_LIMIT, Problem, Request, Response
+from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
 
 API_THREADS = 64  # concurrent requests; most of them wait for the disk
@@ -27,11 +28,13 @@ FOREIGN = Problem(
 )
 
 Call = Callable[[Request], Response]
+CallTogether = Callable[[Sequence[Request]], Sequence[Response]]
 Take = Callable[[int], None]
 
 
-def asgi_app(call: Call) -> ASGIApp:
-    """Returns an application that passes every method and path to the API, which may refuse it."""
+def asgi_app(call: Call, submit_together: CallTogether | None = None) -> ASGIApp:
+    """Returns an application that passes every method and path to the API, which may refuse it.
+    `submit_together` answers several submissions of one task each; without it, `call` does."""
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
     health = ThreadPool(HEALTH_THREADS, "api-health")
@@ -40,11 +43,19 @@ def asgi_app(call: Call) -> ASGIApp:
     def answer(request: Request) -> AsgiResponse:
         return _response(call(request))
 
+    def answer_together(requests: Sequence[Request]) -> list[AsgiResponse]:
+        answers = submit_together(requests) if submit_together else map(call, requests)
+        return [_response(response) for response in answers]
+
+    submissions = SubmissionGroups(answer_together)
+
     async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
         with memory.one_request() as take:
             request = await _request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
                 return _response(FOREIGN.response())
+            if submit_together and can_wait_for_others(request):
+                return await submissions.call(request)
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 

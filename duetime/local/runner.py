@@ -75,7 +75,7 @@ class Runner:
         changes: Changes = SimpleQueue()
         self.failure: str | None = None  # why it must stop
         self._lost = False
-        self._server = Server(asgi_app(self._call), listener)
+        self._server = Server(asgi_app(self._call, self._submit_together), listener)
         self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
         http = HttpTarget(ports.clock, address_policy_for(options))
@@ -132,6 +132,9 @@ class Runner:
 
     def _call(self, request: Request) -> Response:
         return self.api.call(request)
+
+    def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
+        return self.api.submit_together(requests)
 
     def _store_lost(self, error: StoreLost) -> None:
         self._lost = True
