@@ -64,7 +64,9 @@ class ChangeOptions:
     unset: Annotated[
         list[Field] | None,
         typer.Option(
-            help="Remove it, or reset it to its default; repeatable.", rich_help_panel=WHAT
+            metavar="FIELD",
+            help="Reset expires_at, payload, retry or tags; repeatable.",
+            rich_help_panel=WHAT,
         ),
     ] = None
     timeout: Annotated[
@@ -79,11 +81,13 @@ class ChangeOptions:
     ] = None
     base_delay: Annotated[
         str | None,
-        typer.Option(metavar=DURATION, help="Before the second attempt.", rich_help_panel=RETRIES),
+        typer.Option(
+            metavar=DURATION, help="The pause after the first failure.", rich_help_panel=RETRIES
+        ),
     ] = None
     multiplier: Annotated[
         float | None,
-        typer.Option(help="Each pause is this much longer.", rich_help_panel=RETRIES),
+        typer.Option(help="The factor by which the pause grows.", rich_help_panel=RETRIES),
     ] = None
     max_delay: Annotated[
         str | None,
@@ -132,7 +136,7 @@ class ChangeOptions:
 def change(tasks: TaskIds, *, what: ChangeOptions, connection: Connection) -> None:
     """Change tasks that are not running: when they are due, and what they get.
 
-    For example: duetime change 01KA5V8Y3M0000000000000001 --in 48h --priority high
+    For example: duetime change ID --in 48h --priority high
 
     If one cannot be changed, the others still are."""
     fields = what.fields()
