@@ -164,11 +164,9 @@ def not_deferrable(task: Task, done: str) -> Problem | None:
     its fire time whether it is missed or overlaps another. Once it has started, it is an ordinary
     task that is retried."""
     if task.status not in sources(Step.DEFER):
-        return conflict(
-            f"Task {task.id} is {task.status} and cannot be {done}. {_ADVICE[task.status]}", done
-        )
+        return conflict(f"Task {task.id} is {task.status}. {_ADVICE[task.status]}", done)
     if task.cancel_requested:
-        return conflict(f"Task {task.id} is being cancelled and cannot be {done}.", done)
+        return conflict(f"Task {task.id} is being cancelled.", done)
     occurrence = task.spec.occurrence
     if occurrence and task.attempt == 0:
         schedule = f"/v1/schedules/{occurrence.schedule_id}"
@@ -203,4 +201,4 @@ def _expired(spec: Spec, at: Millis) -> bool:
 
 
 def _has_expired(task: Task, done: str) -> Problem:
-    return conflict(f"Task {task.id} has expired and cannot be {done}. {_FINAL}", done)
+    return conflict(f"Task {task.id} has expired. {_FINAL}", done)

@@ -84,7 +84,7 @@ def test_task_that_runs_waits_or_has_ended_is_a_409(any_service: Service, status
     response = run(any_service, path)
 
     assert (response.status, response.body["title"]) == (409, "The task cannot be run now")
-    assert f"is {status} and cannot be run now" in response.body["detail"]
+    assert f"Task {task.id} is {status}. " in response.body["detail"]
     assert any_service.store.writes == []
 
 
