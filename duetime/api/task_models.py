@@ -3,13 +3,13 @@
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
     StringConstraints,
     ValidationError,
     ValidationInfo,
-    field_validator,
 )
 
 from duetime.api.http import FieldError, Problem, invalid
@@ -29,6 +29,22 @@ BATCH_LIMIT = 100
 M = TypeVar("M", bound=BaseModel)
 TagKey = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
+
+
+def _supported(timeout: float, info: ValidationInfo) -> float:
+    """Refuses a timeout that the executors do not support: see read_task."""
+    longest = (info.context or {}).get("longest_timeout", LONGEST_TIMEOUT)
+    if timeout > longest:
+        raise ValueError(f"must be at most {longest} seconds here")
+    return timeout
+
+
+Delay = Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)]
+Priority = Literal["high", "medium", "low"]
+Timeout = Annotated[float, Field(ge=1), AfterValidator(_supported)]
+Tags = Annotated[dict[TagKey, TagValue], Field(max_length=10)]
+RUN_AT_OR_DELAY = FieldError("delay", "give run_at or delay, not both")
+TOO_FAR_AHEAD = FieldError("run_at", "must be at most 10 years ahead")
 
 
 class RetryIn(BaseModel):
@@ -56,9 +72,9 @@ class TaskIn(BaseModel):
     target: Target
     payload: Any = None
     run_at: Moment | None = None
-    delay: Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)] | None = None
-    priority: Literal["high", "medium", "low"] = "medium"
-    timeout: Annotated[float, Field(ge=1)] = 60.0
+    delay: Delay | None = None
+    priority: Priority = "medium"
+    timeout: Timeout = 60.0
     retry: RetryIn | None = None
     jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
     expires_at: Moment | None = None
@@ -66,16 +82,7 @@ class TaskIn(BaseModel):
     namespace: Word = "default"
     ordering_key: Word | None = None
     idempotency_key: Word | None = None
-    tags: Annotated[dict[TagKey, TagValue], Field(max_length=10)] = {}
-
-    @field_validator("timeout")
-    @classmethod
-    def _supported(cls, timeout: float, info: ValidationInfo) -> float:
-        """Refuses a timeout that the executors do not support: see read_task."""
-        longest = (info.context or {}).get("longest_timeout", LONGEST_TIMEOUT)
-        if timeout > longest:
-            raise ValueError(f"must be at most {longest} seconds here")
-        return timeout
+    tags: Tags = {}
 
     def spec(self, now: Millis) -> Spec:
         """Returns what is stored, after checking that the fields agree with each other."""
@@ -105,17 +112,16 @@ class TaskIn(BaseModel):
     def _check(self, run_at: Millis, now: Millis) -> None:
         errors = []
         if self.run_at is not None and self.delay is not None:
-            errors.append(FieldError("delay", "give run_at or delay, not both"))
+            errors.append(RUN_AT_OR_DELAY)
         if run_at - now > MAX_AHEAD:
-            errors.append(FieldError("run_at", "must be at most 10 years ahead"))
+            errors.append(TOO_FAR_AHEAD)
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
             errors.append(FieldError("expires_at", "must be after the task is due"))
         if self.target.type == "http" and stored_size(self.target.stored()) > TARGET_LIMIT:
             errors.append(FieldError("target", "must be at most 16 KiB"))
         if errors:
             raise invalid(errors)
-        if self.payload is not None and stored_size(self.payload) > PAYLOAD_LIMIT:
-            raise too_large()
+        check_payload(self.payload)
 
 
 class BatchIn(BaseModel):
@@ -146,6 +152,11 @@ def read_body(model: type[M], body: Any, **context: Any) -> M:
         return model.model_validate(body, context=context)
     except ValidationError as error:
         raise invalid(field_errors(error)) from None
+
+
+def check_payload(payload: Any) -> None:
+    if payload is not None and stored_size(payload) > PAYLOAD_LIMIT:
+        raise too_large()
 
 
 def too_large() -> Problem:

@@ -1,4 +1,4 @@
-"""/v1/tasks: submit, read, list, cancel and retry."""
+"""/v1/tasks: submit, read, list, change, run, cancel and retry."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
@@ -64,8 +64,10 @@ class Tasks:
         router.add("GET", "/v1/tasks", self.page)
         router.add("POST", "/v1/tasks/batch", self.submit_batch)
         router.add("GET", "/v1/tasks/{id}", self.get)
+        router.add("PATCH", "/v1/tasks/{id}", self.change)
         router.add("DELETE", "/v1/tasks/{id}", self.cancel)
         router.add("GET", "/v1/tasks/{id}/attempts", self.attempts)
+        router.add("POST", "/v1/tasks/{id}/run", self.run_now)
         router.add("POST", "/v1/tasks/{id}/retry", self.retry)
 
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
@@ -125,10 +127,23 @@ class Tasks:
                     continue  # a step of the task won the race (a start, an end): read it again
         raise unavailable(CONTENTION)
 
+    def change(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        from duetime.api.task_changes import deferred, read_change
+
+        Query(request).done()
+        change = read_change(request.json(), self.capabilities.longest_timeout)
+        return deferred(self.ports, self._find(parameters["id"]), change.decide)
+
+    def run_now(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        from duetime.api.task_changes import deferred, due_now
+
+        Query(request).done()
+        _check_no_fields(request)
+        return deferred(self.ports, self._find(parameters["id"]), due_now)
+
     def retry(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        if request.body.strip():
-            read_body(NothingIn, request.json())
+        _check_no_fields(request)
         task = self._find(parameters["id"])
         if task.status is not Status.DEAD:
             raise not_revivable(task)
@@ -184,6 +199,11 @@ class Tasks:
             if attempt is not None:
                 rows[attempt.number] = attempt
         return [rows[number] for number in sorted(rows)]
+
+
+def _check_no_fields(request: Request) -> None:
+    if request.body.strip():
+        read_body(NothingIn, request.json())
 
 
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:

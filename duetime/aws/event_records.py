@@ -44,13 +44,14 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
 
 def expired_task_of_record(record: Mapping[str, Any]) -> str | None:
     """Returns the id of a task that DynamoDB has removed after its retention, if it had dependent
-    rows: long texts, or earlier attempts (each gets a row when the next attempt starts). Most
-    tasks have neither, so their removal costs nothing more."""
+    rows: long texts, that of a replaced spec among them, or earlier attempts (each gets a row when
+    the next attempt starts). Most tasks have none, so their removal costs nothing more."""
     by = record.get("userIdentity") or {}
     if record["eventName"] != "REMOVE" or not _BY_EXPIRY.items() <= by.items():
         return None
     old = record["dynamodb"]["OldImage"]
     if not is_task(old):
         return None
-    has_rows = task_references(old) or int(old[schema.ATTEMPT]["N"]) > 1
+    has_texts = task_references(old) or schema.REPLACED in old
+    has_rows = has_texts or int(old[schema.ATTEMPT]["N"]) > 1
     return schema.task_id_of(old[schema.PK]["S"]) if has_rows else None

@@ -7,7 +7,9 @@ item, such as the stream.
 
 The sort key is a digest of the text. So a row never changes once it is written, a repeated write
 writes the same row, and readers can cache it. A write that then fails its condition leaves an
-unreferenced row; this is rare, and costs only storage.
+unreferenced row, and so does a spec that is replaced; this is rare, and costs only storage. Such a
+row is not deleted at once: another writer may just have written the same text, or a reader may be
+about to read it. It goes with its task.
 """
 
 from collections.abc import Iterable, Mapping

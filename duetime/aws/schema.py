@@ -47,6 +47,7 @@ RESULT = "rs"
 SPEC = "sc"
 EXPIRES_AT = "xp"
 REASON = "rn"
+REPLACED = "rp"  # its spec was replaced: a row of the old one may be left
 KEPT_FOR = "kf"  # seconds after its end, if the task has its own retention
 
 # The fields that only a schedule has.

@@ -24,6 +24,8 @@ class Update:
 def update(change: Change, shards: int, retention: Millis) -> Update:
     attributes, overflow = encode_fields(change.sets)
     attributes |= _death(change, shards)
+    if "spec" in change.sets:
+        attributes[schema.REPLACED] = {"BOOL": True}
     condition, values = _condition(change.expect)
     computed: list[str] = []
     if _ends_for_good(change):

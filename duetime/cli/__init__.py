@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
-from duetime.cli import cron, dlq, local, schedules, submit, tasks, watch
+from duetime.cli import change, cron, dlq, local, schedules, submit, tasks, watch
 from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
@@ -45,6 +45,8 @@ app.command()(local.local)
 app.command()(submit.submit)
 app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)
+app.command()(change.change)
+app.command()(tasks.run)
 app.command()(tasks.cancel)
 app.command()(tasks.retry)
 app.add_typer(dlq.app)

@@ -1,4 +1,4 @@
-"""`duetime show`, `list`, `cancel`, `retry` and `health`."""
+"""`duetime show`, `list`, `run`, `cancel`, `retry` and `health`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,6 +65,15 @@ def list_tasks(
 
 
 @grouped
+def run(tasks: TaskIds, *, connection: Connection) -> None:
+    """Run tasks now that are due later.
+
+    If one cannot be run, the others still are. A DEAD task needs `duetime retry`."""
+    with connection.connect() as client:
+        for_each(tasks, client.run, due_at_once, as_json=connection.json)
+
+
+@grouped
 def cancel(tasks: TaskIds, *, connection: Connection) -> None:
     """Cancel tasks. If one cannot be cancelled, the others still are."""
     with connection.connect() as client:
@@ -77,7 +86,7 @@ def retry(tasks: TaskIds, *, connection: Connection) -> None:
 
     If one cannot be retried, the others still are."""
     with connection.connect() as client:
-        for_each(tasks, client.retry, retried, as_json=connection.json)
+        for_each(tasks, client.retry, due_at_once, as_json=connection.json)
 
 
 @grouped
@@ -137,5 +146,5 @@ def cancelled(task: "Task") -> str:
     return f"{task['id']} is {task['status']}{stopping}"
 
 
-def retried(task: "Task") -> str:
+def due_at_once(task: "Task") -> str:
     return f"{task['id']} is {task['status']} and due at once"

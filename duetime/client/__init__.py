@@ -1,4 +1,4 @@
-"""The Python client: submit, follow, cancel and retry tasks; manage schedules."""
+"""The Python client: submit, follow, change, cancel and retry tasks; manage schedules."""
 
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
@@ -27,6 +27,7 @@ from duetime.client.transport import PAGE
 from duetime.client.types import (
     Attempt,
     BatchResult,
+    ChangeFields,
     DeadFilter,
     NotRedriven,
     Redriven,
@@ -44,6 +45,7 @@ __all__ = [
     "BadAddress",
     "BadArgument",
     "BatchResult",
+    "ChangeFields",
     "Client",
     "Created",
     "DeadFilter",

@@ -17,6 +17,7 @@ from duetime.client.transport import Transport, page_at, read_items, task_path
 from duetime.client.types import (
     Attempt,
     BatchResult,
+    ChangeFields,
     Json,
     Submitted,
     Task,
@@ -93,6 +94,17 @@ class Client:
     def cancel(self, task_id: str) -> Task:
         """Cancels a task and returns it: CANCELLED, or still RUNNING with `cancel_requested`."""
         return cast(Task, self._transport.call("DELETE", task_path(task_id)))
+
+    def change(self, task_id: str, /, **fields: Unpack[ChangeFields]) -> Task:
+        """Changes a task that is not running and returns it: `change(id, delay=172_800)`.
+
+        A time counts from now, as in submit. Raises ApiError with status 409 if the task runs or
+        has ended."""
+        return cast(Task, self._transport.call("PATCH", task_path(task_id), body=fields))
+
+    def run(self, task_id: str) -> Task:
+        """Makes a task that is not running due now, and returns it."""
+        return cast(Task, self._transport.call("POST", f"{task_path(task_id)}/run"))
 
     def retry(self, task_id: str) -> Task:
         """Runs a DEAD task again, with as many attempts as at first. It is RETRYING and due now."""

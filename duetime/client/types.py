@@ -51,6 +51,21 @@ class TaskFields(TypedDict, total=False):
     tags: dict[str, str]
 
 
+class ChangeFields(TypedDict, total=False):
+    """What may be changed about a task. A field that is left out stays as it is; None removes
+    `expires_at` and gives `retry` its defaults. The fields of `retry` change one by one, `tags` as
+    a whole."""
+
+    payload: Any
+    run_at: Moment
+    delay: Seconds
+    priority: Priority
+    timeout: Seconds
+    retry: RetryFields | None
+    expires_at: Moment | None
+    tags: dict[str, str]
+
+
 class Progress(TypedDict):
     fraction: float
     message: str | None

@@ -56,35 +56,51 @@ class Step(StrEnum):
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
+    DEFER = "defer"
     EXPIRE = "expire"
     FOLLOW_UP = "follow_up"
 
 
 P, E, R, Y, W = Status.PENDING, Status.ENQUEUED, Status.RUNNING, Status.RETRYING, Status.WAITING
 
-# step → {status before: status after}. Every conditional write takes its expectation from here.
-TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
-    Step.CLAIM: {P: E, Y: Y},
-    Step.RELEASE: {E: P, Y: Y},
-    Step.WATCH: {s: s for s in (P, E, Y, R)},
-    Step.LEASE: {P: R, E: R, Y: R},  # P: released after an unknown send that did arrive
-    Step.RENEW: {R: R},
-    Step.SUCCEED: {R: Status.SUCCEEDED},
-    Step.RETRY: {R: Y},
-    Step.BURY: {R: Status.DEAD},
-    Step.STOP: {R: Status.CANCELLED},
-    Step.REVIVE: {Status.DEAD: Y},
-    Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
-    Step.REQUEST_CANCEL: {R: R},
-    Step.REVOKE: {P: P, E: E},
-    Step.EXPIRE: {P: Status.EXPIRED, E: Status.EXPIRED},
-    Step.FOLLOW_UP: {s: s for s in FINISHED},
+Moves = Mapping[Status, frozenset[Status]]
+
+
+def _one(moves: Mapping[Status, Status]) -> Moves:
+    return {before: frozenset({after}) for before, after in moves.items()}
+
+
+# step → {status before: statuses after}. Every conditional write takes its expectation from here.
+# Only DEFER has a choice, as a submission has: what is due within the horizon is sent at once.
+TRANSITIONS: Mapping[Step, Moves] = {
+    Step.CLAIM: _one({P: E, Y: Y}),
+    Step.RELEASE: _one({E: P, Y: Y}),
+    Step.WATCH: _one({s: s for s in (P, E, Y, R)}),
+    Step.LEASE: _one({P: R, E: R, Y: R}),  # P: released after an unknown send that did arrive
+    Step.RENEW: _one({R: R}),
+    Step.SUCCEED: _one({R: Status.SUCCEEDED}),
+    Step.RETRY: _one({R: Y}),
+    Step.BURY: _one({R: Status.DEAD}),
+    Step.STOP: _one({R: Status.CANCELLED}),
+    Step.REVIVE: _one({Status.DEAD: Y}),
+    Step.CANCEL: _one(dict.fromkeys((P, E, Y, W), Status.CANCELLED)),
+    Step.REQUEST_CANCEL: _one({R: R}),
+    Step.REVOKE: _one({P: P, E: E}),
+    Step.DEFER: {P: frozenset({P, E}), E: frozenset({P, E}), Y: frozenset({Y})},
+    Step.EXPIRE: _one({P: Status.EXPIRED, E: Status.EXPIRED}),
+    Step.FOLLOW_UP: _one({s: s for s in FINISHED}),
 }
 
 
 def sources(step: Step) -> frozenset[Status]:
     """Returns the statuses in which a step is allowed."""
     return _SOURCES[step]
+
+
+def status_after(step: Step, before: Status) -> Status:
+    """Returns the status after a step that has no choice."""
+    [after] = TRANSITIONS[step][before]
+    return after
 
 
 _SOURCES = {step: frozenset(moves) for step, moves in TRANSITIONS.items()}

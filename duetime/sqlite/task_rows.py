@@ -1,11 +1,11 @@
 """Tasks as rows, and their idempotency keys.
 
-The cold columns never change; a step writes only the hot ones.
+A step writes only the hot columns. Of the cold ones only the spec ever changes, by `defer`.
 """
 
 from collections.abc import Sequence
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, overload
 
 from duetime.core.codec import (
     decode_attempt,
@@ -60,6 +60,16 @@ def new_row(connection: Connection, task: Task) -> Row:
     of = task.spec.occurrence
     cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
     return (*cold, *hot_row(connection, task)[1:])  # without the id, which is its first column
+
+
+def write_spec(connection: Connection, task: Task) -> str:
+    """Replaces the spec of a stored task; returns its column. A spec that has become short leaves
+    no text in `bodies`."""
+    spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
+    if spec != IN_BODIES:
+        _delete_body(connection, task.id, "spec")
+    connection.execute("UPDATE tasks SET spec = ? WHERE id = ?", (spec, task.id))
+    return spec
 
 
 def hot_row(connection: Connection, task: Task) -> Row:
@@ -151,6 +161,12 @@ def reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reserva
     return wanted
 
 
+@overload
+def _inline_or_spill(connection: Connection, task_id: str, part: str, text: str) -> str: ...
+@overload
+def _inline_or_spill(
+    connection: Connection, task_id: str, part: str, text: str | None
+) -> str | None: ...
 def _inline_or_spill(
     connection: Connection, task_id: str, part: str, text: str | None
 ) -> str | None:
@@ -158,6 +174,10 @@ def _inline_or_spill(
         return text
     connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (task_id, part, text))
     return IN_BODIES
+
+
+def _delete_body(connection: Connection, task_id: str, part: str) -> None:
+    connection.execute("DELETE FROM bodies WHERE task_id = ? AND part = ?", (task_id, part))
 
 
 def _body(connection: Connection, task_id: str, part: str) -> str:

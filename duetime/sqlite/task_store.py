@@ -31,6 +31,7 @@ from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.listing import page_ids
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
+    IN_BODIES,
     Row,
     hot_row,
     load,
@@ -40,6 +41,7 @@ from duetime.sqlite.task_rows import (
     rows_of,
     spilled,
     try_reading,
+    write_spec,
 )
 from duetime.sqlite.wake_index import read_bucket, read_few
 
@@ -204,6 +206,8 @@ class SqliteTaskStore(SqliteCursorStore):
                 answers.append(Unreadable(str(task)))
             elif task is not None and change.expect.holds(task):
                 after = tasks[task.id] = changed[task.id] = change.applied_to(task)
+                if "spec" in change.sets:
+                    self._write_spec(connection, after)
                 if task.id in self._live:
                     self._cache(after)
                 self._note_change(task, after)
@@ -214,6 +218,11 @@ class SqliteTaskStore(SqliteCursorStore):
                 answers.append(Refused(task))
         update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
         return answers
+
+    def _write_spec(self, connection: sqlite3.Connection, task: Task) -> None:
+        """Only a task with a small spec stays in the cache."""
+        if write_spec(connection, task) == IN_BODIES:
+            self._live.pop(task.id, None)
 
     def _load_current(
         self, connection: sqlite3.Connection, task_ids: Sequence[str]

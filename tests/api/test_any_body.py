@@ -182,3 +182,29 @@ def test_any_path_and_query_get_an_answer(end: str, query: dict[str, str]):
             response = service.call("GET", path, query=query)
             if response.status != 200:
                 check_refusal(as_sent(response), response.status)
+
+
+changes = st.sampled_from(sorted(fields)).flatmap(
+    lambda name: st.fixed_dictionaries({name: fields[name]})
+) | st.fixed_dictionaries({}, optional=fields)
+
+
+@given(changes | anything)
+@example({"expires_at": "9999-12-31T23:59:59-23:59"})
+@example({"payload": math.inf})
+@example({"delay": 315_360_000})
+def test_any_json_is_a_change_or_a_problem(body: Any):
+    with closing(SqliteTaskStore(None)) as store:
+        service = Service(store, SteppedClock())
+        path = f"/v1/tasks/{service.submit(delay=3600).body['id']}"
+        before = service.get(path).encoded()
+        service.store.writes.clear()
+
+        response = service.call("PATCH", path, written(body))
+
+        if response.status == 200:
+            assert service.get(path).encoded() == response.encoded()
+        else:
+            check_refusal(as_sent(response), response.status)
+            assert service.store.writes == []
+            assert service.get(path).encoded() == before

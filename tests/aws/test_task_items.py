@@ -9,20 +9,31 @@ import pytest
 from bench.billing.units import size_of
 from duetime.aws import overflow as texts
 from duetime.aws import schema
+from duetime.aws.event_records import expired_task_of_record
 from duetime.aws.overflow import Text
-from duetime.core.change import Applied, Unreadable
+from duetime.core.change import Applied, Change, Refused, Unreadable
 from duetime.core.codec import decode_attempt, decode_spec
 from duetime.core.delivery import delivery_of
 from duetime.core.errors import Corrupt
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import Occurrence, OverlapPolicy
+from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.task import Attempt, Progress, Spec, Task, TaskError
 from duetime.core.times import DAY, MINUTE, SECOND
 from duetime.core.wakes import minute_of, shard_of
 from tests.aws.stored import a_store, asked_of, items_in
-from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, an_id
+from tests.factories import (
+    NOW,
+    WAKE_POLICY,
+    a_draw,
+    a_running_task,
+    a_sent_task,
+    a_spec,
+    a_task,
+    an_id,
+)
 
 KB = 1024
 LONG = "p" * 200_000
@@ -316,3 +327,55 @@ def test_the_item_of_a_finished_task_is_in_no_wake_index(dynamodb: Any, table: s
     item = items_in(dynamodb, table)[schema.TASK]
     assert item[schema.STATUS] == {"S": Status.SUCCEEDED}
     assert not {schema.WAKE_BUCKET, schema.WAKE_KEY, schema.LEASE_UNTIL} & set(item)
+
+
+def changed(task: Task, payload: str) -> Change:
+    wanted = Deferral(spec=replace(task.spec, payload=payload), due_at=NOW + DAY)
+    return defer(WAKE_POLICY, task, wanted, now=NOW, draw=a_draw())
+
+
+def test_change_of_a_small_task_is_one_call(dynamodb: Any, table: str):
+    task, store = a_task(), a_store(dynamodb, table)
+    store.put([task])
+
+    with asked_of(dynamodb) as asked:
+        store.apply([changed(task, "new")])
+
+    assert asked == ["UpdateItem"]
+
+
+def test_text_of_a_replaced_spec_stays_until_its_task_is_removed(dynamodb: Any, table: str):
+    """A reader may be about to read it. The item says that it is there."""
+    task, store = a_task(spec=a_spec(payload="p" * 1_000)), a_store(dynamodb, table)
+    store.put([task])
+
+    [answer] = store.apply([changed(task, "short")])
+
+    rows = items_in(dynamodb, table)
+    assert sorted(sk.partition("#")[0] for sk in rows) == ["spec", "task"]
+    assert store.get([task.id]) == {task.id: answer.stored}
+    removed = {
+        "eventName": "REMOVE",
+        "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
+        "dynamodb": {"OldImage": rows[schema.TASK]},
+    }
+    assert expired_task_of_record(removed) == task.id
+
+
+def test_change_that_is_refused_leaves_the_stored_text(dynamodb: Any, table: str):
+    task, store = a_task(spec=a_spec(payload="p" * 1_000)), a_store(dynamodb, table)
+    store.put([task])
+    late = changed(replace(task, token="another"), "q" * 1_000)
+
+    assert store.apply([late]) == [Refused(task)]
+    assert a_store(dynamodb, table).get([task.id]) == {task.id: task}
+
+
+def test_expiry_that_is_removed_leaves_no_attribute(dynamodb: Any, table: str):
+    task, store = a_task(spec=a_spec(expires_at=NOW + 2 * DAY)), a_store(dynamodb, table)
+    store.put([task])
+    wanted = Deferral(spec=replace(task.spec, expires_at=None), due_at=task.due_at)
+
+    store.apply([defer(WAKE_POLICY, task, wanted, now=NOW, draw=a_draw())])
+
+    assert schema.EXPIRES_AT not in items_in(dynamodb, table)[schema.TASK]

@@ -121,6 +121,28 @@ def test_value_that_json_lacks_is_refused_before_it_is_sent(
     assert script.asked == []
 
 
+def test_change_sends_the_given_fields_only_and_null_as_null() -> None:
+    script = Script(ok({"id": "t1"}))
+    task = script.client().change(
+        "t1", run_at=AT, expires_at=None, retry={"base_delay": timedelta(seconds=2)}
+    )
+    [request] = script.asked
+    assert (task, request.method, request.url.path) == ({"id": "t1"}, "PATCH", "/v1/tasks/t1")
+    assert json.loads(request.content) == {
+        "run_at": "2030-01-01T09:00:00+01:00",
+        "expires_at": None,
+        "retry": {"base_delay": 2},
+    }
+
+
+def test_run_makes_a_task_due_now() -> None:
+    script = Script(ok({"id": "t1"}))
+    assert script.client().run("t1") == {"id": "t1"}
+    [request] = script.asked
+    assert (request.method, request.url.path) == ("POST", "/v1/tasks/t1/run")
+    assert request.content == b""
+
+
 def test_a_batch_answers_for_each_task() -> None:
     script = Script(ok({"results": [{"status": 201}, {"status": 422}]}))
     results = script.client().submit_batch([{"target": HELLO}, {"target": {}}])

@@ -22,6 +22,7 @@ from duetime.core.retry import RetryPolicy
 from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, LedgerSpan
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.steps.claim import claim
+from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.steps.revive import revive
@@ -100,6 +101,10 @@ def test_the_units_of_every_write_of_a_task(billed: Billed, size: int, beside: i
     task = a_task(spec=spec)
     billed.store.put([task])
     assert billed.agreed() == {"table": 1 + beside, "wake": 1, "listing": 1}
+
+    later = Deferral(spec=task.spec, due_at=task.due_at + MINUTE)
+    task = billed.apply(defer(WAKE_POLICY, task, later, now=NOW, draw=a_draw()))
+    assert billed.agreed() == {"table": 1 + beside, "wake": 2}, "its spec is written again"
 
     assert task.wake is not None
     task = billed.apply(claim(WAKE_POLICY, task.wake, now=task.due_at - MINUTE, draw=a_draw()))

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from duetime.core.change import Applied, Change, Refused
 from duetime.core.codec import to_json
 from duetime.core.delivery import delivery_of
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import Occurrence
 from duetime.core.ports import TaskStore
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import cancel, cancel_unstarted, expire, request_cancel
 from duetime.core.steps.claim import claim, release, set_aside
+from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.follow_up import follow_up_done
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, lease_expired, succeed
@@ -244,6 +247,39 @@ def revoked() -> Made:
     return task, revoke(task, now=LATER, nonce="another")
 
 
+def deferred(task: Task, due_at: int = LATER, **fields: Any) -> Made:
+    wanted = Deferral(spec=replace(task.spec, **fields), due_at=due_at)
+    return task, defer(WAKE_POLICY, task, wanted, now=NOW + SECOND, draw=a_draw())
+
+
+def deferred_until_later() -> Made:
+    return deferred(a_sent_task(), run_at=LATER)
+
+
+def deferred_until_now() -> Made:
+    return deferred(a_task(), NOW + SECOND, run_at=NOW + SECOND, expires_at=LATER)
+
+
+def deferred_to_another_lane() -> Made:
+    return deferred(a_task(spec=a_spec(expires_at=LATER)), priority=Lane.HIGH, expires_at=None)
+
+
+def deferred_while_retrying() -> Made:
+    return deferred(a_retrying_task(), retry=RetryPolicy(max_attempts=9), tags={"team": "growth"})
+
+
+def deferred_with_a_long_payload() -> Made:
+    return deferred(a_task(), payload=LONG)
+
+
+def deferred_with_a_payload_that_is_no_longer_long() -> Made:
+    return deferred(a_task(spec=a_spec(payload=LONG)), payload="short")
+
+
+def deferred_with_another_long_payload() -> Made:
+    return deferred(a_task(spec=a_spec(payload=LONG)), payload={"rows": "x" * 100_000})
+
+
 def watched_and_sent_again() -> Made:
     task = a_sent_task(skips=2)
     return task, looked_at(task, LATER)
@@ -293,6 +329,13 @@ STEPS = [
     asked_to_stop,
     expired,
     revoked,
+    deferred_until_later,
+    deferred_until_now,
+    deferred_to_another_lane,
+    deferred_while_retrying,
+    deferred_with_a_long_payload,
+    deferred_with_a_payload_that_is_no_longer_long,
+    deferred_with_another_long_payload,
     watched_and_sent_again,
     watched_and_held_back,
     watched_while_running,
@@ -352,6 +395,74 @@ def test_of_a_lease_and_a_revocation_the_first_wins(store: TaskStore):
     answers = store.apply([revocations[0], leases[1]])
 
     assert answers == [Refused(leased.stored), Refused(revoked.stored)]
+
+
+def test_of_a_lease_and_a_deferral_the_first_wins(store: TaskStore):
+    """An executor that leases with a message of the old version gets nothing."""
+    made = [deferred(a_sent_task(), payload="new") for _ in range(2)]
+    store.put([task for task, _ in made])
+    leases = [lease(delivery_of(task, NOW), now=LATER, holder="me") for task, _ in made]
+    deferrals = [change for _, change in made]
+
+    [leased, changed] = store.apply([leases[0], deferrals[1]])
+    answers = store.apply([deferrals[0], leases[1]])
+
+    assert answers == [Refused(leased.stored), Refused(changed.stored)]
+
+
+def test_a_deferral_made_from_an_old_spec_is_refused(store: TaskStore):
+    task, first = deferred(a_task(), payload="first")
+    _, second = deferred(task, tags={"team": "growth"})
+    store.put([task])
+
+    [changed] = store.apply([first])
+
+    assert store.apply([second]) == [Refused(changed.stored)]
+    assert store.apply([first]) == [Applied(changed.stored)], "the same again is our own"
+
+
+def test_a_claim_does_not_stop_a_deferral(store: TaskStore):
+    task, change = deferred(a_task())
+    store.put([task])
+    store.apply([claim(WAKE_POLICY, task.wake, now=NOW, draw=a_draw())])
+
+    [answer] = store.apply([change])
+
+    assert answer == Applied(change.applied_to(task))
+
+
+def test_a_changed_task_is_found_by_its_new_wake_only(store: TaskStore):
+    task, change = deferred_to_another_lane()
+    store.put([task])
+
+    [changed] = store.apply([change])
+
+    assert store.few_wakes(10) == [changed.stored.wake]
+    assert changed.stored.wake.lane is Lane.HIGH
+
+
+def test_a_changed_spec_is_kept_by_every_later_step(store: TaskStore):
+    """The SQLite store has a cache of small specs; a spec may grow out of it, and back into it."""
+    task = a_sent_task()
+    store.put([task])
+    for payload in (LONG, "short", {"rows": "y" * 3_000}, None):
+        _, change = deferred(task, NOW, payload=payload, expires_at=LATER)
+        [answer] = store.apply([change])
+        task = answer.stored
+        assert store.get([task.id])[task.id].spec.payload == payload
+
+    [leased] = store.apply([lease(delivery_of(task, NOW), now=NOW + SECOND, holder="me")])
+
+    assert leased.stored.spec == task.spec
+
+
+def test_a_changed_expiry_is_that_of_the_lease(store: TaskStore):
+    task, change = deferred(a_sent_task(), NOW, expires_at=LATER)
+    store.put([task])
+    [changed] = store.apply([change])
+    late = lease(delivery_of(changed.stored, NOW), now=LATER, holder="me")
+
+    assert store.apply([late]) == [Refused(changed.stored)]
 
 
 def test_a_task_is_revived_once(store: TaskStore):

@@ -1,10 +1,15 @@
 import pytest
 
-from duetime.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources
+from duetime.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources, status_after
 
 # A submitted task starts in one of these; a step of a workflow in the last.
 BEGINNINGS = {Status.PENDING, Status.ENQUEUED, Status.WAITING}
-ARROWS = {(before, after) for moves in TRANSITIONS.values() for before, after in moves.items()}
+ARROWS = {
+    (before, after)
+    for moves in TRANSITIONS.values()
+    for before, afters in moves.items()
+    for after in afters
+}
 
 
 def reachable(beginnings, arrows=frozenset(ARROWS)):
@@ -49,7 +54,7 @@ def test_transitions_are_those_of_the_design():
 
     assert real == {
         ("PENDING", "ENQUEUED"),
-        ("ENQUEUED", "PENDING"),  # a message that was refused
+        ("ENQUEUED", "PENDING"),  # a message that was refused, or a later due time
         ("ENQUEUED", "RUNNING"),
         ("PENDING", "RUNNING"),  # released, but its message did arrive
         ("RETRYING", "RUNNING"),
@@ -69,7 +74,7 @@ def test_transitions_are_those_of_the_design():
 
 def test_the_steps_that_leave_a_status_as_it_is():
     stays = {
-        step.value: {before.value for before, after in moves.items() if before is after}
+        step.value: {before.value for before, afters in moves.items() if before in afters}
         for step, moves in TRANSITIONS.items()
     }
 
@@ -80,6 +85,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "renew": {"RUNNING"},
         "request_cancel": {"RUNNING"},
         "revoke": {"PENDING", "ENQUEUED"},
+        "defer": {"PENDING", "ENQUEUED", "RETRYING"},
         "follow_up": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }
 
@@ -88,8 +94,23 @@ def test_only_a_lease_starts_a_task():
     starting = {
         step
         for step, moves in TRANSITIONS.items()
-        for before, after in moves.items()
-        if after is Status.RUNNING and before is not Status.RUNNING
+        for before, afters in moves.items()
+        if Status.RUNNING in afters and before is not Status.RUNNING
     }
 
     assert starting == {Step.LEASE}
+
+
+def test_only_a_deferral_has_a_choice():
+    choices = {
+        (step.value, before.value)
+        for step, moves in TRANSITIONS.items()
+        for before, afters in moves.items()
+        if len(afters) > 1
+    }
+
+    assert choices == {("defer", "PENDING"), ("defer", "ENQUEUED")}
+
+
+def test_status_after_a_step_without_a_choice_is_that_of_the_table():
+    assert status_after(Step.CLAIM, Status.PENDING) is Status.ENQUEUED

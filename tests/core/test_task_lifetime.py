@@ -1,11 +1,12 @@
 """The lifetime of one task under concurrent roles and faults.
 
 Two scanners act on outdated reads; messages are lost, doubled and refused; executors freeze, come
-back and record too late; users cancel; the only runner restarts; time jumps. After every step the
-invariants must hold, and from every state the scanner alone must be able to end the task.
+back and record too late; users cancel and change it; the only runner restarts; time jumps. After
+every step the invariants must hold, and from every state the scanner alone must be able to end the
+task.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from duetime.core.lifecycle import Outcome, Status, Step
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import cancel, expire, request_cancel
 from duetime.core.steps.claim import claim, release, set_aside
+from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, leaves_delivery, succeed
 from duetime.core.steps.submit import submit
@@ -84,6 +86,7 @@ class LifeOfATask(RuleBasedStateMachine):
         self.holders: list[Task] = []  # each executor's last read of its task
         self.done: set[str] = set()  # the holders that have recorded an outcome
         self.seen: dict[int, Task] = {}  # each scanner's last read, perhaps outdated
+        self.seen_by_users: dict[int, Task] = {}
         self.starts: list[tuple[int, str]] = []
         self.end: Task | None = None
         self.table = Table(submit(WAKE_POLICY, TASK_ID, spec, now=NOW, draw=self.draw()))
@@ -163,6 +166,7 @@ class LifeOfATask(RuleBasedStateMachine):
         holder = f"holder-{len(self.starts)}"
         change = lease(message, now=self.now, holder=holder)
         if leased := self.table.apply(change):
+            assert leased.due_at == message.due_at, "a message of an old version started it"
             self.starts.append((leased.attempt, message.token))
             self.holders.append(leased)
         elif self.table.task.expired(self.now):
@@ -241,6 +245,24 @@ class LifeOfATask(RuleBasedStateMachine):
                 self.restart()
             case "set aside" if self.table.task.wake:
                 self.table.apply(set_aside(WAKE_POLICY, self.table.task.wake, now=self.now))
+
+    @rule(user=st.integers(0, 1))
+    def user_reads(self, user):
+        self.seen_by_users[user] = self.table.task
+
+    @precondition(lambda self: self.seen_by_users)
+    @rule(data=st.data(), wait=jumps | st.none(), more=st.integers(0, 2), fate=fates)
+    def user_changes_what_was_read(self, data, wait, more, fate):
+        """Perhaps an outdated read; without a wait the due time stays as it is."""
+        seen = self.seen_by_users.pop(data.draw(st.sampled_from(sorted(self.seen_by_users))))
+        due_at = seen.due_at if wait is None else self.now + wait
+        retry = replace(seen.spec.retry, max_attempts=seen.spec.retry.max_attempts + more)
+        wanted = Deferral(spec=replace(seen.spec, run_at=due_at, retry=retry), due_at=due_at)
+        change = defer(WAKE_POLICY, seen, wanted, now=self.now, draw=self.draw())
+        if after := self.table.apply(change):
+            assert (after.spec, after.due_at) == (wanted.spec, due_at)
+            if after.wake.kind is WakeKind.WATCH:
+                self.enqueue(fate)
 
     def cancel(self):
         finished = self.table.task.status.finished

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from duetime.api.app import Api
 from duetime.api.http import Request
 from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.core.codec import to_json
 from duetime.core.delivery import MIN_REDRIVE_AGE
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
@@ -39,6 +40,7 @@ class Effect:
     attempt: int
     at: Millis
     due_at: Millis
+    payload: Any = None
 
 
 class ScenarioPlayer:
@@ -69,6 +71,12 @@ class ScenarioPlayer:
 
     def cancel(self) -> None:
         self._ask("cancel", "DELETE", "/v1/tasks/{}")
+
+    def change(self, **fields: Any) -> None:
+        self._ask("change", "PATCH", "/v1/tasks/{}", fields)
+
+    def run_now(self) -> None:
+        self._ask("run", "POST", "/v1/tasks/{}/run")
 
     def revive(self) -> None:
         self._ask("revive", "POST", "/v1/tasks/{}/retry")
@@ -148,10 +156,12 @@ class ScenarioPlayer:
 
     # actors
 
-    def _ask(self, actor: str, method: str, path: str) -> None:
+    def _ask(self, actor: str, method: str, path: str, fields: Any = None) -> None:
         """Makes a request for each task. A repeated one may find that the first was made."""
+        body = b"" if fields is None else to_json(fields).encode()
+        headers = {"content-type": "application/json"}
         for task_id in self.ids:
-            request = Request(method=method, path=path.format(task_id))
+            request = Request(method=method, path=path.format(task_id), headers=headers, body=body)
             cut_before = self.cut_actor
             response = self._retry_if_cut(
                 actor, lambda ports, asked=request: _api(ports).call(asked)
@@ -197,7 +207,13 @@ class ScenarioPlayer:
 
     def _run(self, task: Task, control: RunControl) -> str:
         now = self.world.clock.now()
-        effect = Effect(task_id=task.id, attempt=task.attempt, at=now, due_at=task.due_at)
+        effect = Effect(
+            task_id=task.id,
+            attempt=task.attempt,
+            at=now,
+            due_at=task.due_at,
+            payload=task.spec.payload,
+        )
         self.effects.append(effect)
         if task.attempt in self._fails:
             raise ConnectionError("not this time")

@@ -23,6 +23,7 @@ def check(player: ScenarioPlayer, scenario: Scenario) -> None:
         _outcomes_are_those_of_the_target(player, scenario, attempts)
         _nothing_is_early(task, scenario, attempts, effects)
         _nothing_is_very_late(player, scenario, attempts)
+        _runs_see_the_change(scenario, effects)
         _each_attempt_takes_effect_once(attempts, effects)
         _few_messages_were_sent(player, task)
     _nothing_is_left(player)
@@ -61,13 +62,21 @@ def _outcomes_are_those_of_the_target(
 def _nothing_is_early(
     task: Task, scenario: Scenario, attempts: list[Attempt], effects: list[Effect]
 ) -> None:
-    assert all(attempt.started_at >= task.spec.run_at for attempt in attempts)
+    since = scenario.changed_after
+    assert all(attempt.started_at >= task.spec.run_at for attempt in attempts[since:])
     assert all(effect.at >= effect.due_at for effect in effects)
     retry = task.spec.retry
     for before, after in pairwise(attempts):
         first_again = scenario.revived and after.number == retry.max_attempts + 1
-        wait = 0 if first_again else seconds(retry.base_delay)
+        moved = scenario.change and after.number == scenario.changed_after + 1
+        wait = 0 if first_again or moved else seconds(retry.base_delay)
         assert after.started_at >= before.finished_at + wait
+
+
+def _runs_see_the_change(scenario: Scenario, effects: list[Effect]) -> None:
+    if "payload" in scenario.change:
+        seen = [effect for effect in effects if effect.attempt > scenario.changed_after]
+        assert {effect.payload for effect in seen} == {scenario.change["payload"]}
 
 
 def _nothing_is_very_late(

@@ -14,6 +14,7 @@ from tests.cuts.scenario_player import ScenarioPlayer
 
 WATCHED: Millis = FIRST_WATCH + WATCH_SPREAD  # by then the first watch has come
 LONG_BACKOFF = RetryPolicy(base_delay=600, multiplier=1, jitter=0)
+LONG_PAYLOAD = "p" * 3_000
 TWO_TRIES = RetryPolicy(max_attempts=2, multiplier=1, jitter=0)
 
 
@@ -26,6 +27,8 @@ class Scenario:
     late: Millis = 0  # how late an attempt may start without a cut
     late_when_cut: Millis = WATCHED
     revived: bool = False
+    change: dict[str, Any] = field(default_factory=dict)  # fields that a user changes
+    changed_after: int = 0  # attempts before the change
     tasks: int = 2  # a batch, so that a cut can fall within a call
     fields: dict[str, Any] = field(default_factory=dict)
 
@@ -131,6 +134,34 @@ def is_cancelled_while_it_fails(player: ScenarioPlayer, scenario: Scenario) -> N
     player.run()
 
 
+def is_changed(player: ScenarioPlayer, scenario: Scenario) -> None:
+    scenario.submit(player)
+    player.change(**scenario.change)
+    player.run()
+
+
+def is_changed_when_it_has_failed(player: ScenarioPlayer, scenario: Scenario) -> None:
+    scenario.submit(player)
+    player.run(until=player.all_are(Status.RETRYING))
+    player.change(**scenario.change)
+    player.run()
+
+
+def is_run_now(player: ScenarioPlayer, scenario: Scenario) -> None:
+    scenario.submit(player)
+    player.run_now()
+    player.run()
+
+
+def is_claimed_and_changed(player: ScenarioPlayer, scenario: Scenario) -> None:
+    """The message of the old version is in its lane, and comes before the new due time."""
+    scenario.submit(player)
+    player.world.advance(7 * MINUTE)
+    player.tick()
+    player.change(**scenario.change)
+    player.run()
+
+
 def waits_too_long(player: ScenarioPlayer, scenario: Scenario) -> None:
     scenario.submit(player)
     player.world.advance(scenario.fields["expires_in"])
@@ -173,6 +204,27 @@ SCENARIOS = {
     "cancelled-running": Scenario(play=is_cancelled_while_it_runs, end=CANCELLED, tasks=1),
     "cancelled-failing": Scenario(
         play=is_cancelled_while_it_fails, end=CANCELLED, fails=FIRST, tasks=1
+    ),
+    "moved-later": Scenario(
+        play=is_changed,
+        change={"delay": 600, "payload": LONG_PAYLOAD},
+        tasks=1,
+        fields={"due_in": MINUTE},
+    ),
+    "claimed-and-moved": Scenario(
+        play=is_claimed_and_changed,
+        change={"delay": 900, "payload": "new"},
+        tasks=1,
+        fields={"due_in": 10 * MINUTE, "payload": LONG_PAYLOAD},
+    ),
+    "run-now": Scenario(play=is_run_now, tasks=1, fields={"due_in": 10 * MINUTE}),
+    "changed-retrying": Scenario(
+        play=is_changed_when_it_has_failed,
+        change={"delay": 30, "payload": "new", "retry": {"max_attempts": 7}},
+        changed_after=1,
+        fails=FIRST,
+        tasks=1,
+        fields={"retry": LONG_BACKOFF},
     ),
     "expires": Scenario(
         play=waits_too_long,

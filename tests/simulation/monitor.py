@@ -17,6 +17,7 @@ from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.schedule_invariants import ScheduleInvariants
+from tests.simulation.version_invariants import VersionInvariants
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
@@ -70,6 +71,7 @@ class Monitor:
 
     def __post_init__(self) -> None:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
+        self.versions = VersionInvariants(self._blame)
 
     # the table
 
@@ -95,6 +97,7 @@ class Monitor:
         self._moves.append(Move(self.engine.now, before.wake, after.wake))
         process.note(change.step, after.id, f"{before.status}>{after.status}", _summary(after))
         self._check(process, change, before, after)
+        self.versions.changed(change, before, after)
         self.schedules.changed(process, before, after)
 
     def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
@@ -135,8 +138,9 @@ class Monitor:
             self._check_revival(before, after)
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
-        """A token belongs to one due time and changes with it, or when it is revoked."""
-        renewed = change.step in (Step.REVIVE, Step.REVOKE)
+        """A token belongs to one version of a task and one due time, and changes with each of them,
+        or when it is revoked."""
+        renewed = change.step in (Step.REVIVE, Step.REVOKE, Step.DEFER)
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"
@@ -153,6 +157,7 @@ class Monitor:
             self._fail("started after it had expired", after)
         if before.cancel_requested:
             self._fail("started after it was cancelled", after)
+        self.versions.leased(process, after)
         self._leases[after.id, str(after.holder)] = process
         self._leased_at[after.id] = self.engine.now
 
@@ -266,6 +271,7 @@ class Monitor:
         for other in self._active[task.id].values():
             if other.alive and not other.frozen:
                 self._fail(f"{other.name} and {process.name} run it at the same time", task)
+        self.versions.began(task)
         self._active[task.id][str(task.holder)] = process
         self._begun.add((task.id, str(task.holder)))
 

@@ -10,6 +10,7 @@ from duetime.core.change import Change, Expect
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Step
 from duetime.core.steps import claim as claims
+from duetime.core.steps import defer as deferrals
 from duetime.core.steps import lease as leases
 from duetime.core.steps import record as records
 from duetime.core.steps import revive as revivals
@@ -25,7 +26,7 @@ from duetime.executor.run_control import RunControl
 from duetime.scanner import scanner, wake_reader
 from duetime.scanner.dispatch import Dispatcher
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.simulation import faults, schedule_workload
+from tests.simulation import change_workload, faults, schedule_workload
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -306,6 +307,70 @@ def outcome_given_up_at_once():
         loop._executor.abandon_outcome(end)
 
     return patch.object(AttemptLoop, "_retry_record", abandon)
+
+
+# Changes.
+
+
+def _changed(**fields: Callable[[Task, Change], object]) -> AbstractContextManager[object]:
+    """Replaces what a deferral writes to these fields."""
+
+    def broken(wake_policy, task, wanted, **options):
+        change = deferrals.defer(wake_policy, task, wanted, **options)
+        sets = {name: value(task, change) for name, value in fields.items()}
+        return replace(change, sets={**change.sets, **sets})
+
+    return patch("duetime.engine.defer.defer", broken)
+
+
+@mutant
+def change_keeps_the_token_of_a_due_time():
+    def kept(task: Task, change: Change) -> str:
+        return task.token if task.due_at == change.sets["due_at"] else change.sets["token"]
+
+    return _changed(token=kept)
+
+
+@mutant
+def change_keeps_the_wake():
+    return _changed(wake=lambda task, change: task.wake)
+
+
+@mutant
+def change_keeps_the_budget():
+    return _changed(budget=lambda task, change: task.budget)
+
+
+@mutant
+def change_without_a_condition():
+    return patch("duetime.engine.defer.defer", _careless(deferrals.defer))
+
+
+@mutant
+@contextmanager
+def change_made_from_an_old_version() -> Iterator[None]:
+    """The token is not expected, so that of two changes the second brings the old fields back."""
+
+    def hasty(*args, **options):
+        change = deferrals.defer(*args, **options)
+        return replace(change, expect=replace(change.expect, token=None))
+
+    with (
+        patch.multiple(change_workload, SHARES=[1.0], RUN_BESIDE=1.0),
+        patch("duetime.engine.defer.defer", hasty),
+    ):
+        yield
+
+
+@mutant
+def change_of_a_running_task():
+    """The status is not expected, so that an attempt that has started counts as not sent."""
+
+    def hasty(*args, **options):
+        change = deferrals.defer(*args, **options)
+        return replace(change, expect=replace(change.expect, statuses=None, attempt=None))
+
+    return patch("duetime.engine.defer.defer", hasty)
 
 
 # Ticks that run out of time, and backed-up lanes.

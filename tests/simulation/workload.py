@@ -1,5 +1,5 @@
-"""The events of a simulation: clients submit and cancel, ticks run or fail to, executors start and
-die, operators purge and redrive."""
+"""The events of a simulation: clients submit, change and cancel, ticks run or fail to, executors
+start and die, operators purge and redrive."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,6 +12,7 @@ from duetime.core.ports import Chain
 from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
 from tests.simulation import handler_plans, schedule_workload
 from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
+from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.schedule_workload import ScheduleWorkload
@@ -42,6 +43,7 @@ class Workload:
         self.recurring = ScheduleWorkload(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
+        self._changes = ChangeWorkload(world)
         self.accepted: dict[str, str] = {}  # key → task id
         self.given_up: set[str] = set()
 
@@ -90,6 +92,7 @@ class Workload:
             if answer.status in (200, 201) and key not in self.accepted:
                 self.accepted[key] = answer.body["id"]
                 self._perhaps_cancel(answer.body["id"], within=300)
+                self._changes.accepted(answer.body["id"])
             elif answer.status == 422:  # so late that the task has expired
                 self.given_up.add(key)
 

@@ -2,19 +2,22 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from duetime.core.change import Applied, Unknown
+from duetime.core.change import Applied, Change, Unknown
 from duetime.core.dead_letters import Death
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.ports import DeadListing
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.claim import claim
+from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.task import Task, TaskError
+from duetime.core.times import HOUR
 from duetime.core.wakes import minute_of, shard_of
 from duetime.sqlite import task_store as module
 from duetime.sqlite.dead_letters import read_deaths
@@ -171,3 +174,37 @@ def test_few_wakes_reads_only_the_indexes(store: SqliteTaskStore):
     merged, *steps = store._database.write(asked)
     assert merged == "MERGE (UNION ALL)", "nothing is sorted"
     assert ["USING COVERING INDEX" in step for step in steps] == [False, True, False, True]
+
+
+def bodies(store: SqliteTaskStore) -> list[tuple[str, int]]:
+    with store._database.read() as connection:
+        return connection.execute("SELECT part, length(body) > 2048 FROM bodies").fetchall()
+
+
+def with_payload(task: Task, payload: str) -> Change:
+    wanted = Deferral(spec=replace(task.spec, payload=payload), due_at=task.due_at)
+    return defer(WAKE_POLICY, task, wanted, now=NOW, draw=a_draw())
+
+
+def test_a_replaced_spec_leaves_no_text_behind(store: Listened):
+    task = a_task()
+    store.put([task])
+
+    [long] = store.apply([with_payload(task, "x" * 3_000)])
+    assert (bodies(store), task.id in store._live) == ([("spec", 1)], False)
+
+    [short] = store.apply([with_payload(long.stored, "short")])
+    assert bodies(store) == []
+    assert store.get([task.id]) == {task.id: short.stored}
+
+
+def test_a_changed_task_is_announced_if_its_status_changes(store: Listened):
+    task = a_sent_task()
+    store.put([task])
+    store.heard.clear()
+    later = Deferral(spec=task.spec, due_at=NOW + HOUR)
+
+    [changed] = store.apply([with_payload(task, "new")])
+    store.apply([defer(WAKE_POLICY, changed.stored, later, now=NOW, draw=a_draw())])
+
+    assert [(c.before, c.after) for c in store.heard] == [(Status.ENQUEUED, Status.PENDING)]

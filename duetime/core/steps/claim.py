@@ -2,7 +2,7 @@
 
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import Delivery
-from duetime.core.lifecycle import TRANSITIONS, Status, Step
+from duetime.core.lifecycle import Status, Step, status_after
 from duetime.core.times import HOUR, Millis
 from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import Wake, WakeKind
@@ -33,7 +33,7 @@ def claim(
         task_id=found.task_id,
         expect=Expect(statuses=frozenset({before}), wake=found),
         sets={
-            "status": TRANSITIONS[Step.CLAIM][before],
+            "status": status_after(Step.CLAIM, before),
             "wake": wake_policy.first_watch(
                 found.task_id, found.lane, visible_at, now=now, draw=draw
             ),
@@ -52,7 +52,7 @@ def release(wake_policy: WakePolicy, delivery: Delivery, *, now: Millis) -> Chan
         task_id=delivery.task_id,
         expect=Expect(statuses=frozenset({before}), token=delivery.token, wake=delivery.watch),
         sets={
-            "status": TRANSITIONS[Step.RELEASE][before],
+            "status": status_after(Step.RELEASE, before),
             "wake": wake_policy.wake(
                 WakeKind.DISPATCH, delivery.task_id, delivery.lane, delivery.due_at, now=now
             ),

@@ -2,7 +2,7 @@
 
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import new_token
-from duetime.core.lifecycle import TRANSITIONS, Status, Step, sources
+from duetime.core.lifecycle import Status, Step, sources, status_after
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import Draw, WakePolicy
@@ -21,7 +21,7 @@ def revive(
         task_id=task.id,
         expect=Expect(statuses=sources(Step.REVIVE), token=task.token, attempt=task.attempt),
         sets={
-            "status": TRANSITIONS[Step.REVIVE][Status.DEAD],
+            "status": status_after(Step.REVIVE, Status.DEAD),
             "token": new_token(due_at, draw.nonce),
             "due_at": due_at,
             "wake": wake_policy.place(task.id, task.lane, due_at, now=now, draw=draw),

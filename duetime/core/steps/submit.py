@@ -11,7 +11,7 @@ def submit(wake_policy: WakePolicy, task_id: str, spec: Spec, *, now: Millis, dr
     """Returns a task that is ENQUEUED if it is due within the horizon, so that it is sent at once
     (the fast path); otherwise PENDING until the scanner claims it. It is stored only if its id is
     free: of two replays of one idempotency key the second stores and sends nothing."""
-    due_at = max(spec.run_at, now) + seconds(spec.jitter * draw.luck)
+    due_at = due_time(spec, now=now, draw=draw)
     fast = wake_policy.within_horizon(due_at, now)
     return Task(
         id=task_id,
@@ -24,3 +24,8 @@ def submit(wake_policy: WakePolicy, task_id: str, spec: Spec, *, now: Millis, dr
         updated_at=now,
         budget=spec.retry.max_attempts,
     )
+
+
+def due_time(spec: Spec, *, now: Millis, draw: Draw) -> Millis:
+    """Returns when a task is due whose time is set now; a time in the past means now."""
+    return max(spec.run_at, now) + seconds(spec.jitter * draw.luck)
