@@ -12,7 +12,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 
 from duetime.api.app import Api
 from duetime.api.health import scanner_health
-from duetime.api.http import Request
+from duetime.api.http import Request, query_values
 from duetime.api.tasks import HandlerNames
 from duetime.aws import backend
 from duetime.handlers import registry
@@ -61,7 +61,7 @@ def request_of(event: Mapping[str, Any]) -> Request:
     return Request(
         method=event["requestContext"]["http"]["method"],
         path=event["rawPath"],
-        query=dict(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
+        query=query_values(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
         headers={name.lower(): value for name, value in event.get("headers", {}).items()},
         # Half a surrogate pair is not JSON; the API refuses it.
         body=b64decode(body)

@@ -8,12 +8,14 @@ from typing import Any
 
 from duetime.core.delivery import delivery_of
 from duetime.core.ids import new_id
+from duetime.core.ports import Listing, ListOrder
 from duetime.core.recurrence.rules import CronRule, Recurrence
 from duetime.core.schedules.plan import Plan
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus, next_wake
 from duetime.core.steps.lease import lease
 from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
+from duetime.core.task_filter import TaskFilter
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.core.wake_policy import Draw, WakePolicy
 
@@ -128,3 +130,23 @@ def a_running_task(*, spec: Spec | None = None, now: Millis = NOW, **overrides: 
     due_at = task.due_at
     change = lease(delivery_of(task, now), now=due_at, holder=f"holder{next(_serial):05d}")
     return replace(change.applied_to(task), **overrides)
+
+
+def a_listing(
+    *,
+    order: ListOrder = ListOrder.NEWEST,
+    due_from: Millis = 0,
+    summary: bool = False,
+    limit: int = 50,
+    cursor: str | None = None,
+    **wanted: Any,
+) -> Listing:
+    """The other fields are those of the filter."""
+    return Listing(
+        filter=TaskFilter(**wanted),
+        order=order,
+        due_from=due_from,
+        summary=summary,
+        limit=limit,
+        cursor=cursor,
+    )

@@ -1,6 +1,6 @@
 """Requests, responses, problems and routes, independent of the server in front."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from threading import Lock
 from typing import Any, NamedTuple
@@ -96,11 +96,26 @@ def _too_large(detail: str) -> Problem:
     return Problem(413, "too-large", "The body is too large", detail)
 
 
+QueryValues = Mapping[str, str | Sequence[str]]  # a list if a parameter is repeated
+
+
+def query_values(pairs: Iterable[tuple[str, str]]) -> QueryValues:
+    """Returns the parameters of a query by name."""
+    found: dict[str, str | list[str]] = {}
+    for name, text in pairs:
+        before = found.get(name)
+        if before is None:
+            found[name] = text
+        else:
+            found[name] = [before, text] if isinstance(before, str) else [*before, text]
+    return found
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Request:
     method: str
     path: str
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: "QueryValues" = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
     body: bytes = b""
 

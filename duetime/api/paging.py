@@ -29,11 +29,15 @@ def page_response(read: Callable[[L], P], listing: L, render: Callable[[P], Json
     """Reads and renders a page. A page that is too large for one answer is read again with a lower
     limit: a client must expect short pages anyway."""
     items, cursor = render(read_page(read, listing))
-    sizes = accumulate(len(encode(item)) for item in items)
-    fitting = sum(1 for size in sizes if size <= ANSWER_LIMIT)
-    if fitting < len(items):
-        items, cursor = render(read_page(read, replace(listing, limit=max(fitting, 1))))
+    if items and (fitting := fitting_limit(items)) < len(items):
+        items, cursor = render(read_page(read, replace(listing, limit=fitting)))
     return list_response(items, cursor)
+
+
+def fitting_limit(items: Sequence[dict[str, Any]]) -> int:
+    """Returns how many items fit into one answer, at least one."""
+    sizes = accumulate(len(encode(item)) for item in items)
+    return max(sum(1 for size in sizes if size <= ANSWER_LIMIT), 1)
 
 
 def list_response(items: Sequence[dict[str, Any]], cursor: str | None) -> Response:

@@ -21,7 +21,18 @@ class Query:
         self._left = dict(request.query)
 
     def text(self, name: str) -> str | None:
-        return self._left.pop(name, None) or None
+        value = self._left.pop(name, None) or None
+        if value is not None and not isinstance(value, str):
+            raise invalid([FieldError(name, "must be given only once")])
+        return value
+
+    def several(self, name: str, *, separator: str | None = None) -> list[str]:
+        """Returns the values of a parameter that may be repeated or, with a separator, be a list in
+        one value."""
+        value = self._left.pop(name, None) or []
+        texts = [value] if isinstance(value, str) else value
+        parts = texts if separator is None else [p for t in texts for p in t.split(separator)]
+        return [part for part in parts if part]
 
     @overload
     def word(self, name: str, default: str) -> str: ...
@@ -41,15 +52,19 @@ class Query:
         return value
 
     def moment(self, name: str) -> Millis | None:
-        value = self.text(name)
+        value = self.time_text(name)
         if value is None:
             return None
-        if _LOST_PLUS.search(value):
-            raise invalid([FieldError(name, "must have its + written as %2B in a URL")])
         try:
             return moment(value)
         except ValueError as error:
             raise invalid([FieldError(name, str(error))]) from None
+
+    def time_text(self, name: str) -> str | None:
+        value = self.text(name)
+        if value is not None and _LOST_PLUS.search(value):
+            raise invalid([FieldError(name, "must have its + written as %2B in a URL")])
+        return value
 
     def number(self, name: str, default: int) -> int:
         value = self.text(name)

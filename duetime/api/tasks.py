@@ -18,7 +18,7 @@ from duetime.api.http import (
     unavailable,
 )
 from duetime.api.idempotency import HEADER, body_hash
-from duetime.api.paging import list_response, task_page
+from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
@@ -27,13 +27,11 @@ from duetime.api.views import attempt_json, task_json
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing, Ports
+from duetime.core.ports import Ports
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.task import Attempt, Task
-from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
-CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
 MAX_NAMES_LENGTH = 70  # characters of handler names in an error
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
@@ -92,21 +90,9 @@ class Tasks:
         return Response(status=200, body=task_json(self._find(parameters["id"])))
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
-        query = Query(request)
-        listing = Listing(
-            namespace=query.word("namespace", "default"),
-            status=query.one_of("status", Status),
-            schedule_id=query.word("schedule_id"),
-            before=None if query.flag("upcoming", default=True) else self._now_with_skew(),
-            limit=query.limit(),
-            cursor=query.text("cursor"),
-        )
-        query.done()
-        return task_page(self.ports.store.page, listing)
+        from duetime.api.task_list import task_list  # most requests submit tasks
 
-    def _now_with_skew(self) -> Millis:
-        """Every submitted task has an id older than this, even with skewed clocks."""
-        return self.ports.clock.now() + CLOCK_SKEW
+        return task_list(self.ports, request)
 
     def cancel(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()

@@ -77,15 +77,19 @@ class ItemReader:
 
 
 class TaskReader(ItemReader):
-    def tasks(self, task_ids: Iterable[str]) -> dict[str, Task]:
+    def tasks(self, task_ids: Iterable[str], *, summary: bool = False) -> dict[str, Task]:
         keys = [(schema.task_pk(task_id), schema.TASK) for task_id in dict.fromkeys(task_ids)]
-        return {task.id: task for task in self.decode(list(self.items(keys, consistent=True)))}
+        items = [*self.items(keys, consistent=True)]
+        if summary:
+            items = [{n: v for n, v in item.items() if n != schema.RESULT} for item in items]
+        return {task.id: task for task in self.decode(items)}
 
-    def readable(self, task_ids: Iterable[str]) -> dict[str, Task]:
-        """Returns the tasks that can be read, and logs the others, so that a list never fails."""
+    def readable(self, task_ids: Iterable[str], *, summary: bool = False) -> dict[str, Task]:
+        """Returns the tasks that can be read, and logs the others, so that a list never fails. A
+        summary has no results, and does not read the long ones."""
         ids = list(task_ids)
         try:
-            return self.tasks(ids)
+            return self.tasks(ids, summary=summary)
         except Corrupt as error:
             if len(ids) == 1:
                 log.error(
@@ -93,7 +97,8 @@ class TaskReader(ItemReader):
                 )
                 return {}
         middle = len(ids) // 2
-        return self.readable(ids[:middle]) | self.readable(ids[middle:])
+        first, rest = ids[:middle], ids[middle:]
+        return self.readable(first, summary=summary) | self.readable(rest, summary=summary)
 
     def decode(self, items: Sequence[Item]) -> list[Task]:
         keys = [(pk_of(item), sk) for item in items for sk in task_references(item)]

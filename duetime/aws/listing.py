@@ -1,25 +1,25 @@
 """Lists of tasks, newest first: UTC day by day backwards, each day merged from its shards."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from duetime.aws import schema
 from duetime.aws.clients import translate_errors
+from duetime.aws.item_reader import TaskReader
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import Table
 from duetime.aws.task_items import Item
-from duetime.core.ids import is_id
+from duetime.core.list_positions import Newest, newest_from
 from duetime.core.ports import Listing, Page, Shards
 from duetime.core.task import Task
+from duetime.core.task_filter import TaskFilter
 from duetime.core.times import DAY, MINUTE, SECOND, Millis
-from duetime.core.value import value
 from duetime.core.wakes import shard_of
 
 Keys = tuple[list[str], bool]  # the newest first; and whether there may be more
 
-MAX_QUERY_ROUNDS = 32  # of parallel queries for one page
+MAX_QUERIES = 128  # of the index, for one page; at least one for each bucket of a day
 MAX_TASKS_READ = 500  # for one page
 CLOCK_SKEW: Millis = 5 * MINUTE  # between the clocks of the writers
 
@@ -28,77 +28,50 @@ def listing_bucket(task: Task, shards: int) -> str:
     return _bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
 
 
-@value(frozen=True, kw_only=True, slots=True)
-class Position:
-    """How far a list has been read: down to a day, and within it down to an id."""
-
-    day: int
-    below: str | None = None
-
-    def cursor(self) -> str:
-        return urlsafe_b64encode(f"{self.day}/{self.below or ''}".encode()).decode()
-
-
-def parse_cursor(cursor: str, *, latest: int) -> Position:
-    try:
-        day, _, below = urlsafe_b64decode(cursor.encode()).decode().partition("/")
-        position = Position(day=int(day), below=below or None)
-    except ValueError:
-        raise ValueError("not a cursor of this list") from None
-    known = position.below is None or is_id(position.below)
-    if not known or position.cursor() != cursor or not 0 <= position.day <= latest:
-        raise ValueError("not a cursor of this list")
-    return position
-
-
 class Lister:
-    def __init__(
-        self,
-        table: Table,
-        parallel: ParallelCalls,
-        load: Callable[[Sequence[str]], Mapping[str, Task]],
-    ) -> None:
+    def __init__(self, table: Table, parallel: ParallelCalls, reader: TaskReader) -> None:
         self._table = table
         self._parallel = parallel
-        self._load = load
+        self._reader = reader
 
-    def page(self, listing: Listing, *, shards: Shards, now: Millis) -> Page:
-        latest, oldest = (now + CLOCK_SKEW) // DAY, (shards.since - CLOCK_SKEW) // DAY
-        position = (
-            parse_cursor(listing.cursor, latest=latest) if listing.cursor else Position(day=latest)
-        )
+    def page(
+        self, listing: Listing, namespaces: Sequence[str], *, shards: Shards, now: Millis
+    ) -> Page:
+        wanted = listing.filter
+        latest, oldest = days_of(wanted, shards, now)
+        position = newest_from(listing.cursor, latest=latest)
+        buckets = [(name, shard) for name in namespaces for shard in range(shards.count)]
         found: list[Task] = []
         looked_at = 0
-        for _ in range(MAX_QUERY_ROUNDS):
+        for _ in range(max(MAX_QUERIES // len(buckets), 1)):
             if position.day < oldest:
                 return Page(tasks=found, cursor=None)
-            ids, more = self._ids(listing, position, shards.count)
-            tasks = self._load(ids)
+            ids, more = self._ids(listing, position, buckets)
+            tasks = self._reader.readable(ids, summary=listing.summary)
             looked_at += len(ids)
             for task_id in ids:
-                position = Position(day=position.day, below=task_id)
+                position = Newest(day=position.day, below=task_id)
                 task = tasks.get(task_id)
-                if task is not None and listing.wants(task):
+                if task is not None and wanted.wants(task):
                     found.append(task)
                 if len(found) == listing.limit:
                     return Page(tasks=found, cursor=position.cursor())
             if not more:
-                position = Position(day=position.day - 1)
+                position = Newest(day=position.day - 1)
             if looked_at >= MAX_TASKS_READ:
                 break
         return Page(tasks=found, cursor=position.cursor())
 
-    def _ids(self, listing: Listing, position: Position, shards: int) -> Keys:
+    def _ids(self, listing: Listing, position: Newest, buckets: Sequence[tuple[str, int]]) -> Keys:
         """Returns the next ids of a day, newest first, and whether the day may have more."""
-        share = listing.limit // shards + 2
+        share = listing.limit // len(buckets) + 2
         # A run may have been created the day before its fire time, and is in that day's bucket.
-        below = min((i for i in (position.below, listing.below) if i is not None), default=None)
+        bounds = (position.below, listing.filter.below)
+        below = min((bound for bound in bounds if bound is not None), default=None)
         return merge_shards(
             self._parallel.each(
-                lambda shard: self._shard_ids(
-                    _bucket(listing.namespace, position.day, shard), below, share
-                ),
-                range(shards),
+                lambda at: self._shard_ids(_bucket(at[0], position.day, at[1]), below, share),
+                buckets,
             )
         )
 
@@ -109,6 +82,16 @@ class Lister:
             values[":below"] = schema.task_pk(below)
         rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
         return [_id(row) for row in rows], more
+
+
+def days_of(wanted: TaskFilter, shards: Shards, now: Millis) -> tuple[int, int]:
+    """Returns the last and the first day on which a wanted task may have been created."""
+    latest, oldest = now + CLOCK_SKEW, shards.since - CLOCK_SKEW
+    if wanted.created_before is not None:
+        latest = min(latest, wanted.created_before - 1)
+    if wanted.created_since is not None:
+        oldest = max(oldest, wanted.created_since)
+    return latest // DAY, oldest // DAY
 
 
 def _bucket(namespace: str, day: int, shard: int) -> str:

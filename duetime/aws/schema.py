@@ -11,6 +11,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     key#<namespace>#<key>  key                   an idempotency key
     slice#<number>         cursor                the progress of the scanner of a slice
     config                 shards                how many shards there are, and since when
+    namespaces             <name>                a namespace that tasks were stored in
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -74,6 +75,7 @@ LEDGER_PREFIX = "ledger#"
 KEY = "key"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
+NAMESPACES = "namespaces"
 
 WAKE_INDEX = "wake"
 LISTING_INDEX = "listing"
@@ -110,6 +112,10 @@ def key_pk(namespace: str, key: str) -> str:
 
 def slice_pk(slice_number: int) -> str:
     return f"slice#{slice_number}"
+
+
+def namespace_key(name: str) -> tuple[str, str]:
+    return NAMESPACES, name
 
 
 def create_table(table: str) -> dict[str, Any]:

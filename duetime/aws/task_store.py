@@ -14,6 +14,7 @@ from duetime.aws import schema
 from duetime.aws.dead_letters import death_attributes, read_deaths
 from duetime.aws.item_reader import TaskReader
 from duetime.aws.listing import Lister, listing_bucket
+from duetime.aws.namespaces import Namespaces
 from duetime.aws.overflow import text_row
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.related_rows import (
@@ -23,6 +24,7 @@ from duetime.aws.related_rows import (
     read_reservation,
     removal_attributes,
 )
+from duetime.aws.soonest import SoonestLister
 from duetime.aws.table import KEY_IS_FREE, Table
 from duetime.aws.task_items import encode_task
 from duetime.aws.update_expressions import update
@@ -31,7 +33,7 @@ from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unrea
 from duetime.core.dead_letters import dead_page
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation, Shards
+from duetime.core.ports import Clock, DeadListing, Listing, ListOrder, Page, Reservation, Shards
 from duetime.core.retention import RETENTION
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
@@ -70,7 +72,9 @@ class DynamoTaskStore:
         self._parallel = parallel or ParallelCalls()
         self._wakes_per_query = wakes_per_query
         self._reader = TaskReader(client, table)
-        self._lister = Lister(self._table, self._parallel, self._reader.readable)
+        self._namespaces = Namespaces(self._table)
+        self._lister = Lister(self._table, self._parallel, self._reader)
+        self._soonest = SoonestLister(self._table, self._parallel, self._reader)
 
     def close(self) -> None:
         self._parallel.close()
@@ -94,7 +98,12 @@ class DynamoTaskStore:
         return read_few(self._table, limit)
 
     def page(self, listing: Listing) -> Page:
-        return self._lister.page(listing, shards=self._shards(), now=self._clock.now())
+        shards, now = self._shards(), self._clock.now()
+        if listing.order is ListOrder.SOONEST:
+            return self._soonest.page(listing, shards=shards.count, now=now)
+        name = listing.filter.namespace
+        namespaces = self._namespaces.read() if name is None else [name]
+        return self._lister.page(listing, namespaces, shards=shards, now=now)
 
     def dead(self, listing: DeadListing) -> Page:
         read = partial(read_deaths, self._table, self._parallel, self._shards().count)
@@ -120,6 +129,7 @@ class DynamoTaskStore:
         if task.status is Status.DEAD:
             item |= death_attributes(task.id, task.updated_at, self._write_shards)
         item |= removal_attributes(task, self._retention)
+        self._namespaces.note(task.spec.namespace)
         self._put_texts(task.id, overflow)
         existing, made = self._table.put_if(item, KEY_IS_FREE, {})
         if made:

@@ -27,6 +27,7 @@ class Status(StrEnum):
 
 FINAL = frozenset({Status.SUCCEEDED, Status.CANCELLED, Status.EXPIRED})
 FINISHED = FINAL | {Status.DEAD}
+TO_START = (Status.PENDING, Status.ENQUEUED, Status.RETRYING)  # an attempt of it is still to start
 
 
 class Outcome(StrEnum):

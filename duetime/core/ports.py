@@ -7,14 +7,15 @@ is Unknown. Any other call that the backend does not answer raises Unavailable.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery, Message
-from duetime.core.ids import new_id
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
 from duetime.core.task import Attempt, Task
+from duetime.core.task_filter import TaskFilter
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
@@ -58,26 +59,21 @@ class Reservation:
     expires_at: Millis
 
 
+class ListOrder(StrEnum):
+    NEWEST = "newest"  # by the day of creation, then by the id: see duetime.core.list_positions
+    SOONEST = "soonest"  # by the due time, then by the id; only tasks that are still to start
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Listing:
-    """Which tasks to list, newest first."""
+    """Which tasks to list, in which order, and how many of them."""
 
-    namespace: str = "default"
-    status: Status | None = None
-    schedule_id: str | None = None
-    before: Millis | None = None  # ids from before that time; a run's id has its fire time
+    filter: TaskFilter = TaskFilter()
+    order: ListOrder = ListOrder.NEWEST
+    due_from: Millis = 0  # in the order `soonest`, where the list begins
+    summary: bool = False  # whether the tasks may come without payload and result
     limit: int = 50
     cursor: str | None = None
-
-    @property
-    def below(self) -> str | None:
-        """An upper bound: every listed id sorts before it."""
-        return None if self.before is None else new_id(self.before, 0)
-
-    def wants(self, task: Task) -> bool:
-        occurrence = task.spec.occurrence
-        schedule_id = occurrence.schedule_id if occurrence else None
-        return self.status in (None, task.status) and self.schedule_id in (None, schedule_id)
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -113,6 +109,8 @@ class Page:
 
     tasks: Sequence[Task]
     cursor: str | None
+    looked_from: Millis | None = None  # these two in the order `soonest`: the due times that have
+    looked_until: Millis | None = None  # been read, from the first page on; None: without an end
 
 
 class TaskStore(Protocol):

@@ -12,7 +12,7 @@ from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from duetime.api.http import BODY_LIMIT, Problem, Request, Response
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
 
@@ -143,7 +143,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
     return Request(
         method=asgi.method,
         path=asgi.scope["raw_path"].decode("latin-1"),
-        query=dict(asgi.query_params),
+        query=query_values(asgi.query_params.multi_items()),
         headers=_headers(asgi),
         body=bytes(body),
     )

@@ -21,6 +21,10 @@ def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     in_chunks(connection, rows, _insert_tasks)
 
 
+def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    in_chunks(connection, rows, _insert_tags)
+
+
 def update_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     """Each row: the id, then every hot column."""
     in_chunks(connection, rows, _update_tasks)
@@ -60,7 +64,12 @@ def _flat(rows: Iterable[Row]) -> Row:
 
 @cache
 def _insert_tasks(size: int) -> str:
-    return _insert("tasks", tasks.COLD + tasks.HOT, size)
+    return _insert("tasks", tasks.COLD + tasks.HOT + tasks.FOUND_BY, size)
+
+
+@cache
+def _insert_tags(size: int) -> str:
+    return _insert("tags", ("namespace", "tag", "day", "id"), size)
 
 
 @cache

@@ -11,6 +11,7 @@ from sqlite3 import Connection
 from duetime.core.change import Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
+from duetime.core.list_positions import LAST
 from duetime.core.ports import Clock
 from duetime.core.schedules.codec import encode_plan
 from duetime.core.schedules.ledger import Entry, LedgerPage
@@ -21,7 +22,7 @@ from duetime.core.wakes import Wake
 from duetime.sqlite import ledger_rows as ledger
 from duetime.sqlite.bulk_sql import put_schedules, update_schedules
 from duetime.sqlite.database import Database
-from duetime.sqlite.listing import LAST, READ_LIMIT, page_of
+from duetime.sqlite.listing import READ_LIMIT, page_of
 from duetime.sqlite.schedule_rows import (
     PLAN,
     REVISION,

@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 2  # of the file; a newer format is refused, not misread
+FORMAT = 3  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -32,12 +32,27 @@ CREATE TABLE IF NOT EXISTS tasks (
     skips INTEGER NOT NULL,
     progress TEXT,
     reason TEXT,
-    result TEXT
+    result TEXT,
+    day INTEGER NOT NULL DEFAULT 0,
+    name TEXT,
+    target TEXT
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
-CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, id);
+CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, day, id, created_at);
+CREATE INDEX IF NOT EXISTS targets ON tasks (namespace, target, day, id);
+CREATE INDEX IF NOT EXISTS pending ON tasks (namespace, day, id) WHERE status = 'PENDING';
+CREATE INDEX IF NOT EXISTS under_way ON tasks (namespace, day, id)
+    WHERE status IN ('ENQUEUED', 'RUNNING', 'RETRYING', 'WAITING');
+CREATE INDEX IF NOT EXISTS unsuccessful ON tasks (namespace, day, id)
+    WHERE status IN ('DEAD', 'CANCELLED', 'EXPIRED');
+CREATE INDEX IF NOT EXISTS soonest ON tasks (namespace, due_at, id)
+    WHERE status IN ('PENDING', 'ENQUEUED', 'RETRYING');
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
-CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, day, id)
+    WHERE schedule_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS tags (
+    namespace TEXT, tag TEXT, day INTEGER, id TEXT, PRIMARY KEY (namespace, tag, day, id)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS bodies (
     task_id TEXT, part TEXT, body TEXT NOT NULL, PRIMARY KEY (task_id, part)
 ) WITHOUT ROWID;
@@ -97,6 +112,33 @@ CREATE TABLE ledger (
     schedule_id TEXT, key TEXT, version INTEGER NOT NULL, entry TEXT NOT NULL,
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
+""",
+    # The columns, the table and the indexes that filters use.
+    2: """
+DROP INDEX IF EXISTS listing;
+DROP INDEX IF EXISTS occurrences;
+ALTER TABLE tasks ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN name TEXT;
+ALTER TABLE tasks ADD COLUMN target TEXT;
+CREATE TABLE tags (
+    namespace TEXT, tag TEXT, day INTEGER, id TEXT, PRIMARY KEY (namespace, tag, day, id)
+) WITHOUT ROWID;
+UPDATE tasks SET day = created_at / 86400000;
+CREATE TEMP TABLE specs AS
+    SELECT t.id, t.namespace, t.day, coalesce(b.body, t.spec) AS spec
+    FROM tasks AS t LEFT JOIN bodies AS b ON b.task_id = t.id AND b.part = 'spec'
+    WHERE json_valid(coalesce(b.body, t.spec));
+UPDATE tasks SET
+    name = json_extract(s.spec, '$.name'),
+    target = json_extract(s.spec, '$.target.type')
+        || coalesce(':' || json_extract(s.spec, '$.target.handler'), '')
+    FROM temp.specs AS s WHERE s.id = tasks.id;
+INSERT OR IGNORE INTO tags
+    SELECT s.namespace, tag.key, s.day, s.id
+    FROM temp.specs AS s, json_each(s.spec, '$.tags') AS tag
+    UNION ALL SELECT s.namespace, tag.key || ':' || tag.value, s.day, s.id
+    FROM temp.specs AS s, json_each(s.spec, '$.tags') AS tag;
+DROP TABLE temp.specs;
 """,
 }
 

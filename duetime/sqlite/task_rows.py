@@ -19,8 +19,9 @@ from duetime.core.codec import (
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Reservation
-from duetime.core.task import Task
-from duetime.core.times import Millis
+from duetime.core.task import Spec, Task
+from duetime.core.task_filter import handler_of, tag_texts
+from duetime.core.times import DAY, Millis
 from duetime.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
@@ -47,6 +48,8 @@ HOT = (
     "result",
 )
 COLUMNS = ", ".join(COLD + HOT)
+SUMMARY_COLUMNS = ", ".join(COLD + HOT[:-1]) + ", NULL"  # without the result
+FOUND_BY = ("day", "name", "target")  # written with the cold columns, for filters; never read
 SPEC, RESULT = COLD.index("spec"), -1
 
 # Longer texts get a row in `bodies`, so that a step rewrites a small row even if the payload is
@@ -59,7 +62,27 @@ def new_row(connection: Connection, task: Task) -> Row:
     spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
     of = task.spec.occurrence
     cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
-    return (*cold, *hot_row(connection, task)[1:])  # without the id, which is its first column
+    hot = hot_row(connection, task)[1:]  # without the id, which is its first column
+    return (*cold, *hot, task.created_at // DAY, task.spec.name, target_text(task.spec))
+
+
+def target_text(spec: Spec) -> str:
+    """Returns the type of the target; of a Python target, `python:` and its handler."""
+    handler = handler_of(spec)
+    kind = str(spec.target.get("type"))
+    return kind if handler is None else f"{kind}:{handler}"
+
+
+def tag_rows(task: Task) -> list[Row]:
+    day = task.created_at // DAY
+    return [(task.spec.namespace, text, day, task.id) for text in sorted(tag_texts(task.spec))]
+
+
+def delete_tags(connection: Connection, rows: Sequence[Row]) -> None:
+    for row in rows:
+        connection.execute(
+            "DELETE FROM tags WHERE namespace = ? AND tag = ? AND day = ? AND id = ?", row
+        )
 
 
 def write_spec(connection: Connection, task: Task) -> str:
@@ -119,8 +142,10 @@ def load(connection: Connection, task_ids: Sequence[str]) -> dict[str, Task]:
     return {row[0]: read_task(connection, row) for row in rows_of(connection, task_ids)}
 
 
-def load_each(connection: Connection, task_ids: Sequence[str]) -> dict[str, Task | Corrupt]:
-    return {row[0]: try_reading(connection, row) for row in rows_of(connection, task_ids)}
+def load_each(
+    connection: Connection, task_ids: Sequence[str], columns: str = COLUMNS
+) -> dict[str, Task | Corrupt]:
+    return {row[0]: try_reading(connection, row) for row in rows_of(connection, task_ids, columns)}
 
 
 def try_reading(connection: Connection, row: Row) -> Task | Corrupt:
@@ -130,11 +155,11 @@ def try_reading(connection: Connection, row: Row) -> Task | Corrupt:
         return error
 
 
-def rows_of(connection: Connection, task_ids: Sequence[str]) -> list[Row]:
+def rows_of(connection: Connection, task_ids: Sequence[str], columns: str = COLUMNS) -> list[Row]:
     if not task_ids:
         return []
     return connection.execute(
-        f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+        f"SELECT {columns} FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
         (to_json(task_ids),),
     ).fetchall()
 

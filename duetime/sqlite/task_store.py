@@ -16,23 +16,26 @@ from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unrea
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.events import StatusChange, status_change
-from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation
+from duetime.core.list_positions import Soonest
+from duetime.core.ports import Clock, DeadListing, Listing, ListOrder, Page, Reservation
 from duetime.core.steps.watch import recover_orphan
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind, bucket_of
-from duetime.sqlite.bulk_sql import insert_tasks, update_tasks
+from duetime.sqlite.bulk_sql import insert_tags, insert_tasks, update_tasks
 from duetime.sqlite.cursor_store import SqliteCursorStore
 from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
-from duetime.sqlite.listing import page_ids
+from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
+    COLUMNS,
     IN_BODIES,
+    SUMMARY_COLUMNS,
     Row,
+    delete_tags,
     hot_row,
     load,
     load_each,
@@ -40,6 +43,7 @@ from duetime.sqlite.task_rows import (
     reserve,
     rows_of,
     spilled,
+    tag_rows,
     try_reading,
     write_spec,
 )
@@ -112,12 +116,18 @@ class SqliteTaskStore(SqliteCursorStore):
             return read_few(connection, limit)
 
     def page(self, listing: Listing) -> Page:
-        if listing.cursor is not None and not is_id(listing.cursor):
-            raise ValueError("not a cursor of this list")
         with self._database.read() as connection:
-            ids, cursor = page_ids(connection, listing)
-        found = self._readable(ids)
-        return Page(tasks=[found[task_id] for task_id in ids if task_id in found], cursor=cursor)
+            ids, reached = page_ids(connection, listing)
+        found = self._readable(ids, columns=SUMMARY_COLUMNS if listing.summary else COLUMNS)
+        tasks = [found[task_id] for task_id in ids if task_id in found]
+        soonest = listing.order is ListOrder.SOONEST
+        looked_from = start_of(listing).key[0] if soonest else None
+        return Page(
+            tasks=tasks,
+            cursor=reached.cursor() if reached else None,
+            looked_from=looked_from,
+            looked_until=reached.due_at if isinstance(reached, Soonest) else None,
+        )
 
     def dead(self, listing: DeadListing) -> Page:
         return dead_page(listing, self._deaths, self._readable)
@@ -159,10 +169,10 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             return read_deaths(connection, below, last, wanted)
 
-    def _readable(self, task_ids: Sequence[str]) -> dict[str, Task]:
+    def _readable(self, task_ids: Sequence[str], columns: str = COLUMNS) -> dict[str, Task]:
         """Returns the tasks that can be read, and logs the others, which the scanner sets aside."""
         with self._database.read() as connection:
-            found = load_each(connection, task_ids)
+            found = load_each(connection, task_ids, columns)
         for task_id, task in found.items():
             if isinstance(task, Corrupt):
                 fields = {"task_id": task_id, "reason": str(task)}
@@ -179,6 +189,7 @@ class SqliteTaskStore(SqliteCursorStore):
         stored = load_each(connection, [task.id for task in tasks])
         answers: list[Answer] = []
         rows: list[Row] = []
+        tags: list[Row] = []
         for task in tasks:
             existing = stored.get(task.id)
             if isinstance(existing, Corrupt):
@@ -188,12 +199,14 @@ class SqliteTaskStore(SqliteCursorStore):
                 existing = stored[task.id] = task
                 row = new_row(connection, task)
                 rows.append(row)
+                tags += tag_rows(task)
                 if not spilled(row):
                     self._cache(task)
                 self._note_change(None, task)
             ours = existing.token == task.token
             answers.append(Applied(existing) if ours else Refused(existing))
         insert_tasks(connection, rows)
+        insert_tags(connection, tags)
         return answers
 
     def _apply(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> list[Answer]:
@@ -207,7 +220,7 @@ class SqliteTaskStore(SqliteCursorStore):
             elif task is not None and change.expect.holds(task):
                 after = tasks[task.id] = changed[task.id] = change.applied_to(task)
                 if "spec" in change.sets:
-                    self._write_spec(connection, after)
+                    self._write_spec(connection, task, after)
                 if task.id in self._live:
                     self._cache(after)
                 self._note_change(task, after)
@@ -219,10 +232,13 @@ class SqliteTaskStore(SqliteCursorStore):
         update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
         return answers
 
-    def _write_spec(self, connection: sqlite3.Connection, task: Task) -> None:
+    def _write_spec(self, connection: sqlite3.Connection, before: Task, after: Task) -> None:
         """Only a task with a small spec stays in the cache."""
-        if write_spec(connection, task) == IN_BODIES:
-            self._live.pop(task.id, None)
+        if write_spec(connection, after) == IN_BODIES:
+            self._live.pop(after.id, None)
+        if before.spec.tags != after.spec.tags:
+            delete_tags(connection, tag_rows(before))
+            insert_tags(connection, tag_rows(after))
 
     def _load_current(
         self, connection: sqlite3.Connection, task_ids: Sequence[str]

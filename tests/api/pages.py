@@ -1,9 +1,11 @@
 """The pages of a list."""
 
+from typing import Any
+
 from tests.api.service import Service
 
 
-def read_all(service: Service, path: str, **query: str) -> list[list[str]]:
+def read_all(service: Service, path: str, **query: Any) -> list[list[str]]:
     """Returns the ids on each page of a list, to its end."""
     pages: list[list[str]] = []
     cursor: dict[str, str] = {}

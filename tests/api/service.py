@@ -8,14 +8,14 @@ from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery
-from duetime.core.ports import Listing, Ports, TaskStore
+from duetime.core.ports import Ports, TaskStore
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleStore
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import Draw
 from duetime.sqlite.lane_queue import MemoryLaneQueue
-from tests.factories import WAKE_POLICY, SteppedClock, a_draw, an_id
+from tests.factories import WAKE_POLICY, SteppedClock, a_draw, a_listing, an_id
 
 HANDLER = "reports.daily"
 PYTHON: dict[str, Any] = {"type": "python", "handler": HANDLER}
@@ -136,7 +136,7 @@ class Service:
         path: str,
         body: Any = None,
         *,
-        query: dict[str, str] | None = None,
+        query: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> Response:
         """The body as bytes is sent as it is, anything else as JSON."""
@@ -165,12 +165,12 @@ class Service:
     def on(self, schedule_id: str, call: str, body: Any = b"", **headers: str) -> Response:
         return self.call("POST", f"/v1/schedules/{schedule_id}/{call}", body, headers=headers)
 
-    def get(self, path: str, **query: str) -> Response:
+    def get(self, path: str, **query: Any) -> Response:
         return self.call("GET", path, b"", query=query)
 
     def stored(self, namespace: str = "default") -> list[Task]:
         """Newest first."""
-        return list(self.store.page(Listing(namespace=namespace, limit=1_000)).tasks)
+        return list(self.store.page(a_listing(namespace=namespace, limit=1_000)).tasks)
 
 
 def refusal(response: Response) -> dict[str, str]:

@@ -2,11 +2,12 @@ from typing import Any
 
 import pytest
 
-from duetime.core.lifecycle import Status
-from duetime.core.times import MINUTE, SECOND
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.task import Attempt, TaskError
+from duetime.core.times import MINUTE, SECOND, rfc3339
 from tests.api.pages import flat, read_all
 from tests.api.service import PYTHON, Service, refusal
-from tests.factories import a_task
+from tests.factories import NOW, a_task
 
 
 def submit_many(service: Service, count: int, **fields: Any) -> list[str]:
@@ -107,9 +108,89 @@ def test_task_that_was_just_submitted_is_not_a_future_run(any_service: Service):
     assert flat(read_all(any_service, "/v1/tasks", upcoming="false")) == submitted
 
 
+def ids_of(service: Service, **query: Any) -> list[str]:
+    return flat(read_all(service, "/v1/tasks", **query))
+
+
+def test_list_takes_several_statuses_repeated_or_separated_by_commas(service: Service):
+    tasks = {each: a_task(status=each, wake=None) for each in Status}
+    service.store.put(list(tasks.values()))
+    wanted = {tasks[Status.DEAD].id, tasks[Status.RUNNING].id, tasks[Status.PENDING].id}
+
+    assert set(ids_of(service, status="DEAD,RUNNING,PENDING")) == wanted
+    assert set(ids_of(service, status=["DEAD", "RUNNING,PENDING"])) == wanted
+
+
+def test_list_of_all_namespaces(any_service: Service):
+    mine, default = submit_many(any_service, 1, namespace="mine"), submit_many(any_service, 1)
+
+    assert ids_of(any_service, namespace="*") == [*default, *mine]
+
+
+def test_list_finds_tasks_by_what_was_submitted(any_service: Service):
+    growth = submit_many(any_service, 1, tags={"team": "growth"}, name="restock salt")
+    ops = submit_many(any_service, 1, tags={"team": "ops", "tier": "1"}, name="salt")
+    http = submit_many(any_service, 1, target={"type": "http", "url": "https://a.example/"})
+
+    assert ids_of(any_service, tag="team:growth") == growth
+    assert ids_of(any_service, tag="team") == [*ops, *growth]
+    assert ids_of(any_service, tag=["team", "tier:1"]) == ops
+    assert ids_of(any_service, name="restock") == growth
+    assert ids_of(any_service, handler=PYTHON["handler"]) == [*ops, *growth]
+    assert ids_of(any_service, target="http") == http
+
+
+def test_list_of_a_time_range(service: Service):
+    third, second, first = submit_many(service, 3)
+    at = [service.get(f"/v1/tasks/{i}").body["created_at"] for i in (first, second, third)]
+
+    assert ids_of(service, created_since=at[1]) == [third, second]
+    assert ids_of(service, created_since=at[0], created_before=at[2]) == [second, first]
+
+
+def test_soonest_list_is_sorted_by_due_time_and_says_how_far_it_looked(any_service: Service):
+    late, soon = (submit_many(any_service, 1, delay=delay)[0] for delay in (7_200, 3_600))
+    now = rfc3339(any_service.clock.now())
+
+    body = any_service.get("/v1/tasks", order="soonest", limit="1").body
+    rest = any_service.get("/v1/tasks", order="soonest", cursor=body["next_cursor"]).body
+
+    assert [item["id"] for item in body["items"]] == [soon]
+    assert (body["looked_from"], body["looked_until"]) == (now, body["items"][0]["due_at"])
+    assert [item["id"] for item in rest["items"]] == [late]
+    assert (rest["next_cursor"], rest["looked_until"]) == (None, None)
+
+
+def test_summary_has_what_a_row_needs_and_nothing_long(any_service: Service):
+    headers = {"x-one": "1"}
+    target = {"type": "http", "url": "https://a.example/", "headers": headers}
+    submitted = any_service.submit(target=target, payload="x" * 9_000, tags={"a": "b"}).body
+
+    [item] = any_service.get("/v1/tasks", fields="summary").body["items"]
+
+    shown = {"type": "http", "url": "https://a.example/", "method": "POST"}
+    assert item["target"] == shown
+    assert item["max_attempts"] == 5
+    same = set(item) - {"target", "max_attempts"}
+    assert {name: item[name] for name in same} == {name: submitted[name] for name in same}
+    assert not {"payload", "result", "retry", "idempotency_key"} & set(item)
+
+
+def test_summary_of_a_failed_task_has_no_traceback(service: Service):
+    error = TaskError(type="ValueError", message="m" * 900, traceback="at line 1")
+    failed = Attempt(number=3, started_at=NOW, drift_ms=0, outcome=Outcome.FAILED, error=error)
+    service.store.put([a_task(status=Status.DEAD, wake=None, attempt=3, current=failed)])
+
+    [item] = service.get("/v1/tasks", fields="summary").body["items"]
+
+    assert item["error"] == {"type": "ValueError", "message": "m" * 200, "attempt": 3}
+
+
 STATUSES = ", ".join(Status)
 WORD = "must be 1 to 128 letters, digits and ._:- only"
-QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
+TAG = "must be key:value or key, at most 321 characters; at most 10"
+ENDED = "order=soonest lists tasks that are still to start: leave out what has ended"
+QUERIES: list[tuple[dict[str, Any], dict[str, str]]] = [
     *(
         ({"limit": value}, {"limit": "must be from 1 to 100"})
         for value in ("0", "101", "999999999")
@@ -119,14 +200,40 @@ QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
         for value in ("-1", "1.0", "+1", " 1", "x", "٣", "9" * 5_000)
     ),
     *(
-        ({"status": value}, {"status": f"must be one of {STATUSES}"})
+        ({"status": value}, {"status": f"must be one of {STATUSES}, or several"})
         for value in ("pending", "FAILED", "x" * 5_000)
     ),
     *(
         ({"upcoming": value}, {"upcoming": "must be true or false"})
         for value in ("1", "no", "False")
     ),
-    *(({"namespace": value}, {"namespace": WORD}) for value in ("a b", "a\n", "é", "x" * 129)),
+    *(
+        ({"namespace": value}, {"namespace": f"{WORD}, or * for all"})
+        for value in ("a b", "a\n", "é", "x" * 129)
+    ),
+    ({"status": ["DEAD", "x"]}, {"status": f"must be one of {STATUSES}, or several"}),
+    ({"namespace": ["a", "b"]}, {"namespace": "must be given only once"}),
+    ({"limit": ["1", "2"]}, {"limit": "must be given only once"}),
+    *(({"tag": value}, {"tag": TAG}) for value in ("x" * 322, ["a"] * 11)),
+    ({"name": "x" * 257}, {"name": "must have at most 256 characters"}),
+    ({"handler": "a b"}, {"handler": WORD}),
+    ({"target": "http!"}, {"target": WORD}),
+    ({"schedule_id": "a b"}, {"schedule_id": WORD}),
+    ({"order": "oldest"}, {"order": "must be one of newest, soonest"}),
+    ({"fields": "id"}, {"fields": "must be one of all, summary"}),
+    (
+        {"created_since": "2026-11-16T09:00:00 01:00"},
+        {"created_since": "must have its + written as %2B in a URL"},
+    ),
+    (
+        {"created_before": "2026-11-16"},
+        {"created_before": "must be an RFC 3339 time such as 2026-11-16T09:00:00+01:00"},
+    ),
+    (
+        {"created_since": "2026-11-16T09:00:00Z", "created_before": "2026-11-16T09:00:00Z"},
+        {"created_before": "must be later than created_since"},
+    ),
+    ({"order": "soonest", "status": "DEAD,SUCCEEDED"}, {"status": ENDED}),
     ({"unheard_of": "1"}, {"unheard_of": "unknown parameter"}),
     ({"Limit": "1"}, {"Limit": "unknown parameter"}),
 ]
@@ -135,7 +242,7 @@ QUERIES: list[tuple[dict[str, str], dict[str, str]]] = [
 @pytest.mark.parametrize(
     ("query", "errors"), QUERIES, ids=[f"{query!s:.40}" for query, _ in QUERIES]
 )
-def test_a_bad_query_is_refused(service: Service, query: dict[str, str], errors: dict[str, str]):
+def test_a_bad_query_is_refused(service: Service, query: dict[str, Any], errors: dict[str, str]):
     assert refusal(service.get("/v1/tasks", **query)) == errors
 
 

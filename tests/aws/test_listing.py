@@ -4,11 +4,11 @@ import pytest
 
 from duetime.aws import listing
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing, TaskStore
+from duetime.core.ports import TaskStore
 from duetime.core.task import Task
 from duetime.core.times import DAY, HOUR
-from tests.aws.stored import a_store
-from tests.factories import NOW, a_spec, a_task
+from tests.aws.stored import a_store, asked_of
+from tests.factories import NOW, a_listing, a_spec, a_task
 
 
 def put_tasks(store: TaskStore, count: int, apart: int) -> list[Task]:
@@ -22,7 +22,7 @@ def put_tasks(store: TaskStore, count: int, apart: int) -> list[Task]:
 def pages(store: TaskStore, **wanted: Any) -> list[list[Task]]:
     found, cursor = [], None
     while not found or cursor:
-        page = store.page(Listing(cursor=cursor, **wanted))
+        page = store.page(a_listing(cursor=cursor, **wanted))
         found.append(list(page.tasks))
         cursor = page.cursor
     return found
@@ -32,7 +32,7 @@ def pages(store: TaskStore, **wanted: Any) -> list[list[Task]]:
 def test_a_page_reads_a_limited_number_of_days(
     dynamodb: Any, table: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listing, "MAX_QUERY_ROUNDS", 1)
+    monkeypatch.setattr(listing, "MAX_QUERIES", 1)
     store = a_store(dynamodb, table)
     tasks = put_tasks(store, 10, apart=12 * HOUR)
 
@@ -51,7 +51,7 @@ def test_a_page_reads_a_limited_number_of_tasks(
     dead = a_task(now=NOW - 100, status=Status.DEAD, wake=None)
     store.put([dead])
 
-    read = pages(store, limit=3, status=Status.DEAD)
+    read = pages(store, limit=3, statuses={Status.DEAD})
 
     assert [task for page in read for task in page] == [dead]
     assert len(read) > 3, "short pages, each with a cursor"
@@ -66,3 +66,18 @@ def test_a_list_covers_the_shards_of_earlier_counts(dynamodb: Any, table: str):
     read = [task for page in pages(many, limit=4) for task in page]
 
     assert read == sorted([*older, *newer], key=lambda task: task.id, reverse=True)
+
+
+def test_namespace_is_noted_once_and_before_its_first_task(dynamodb: Any, table: str):
+    store, other = a_store(dynamodb, table), a_store(dynamodb, table)
+    spec = a_spec(namespace="shop")
+    with asked_of(dynamodb) as calls:
+        store.put([a_task(spec=spec)])
+        store.put([a_task(spec=spec)])
+        other.put([a_task(spec=spec)])
+        other.put([a_task()])
+
+    first = ["GetItem consistent", "PutItem", "PutItem"]
+    assert calls == [*first, "PutItem", "GetItem consistent", "PutItem", "PutItem"]
+    tasks = [task for page in pages(store, namespace=None) for task in page]
+    assert [task.spec.namespace for task in tasks] == ["default", "shop", "shop", "shop"]

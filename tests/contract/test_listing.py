@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -6,7 +7,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, TaskStore
 from duetime.core.task import Task
 from duetime.core.times import DAY, HOUR, MINUTE
-from tests.factories import NOW, a_spec, a_task, an_id
+from tests.factories import NOW, a_listing, a_spec, a_task, an_id
 
 
 def tasks_of(*created: int, namespace: str = "default", **fields: object) -> list[Task]:
@@ -16,11 +17,11 @@ def tasks_of(*created: int, namespace: str = "default", **fields: object) -> lis
     return sorted(tasks, key=lambda task: task.id, reverse=True)
 
 
-def read_all(store: TaskStore, **listing: object) -> list[Sequence[Task]]:
+def read_all(store: TaskStore, start: str | None = None, **listing: Any) -> list[Sequence[Task]]:
     pages = []
-    cursor = None
+    cursor = start
     for _ in range(100):
-        page = store.page(Listing(cursor=cursor, **listing))
+        page = store.page(a_listing(cursor=cursor, **listing))
         pages.append(page.tasks)
         cursor = page.cursor
         if cursor is None:
@@ -65,7 +66,7 @@ def test_a_status_is_picked_out(store: TaskStore):
     dead = tasks_of(NOW - HOUR, NOW - 2 * DAY, status=Status.DEAD, wake=None)
     store.put([*dead, *tasks_of(*(NOW - n * HOUR for n in range(20)))])
 
-    pages = read_all(store, status=Status.DEAD, limit=5)
+    pages = read_all(store, statuses={Status.DEAD}, limit=5)
 
     assert flat(pages) == dead
 
@@ -74,7 +75,7 @@ def test_a_page_after_a_full_page_of_a_status_starts_where_it_ended(store: TaskS
     dead = tasks_of(*(NOW - n * HOUR for n in range(9)), status=Status.DEAD, wake=None)
     store.put([*dead, *tasks_of(*(NOW - n * HOUR for n in range(20)))])
 
-    assert flat(read_all(store, status=Status.DEAD, limit=2)) == dead
+    assert flat(read_all(store, statuses={Status.DEAD}, limit=2)) == dead
 
 
 def test_a_namespace_sees_its_own(store: TaskStore):

@@ -142,7 +142,7 @@ def test_the_occurrences_of_a_schedule_are_picked_out(store: TaskStore):
     store.put([*some, *rest])
 
     assert flat(read_all(store, schedule_id=one, limit=2)) == some
-    assert flat(read_all(store, schedule_id=one, status=Status.DEAD)) == [some[1]]
+    assert flat(read_all(store, schedule_id=one, statuses={Status.DEAD})) == [some[1]]
     assert flat(read_all(store, schedule_id=other)) == [rest[0]]
     assert flat(read_all(store, schedule_id=an_id())) == []
     assert flat(read_all(store, schedule_id=one, namespace="theirs")) == []

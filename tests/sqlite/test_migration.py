@@ -1,7 +1,7 @@
 """Stores written by earlier versions: they open, keep everything and go on.
 
 `format_1.sql` and `format_2.sql` are what runners of these formats left; the head of each file
-says how it was made. Format 2 is the current one, written before the code moved into one package.
+says how it was made.
 """
 
 import sqlite3
@@ -15,18 +15,19 @@ from duetime.core.change import Applied
 from duetime.core.codec import from_json, to_json
 from duetime.core.errors import DuetimeError
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.ports import DeadListing, Listing, Reservation
+from duetime.core.ports import DeadListing, Reservation
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.record import succeed
 from duetime.core.steps.revive import revive
 from duetime.core.task import Task
+from duetime.core.task_filter import TaskFilter
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import WakePolicy
 from duetime.sqlite import schema
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.factories import SteppedClock, a_draw, a_schedule, a_task
+from tests.factories import SteppedClock, a_draw, a_listing, a_schedule, a_task
 from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
@@ -72,11 +73,13 @@ def indexes_of(path: Path) -> set[str]:
 
 
 def by_name(store: SqliteTaskStore, namespace: str = "default") -> dict[str, Task]:
-    return {str(t.spec.name): t for t in store.page(Listing(namespace=namespace, limit=200)).tasks}
+    return {
+        str(t.spec.name): t for t in store.page(a_listing(namespace=namespace, limit=200)).tasks
+    }
 
 
 def all_tasks(store: SqliteTaskStore) -> list[Task]:
-    pages = [store.page(Listing(namespace=name, limit=1_000)) for name in ("default", "shop")]
+    pages = [store.page(a_listing(namespace=name, limit=1_000)) for name in ("default", "shop")]
     return [task for page in pages for task in page.tasks]
 
 
@@ -169,7 +172,7 @@ def test_store_of_format_1_takes_schedules_from_then_on(path: Path):
 
 
 def test_store_of_format_2_keeps_every_task_and_its_attempts(format_2: Path):
-    assert format_of(format_2) == schema.FORMAT == 2
+    assert format_of(format_2) == 2
     with closing(SqliteTaskStore(format_2)) as store:
         tasks = all_tasks(store)
         named = by_name(store)
@@ -189,6 +192,27 @@ def test_store_of_format_2_keeps_every_task_and_its_attempts(format_2: Path):
     assert [attempt.error.message for attempt in attempts] == ["attempt 1", "attempt 2"]
     assert named["revived"].attempt == 2
     assert len(named["long texts"].spec.payload) == len(from_json(named["long texts"].result))
+
+
+@pytest.mark.parametrize("script", [FORMAT_1, FORMAT_2], ids=["format 1", "format 2"])
+def test_migrated_store_finds_its_tasks_by_every_filter(tmp_path: Path, script: str):
+    old = written(tmp_path / "old.db", script)
+    with closing(SqliteTaskStore(old)) as store:
+        tasks = store.page(a_listing(namespace=None, limit=1_000)).tasks
+        for wanted in (
+            {"tags": ("team:growth",)},
+            {"tags": ("team",)},
+            {"name": "succeeded"},
+            {"name": "long"},
+            {"target": "http"},
+            {"target": "python"},
+            {"handler": str(tasks[0].spec.target["handler"])},
+            {"statuses": frozenset({Status.PENDING, Status.DEAD})},
+        ):
+            found = store.page(a_listing(namespace=None, limit=1_000, **wanted)).tasks
+            expected = [t for t in tasks if TaskFilter(namespace=None, **wanted).wants(t)]
+            assert found == expected, wanted
+            assert found or wanted["target"] == "http"
 
 
 def test_store_of_format_2_keeps_its_schedules_and_ledgers(format_2: Path):

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from duetime.core.change import Applied, Unknown
-from duetime.core.ports import Listing
 from duetime.core.schedules.ledger import LEDGER_RETENTION, LedgerOutcome, LedgerRow
 from duetime.sqlite import ledger_rows as module
 from duetime.sqlite.bulk_sql import chunks
@@ -16,7 +15,7 @@ from duetime.sqlite.listing import page_ids
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.contract.test_schedules import advanced, replanned
-from tests.factories import NOW, SteppedClock, a_schedule, a_spec, an_id
+from tests.factories import NOW, SteppedClock, a_listing, a_schedule, a_spec, an_id
 
 LONG = "p" * 200_000
 
@@ -161,13 +160,13 @@ def test_the_occurrences_of_a_schedule_are_found_by_their_index(store: SqliteTas
     def asked(connection: sqlite3.Connection) -> str:
         seen: list[str] = []
         connection.set_trace_callback(seen.append)
-        page_ids(connection, Listing(schedule_id=an_id()))
+        page_ids(connection, a_listing(schedule_id=an_id()))
         connection.set_trace_callback(None)
         [step] = connection.execute(f"EXPLAIN QUERY PLAN {seen[0]}").fetchall()
         return step[3]
 
     plan = store._database.write(asked)
-    assert "USING INDEX occurrences (schedule_id=? AND id<?)" in plan
+    assert "USING INDEX occurrences (schedule_id=? AND (day,id)>(?,?) AND (day,id)<(?,?))" in plan
 
 
 def test_a_schedule_as_it_was_read_steps_on(schedules: SqliteScheduleStore):

@@ -1,0 +1,118 @@
+"""Which tasks a request is about: from the query of a list, and from the body of a bulk operation.
+
+Both have the same fields and the same rules. In a query `status` and `tag` may be repeated, and the
+statuses may also be separated by commas; in a body both may be lists.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+
+from duetime.api.http import FieldError, invalid
+from duetime.api.query import Query
+from duetime.api.task_models import read_body
+from duetime.api.validation import WORD_RULE, Moment, is_word
+from duetime.core.lifecycle import Status
+from duetime.core.task_filter import TaskFilter
+from duetime.core.times import SECOND, Millis
+
+ALL_NAMESPACES = "*"
+CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
+MAX_TAGS = 10
+MAX_TAG = 64 + 1 + 256  # the longest key, a colon, the longest value
+MAX_NAME = 256
+
+REPEATED = ("status", "tag")
+TIMES = ("created_since", "created_before")
+
+
+def _namespace(text: str) -> str:
+    if text != ALL_NAMESPACES and not is_word(text):
+        raise ValueError(f"{WORD_RULE}, or * for all")
+    return text
+
+
+def _word(text: str) -> str:
+    if not is_word(text):
+        raise ValueError(WORD_RULE)
+    return text
+
+
+def _statuses(given: Any) -> list[Status]:
+    texts = given if isinstance(given, list) else [given]
+    if not texts or any(text not in list(Status) for text in texts):
+        raise ValueError(f"must be one of {', '.join(Status)}, or several")
+    return [Status(text) for text in texts]
+
+
+def _tags(given: Any) -> list[str]:
+    texts = given if isinstance(given, list) else [given]
+    if not 1 <= len(texts) <= MAX_TAGS or not all(_is_tag(text) for text in texts):
+        raise ValueError(f"must be key:value or key, at most {MAX_TAG} characters; at most 10")
+    return texts
+
+
+def _is_tag(text: Any) -> bool:
+    return isinstance(text, str) and 1 <= len(text) <= MAX_TAG
+
+
+Word = Annotated[str, AfterValidator(_word)]
+
+
+class FilterIn(BaseModel):
+    """The fields of a filter. A bulk operation adds its own fields in a subclass."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    namespace: Annotated[str, AfterValidator(_namespace)] | None = None
+    status: Annotated[list[Status], BeforeValidator(_statuses)] | None = None
+    schedule_id: Word | None = None
+    tag: Annotated[list[str], BeforeValidator(_tags)] | None = None
+    name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
+    handler: Word | None = None
+    target: Word | None = None
+    created_since: Moment | None = None
+    created_before: Moment | None = None
+    upcoming: bool | None = None
+
+    def filter(self, now: Millis) -> TaskFilter:
+        """Returns the filter. Raises Problem if its times exclude each other."""
+        since, before = self.created_since, self.created_before
+        if since is not None and before is not None and since >= before:
+            raise invalid([FieldError("created_before", "must be later than created_since")])
+        return TaskFilter(
+            namespace=_wanted(self.namespace),
+            statuses=frozenset(self.status or ()),
+            schedule_id=self.schedule_id,
+            tags=tuple(dict.fromkeys(self.tag or ())),
+            name=self.name,
+            handler=self.handler,
+            target=self.target,
+            created_since=since,
+            created_before=before,
+            # Every submitted task has an id older than this, even if clocks differ.
+            before=now + CLOCK_SKEW if self.upcoming is False else None,
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether it selects every task of its namespace. A bulk operation refuses that."""
+        return all(getattr(self, name) is None for name in FilterIn.model_fields)
+
+
+def filter_of_query(query: Query, now: Millis) -> TaskFilter:
+    """Takes the fields of a filter from a query, and leaves the others."""
+    given: dict[str, Any] = {
+        name: query.text(name)
+        for name in FilterIn.model_fields
+        if name not in (*REPEATED, *TIMES, "upcoming")
+    }
+    given |= {"status": query.several("status", separator=","), "tag": query.several("tag")}
+    given |= {name: query.time_text(name) for name in TIMES}
+    upcoming = query.flag("upcoming", default=True)
+    fields = {name: value for name, value in given.items() if value}
+    return read_body(FilterIn, {**fields, "upcoming": upcoming}).filter(now)
+
+
+def _wanted(namespace: str | None) -> str | None:
+    return None if namespace == ALL_NAMESPACES else namespace or "default"

@@ -1,0 +1,59 @@
+"""GET /v1/tasks: a page of tasks, in one of two orders, whole or as summaries."""
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from duetime.api.filters import filter_of_query
+from duetime.api.http import FieldError, Request, Response, invalid
+from duetime.api.paging import fitting_limit, read_page
+from duetime.api.query import Query
+from duetime.api.summaries import summary_json
+from duetime.api.views import moment_json, task_json
+from duetime.core.lifecycle import FINISHED
+from duetime.core.ports import Listing, ListOrder, Page, Ports
+from duetime.core.task_filter import TaskFilter
+
+
+class Fields(StrEnum):
+    ALL = "all"
+    SUMMARY = "summary"
+
+
+def task_list(ports: Ports, request: Request) -> Response:
+    query = Query(request)
+    now = ports.clock.now()
+    listing = Listing(
+        filter=filter_of_query(query, now),
+        order=query.one_of("order", ListOrder) or ListOrder.NEWEST,
+        due_from=now,
+        summary=query.one_of("fields", Fields) is Fields.SUMMARY,
+        limit=query.limit(),
+        cursor=query.text("cursor"),
+    )
+    query.done()
+    if listing.order is ListOrder.SOONEST:
+        _check_soonest(listing.filter)
+    page = read_page(ports.store.page, listing)
+    body = _body(listing, page)
+    if page.tasks and (fitting := fitting_limit(body["items"])) < len(page.tasks):
+        # A page that is too large for one answer is read again with a lower limit.
+        listing = replace(listing, limit=fitting)
+        body = _body(listing, read_page(ports.store.page, listing))
+    return Response(status=200, body=body)
+
+
+def _body(listing: Listing, page: Page) -> dict[str, Any]:
+    render = summary_json if listing.summary else task_json
+    body = {"items": [render(task) for task in page.tasks], "next_cursor": page.cursor}
+    if listing.order is ListOrder.SOONEST:
+        body["looked_from"] = moment_json(page.looked_from)
+        body["looked_until"] = moment_json(page.looked_until)
+    return body
+
+
+def _check_soonest(wanted: TaskFilter) -> None:
+    """Refuses a list that would always be empty."""
+    if wanted.statuses and wanted.statuses <= FINISHED:
+        message = "order=soonest lists tasks that are still to start: leave out what has ended"
+        raise invalid([FieldError("status", message)])
