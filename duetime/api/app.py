@@ -7,7 +7,7 @@ from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
 from duetime.api.submission import Submission
-from duetime.api.tasks import Capabilities, HandlerNames, Tasks
+from duetime.api.tasks import Capabilities, HandlerNames, SecretNames, Tasks
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 
 class Api:
     """`longest_timeout` is the longest timeout, in seconds, that the executors support. `health`
-    reads the health; the default checks that the store can be read."""
+    reads the health; the default checks that the store can be read. `secrets` returns the names of
+    the secrets that tasks may use; by default there are none."""
 
     def __init__(
         self,
@@ -28,13 +29,14 @@ class Api:
         version: str,
         longest_timeout: int = LONGEST_TIMEOUT,
         health: HealthProbe | None = None,
+        secrets: SecretNames = frozenset,
     ) -> None:
         self._clock = ports.clock
         self._version = version
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports)
-        capabilities = Capabilities(handlers, longest_timeout)
+        capabilities = Capabilities(handlers, longest_timeout, secrets)
         Tasks(ports, submission, capabilities).add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
