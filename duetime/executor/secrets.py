@@ -78,6 +78,9 @@ class AttemptSecrets:
             ) from None
         except BadSecret as error:
             raise TargetFailed("BadSecret", f"{field}: {error}", permanent=True) from None
+        except Exception as error:
+            reason = f"{field}: secret {name!r} could not be read: {error}"
+            raise TargetFailed("SecretUnavailable", reason) from error
         if found is None:
             raise TargetFailed("SecretNotFound", f"{field}: no secret {name!r}", permanent=True)
         return found

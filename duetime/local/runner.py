@@ -79,9 +79,9 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         self._server = Server(asgi_app(self._call), listener)
+        secrets = LocalSecrets(options.secrets, os.environ)
         self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
-        secrets = LocalSecrets(options.secrets, os.environ)
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
         executor = Executor(ports, {"python": run_handler, "http": http})
         self.activity = Activity(notices.events)
@@ -152,7 +152,8 @@ def run(options: LocalOptions) -> int:
     """Serve until Ctrl-C, then drain. Returns the exit code of `duetime local`."""
     notices = _notices(options)
     try:
-        options = replace(options, data=_absolute(options.data))
+        secrets = options.secrets and _absolute(options.secrets)
+        options = replace(options, data=_absolute(options.data), secrets=secrets)
         _load_handlers(options.handlers, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)

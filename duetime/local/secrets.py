@@ -82,6 +82,5 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Secret]:
 def _parsed(text: str, source: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # the error holds the text
-        pass
-    raise DuetimeError(f"{source} is not JSON")
+    except (ValueError, RecursionError):
+        raise DuetimeError(f"{source} is not JSON") from None  # the cause holds the text
