@@ -8,7 +8,8 @@ The signatures follow Standard Webhooks, so every library for them can check the
 
 import hmac
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from duetime.core.errors import DuetimeError
 from duetime.core.webhook_signatures import HEADERS, ID, SIGNATURE, TIMESTAMP, key_of, signature
@@ -20,8 +21,14 @@ class BadSignature(DuetimeError):
     """The request is not from Duetime, was changed on its way, or is too old. Answer 401."""
 
 
+class Headers(Protocol):
+    """A dictionary, or the headers of any framework."""
+
+    def items(self) -> Iterable[tuple[str, str]]: ...
+
+
 def verify(
-    headers: Mapping[str, str],
+    headers: Headers,
     body: bytes | str,
     secret: str | bytes,
     tolerance: float = 300,
@@ -51,7 +58,7 @@ def verify(
     return task_id
 
 
-def _read(headers: Mapping[str, str]) -> tuple[str, int, str]:
+def _read(headers: Headers) -> tuple[str, int, str]:
     given = {name.lower(): text for name, text in headers.items() if name.lower() in HEADERS}
     if missing := [name for name in HEADERS if not given.get(name)]:
         raise BadSignature(f"the request has no header {missing[0]}")

@@ -20,7 +20,8 @@ ANY: Final = "*"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 _HOST = re.compile(
-    r"(http://)?((\*\.)?([a-z0-9_-]+\.)*[a-z0-9_-]+|\[?[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*\]?)", re.IGNORECASE
+    r"(http://)?((\*\.)?([a-z0-9_-]+\.)*[a-z0-9_-]+|\[?[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*\]?)",
+    re.IGNORECASE,
 )
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 
