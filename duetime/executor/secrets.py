@@ -4,7 +4,7 @@ A target that takes secrets does this::
 
     secrets = AttemptSecrets(store, task)
     password = secrets.text("target.password", task.spec.target["password"], host=host)
-    return secrets.masked(lambda: ...)  # call the service, return its result or raise
+    return secrets.masked(lambda: ...)  # call the service; return its result or raise TargetFailed
 """
 
 import logging

@@ -5,7 +5,6 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from duetime.webhooks import verify
 from tests.factories import result_of
 from tests.raw_http_server import RawHttpServer
 from tests.sink import Answer, Sink, a_sink
-from tests.world import World, sqlite_world
+from tests.world import World
 
 VALUE = "Bearer sk_live/hunter2+é"
 KEY = {"$secret": "key"}
@@ -46,21 +45,22 @@ class Secrets:
         return read_secret(name, self.given[name]) if name in self.given else None
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with sqlite_world(tmp_path / "duetime.db") as world:
-        world.chance.luck = 0
-        yield world
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
+@pytest.fixture(scope="module")
+def shared_sink() -> Iterator[Sink]:
     with a_sink() as sink:
         yield sink
 
 
 @pytest.fixture
+def sink(shared_sink: Sink) -> Sink:
+    shared_sink.asked.clear()
+    shared_sink.answer = Answer()
+    return shared_sink
+
+
+@pytest.fixture(autouse=True)
 def secrets(world: World) -> Secrets:
+    world.chance.luck = 0
     secrets = Secrets()
     secrets.set("key")
     policy = AddressPolicy(kinds=frozenset({Kind.LOOPBACK}))
@@ -69,20 +69,18 @@ def secrets(world: World) -> Secrets:
 
 
 @pytest.fixture
-def leaks(
-    world: World, secrets: Secrets, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> Callable[[], list[str]]:
-    """Returns where a value is, or a telling part of it: the file of the store, or the log."""
+def leaks(world: World, caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """Returns where a telling part of a value is: in the bytes of the database, or in the log."""
     caplog.set_level(logging.DEBUG)
 
     def search() -> list[str]:
-        parts = [b"hunter2", b"hunter1"]
-        files = {str(path): path.read_bytes() for path in tmp_path.iterdir()}
+        with world.store.port._database.read() as connection:
+            stored = connection.serialize()
         formatter = logging.Formatter()
         records = [formatter.format(record) + str(record.__dict__) for record in caplog.records]
-        places = files | {"log": "\n".join(records).encode()}
-        assert any(files.values())
-        return [name for name, data in places.items() if any(part in data for part in parts)]
+        places = {"store": stored, "log": "\n".join(records).encode()}
+        assert b"$secret" in stored
+        return [name for name, data in places.items() if b"hunter" in data]
 
     return search
 
@@ -104,7 +102,6 @@ def error_of(task: Task) -> tuple[str, str]:
     return task.current.error.type, task.current.error.message
 
 
-@pytest.mark.usefixtures("secrets")
 def test_secret_header_reaches_its_host_and_the_store_keeps_its_name(
     world: World, sink: Sink, leaks: Any
 ):
@@ -117,7 +114,6 @@ def test_secret_header_reaches_its_host_and_the_store_keeps_its_name(
     assert leaks() == []
 
 
-@pytest.mark.usefixtures("secrets")
 def test_same_name_is_looked_up_again_on_every_try(world: World, sink: Sink, secrets: Secrets):
     sink.answer = Answer(status=503)
     task = call(world, sink.url)
