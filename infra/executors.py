@@ -1,6 +1,7 @@
 """The executors: one function for each lane, invoked by its queue with up to ten messages, which
 run in parallel."""
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -8,7 +9,8 @@ from constructs import Construct
 from duetime.core.lanes import Lane
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
-from infra.stage import Handlers
+from infra.policies import allow
+from infra.stage import Handlers, Stage
 
 
 class Executors(Construct):
@@ -34,6 +36,7 @@ class Executors(Construct):
                         "GetQueueAttributes",
                         lanes=(lane,),
                     ),
+                    *_secrets(self, stage),
                     *_granted(handlers),
                 ],
                 environment=handlers.environment if handlers else None,
@@ -54,6 +57,18 @@ class Executors(Construct):
                 max_concurrency=stage.at_once(lane),
                 report_batch_item_failures=True,
             )
+
+
+def _secrets(scope: Construct, stage: Stage) -> list[iam.PolicyStatement]:
+    """The policy of the key `aws/ssm` lets every role decrypt what SSM lets it read, so no
+    permission of KMS is needed."""
+    arns = [
+        Stack.of(scope).format_arn(
+            service="ssm", resource="parameter", resource_name=f"duetime/{stage.name}/{name}"
+        )
+        for name in stage.secrets
+    ]
+    return [allow(["ssm:GetParameter"], *arns)] if arns else []
 
 
 def _granted(handlers: Handlers | None) -> list[iam.PolicyStatement]:

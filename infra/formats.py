@@ -34,6 +34,11 @@ StreamArn = Annotated[
 Scope = Annotated[str, _matching(r"[\x21\x23-\x5b\x5d-\x7e]+", "an OAuth scope")]
 
 
+SecretName = Annotated[
+    str, _matching(r"[A-Za-z0-9._-]{1,64}", "a name of 1 to 64 letters, digits and ._-")
+]
+
+
 def _allowed(text: str) -> str:
     parse_allowed(text)
     return text

@@ -30,9 +30,12 @@ from infra.formats import (
     Https,
     Origin,
     Scope,
+    SecretName,
     StreamArn,
 )
 
+MAX_SECRETS = 30  # each is an ARN in the policy of an executor, which has room for 10 KB
+MAX_SECRET_NAMES = 1_000  # characters: as below
 MAX_ALLOW_HOSTS = 1_000  # characters: the environment of a function has room for 4 KB
 MIN_LANE_CONCURRENCY, MAX_LANE_CONCURRENCY = (
     2,
@@ -189,6 +192,14 @@ class Stage(_Settings):
     architecture: Literal["arm64", "x86_64"] = "arm64"
     handlers: Handlers | None = None
     allow_hosts: list[AllowedHost] = []
+    secrets: list[SecretName] = Field(default=[], max_length=MAX_SECRETS)
+
+    @field_validator("secrets")
+    @classmethod
+    def _names_fit_the_environment(cls, names: list[str]) -> list[str]:
+        if len(",".join(names)) > MAX_SECRET_NAMES:
+            raise ValueError(f"is over {MAX_SECRET_NAMES:,} characters; choose shorter names")
+        return names
 
     @field_validator("allow_hosts")
     @classmethod

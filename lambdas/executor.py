@@ -52,7 +52,8 @@ def targets() -> Targets:
     if given.handlers:
         registry.load(given.handlers)
     policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
-    return {"python": run_handler, "http": HttpTarget(backend.adapters().ports.clock, policy)}
+    http = HttpTarget(backend.adapters().ports.clock, policy, backend.secrets())
+    return {"python": run_handler, "http": http}
 
 
 @logger.inject_lambda_context

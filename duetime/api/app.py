@@ -9,7 +9,13 @@ from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
 from duetime.api.submission import Submission, TaskRequest
-from duetime.api.tasks import Capabilities, HandlerNames, Tasks, submitted_response
+from duetime.api.tasks import (
+    Capabilities,
+    HandlerNames,
+    SecretNames,
+    Tasks,
+    submitted_response,
+)
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
@@ -22,7 +28,8 @@ T = TypeVar("T")
 
 class Api:
     """`longest_timeout` is the longest timeout, in seconds, that the executors support. `health`
-    reads the health; the default checks that the store can be read."""
+    reads the health; the default checks that the store can be read. `secrets` returns the names of
+    the secrets that tasks may use; by default there are none."""
 
     def __init__(
         self,
@@ -32,13 +39,14 @@ class Api:
         version: str,
         longest_timeout: int = LONGEST_TIMEOUT,
         health: HealthProbe | None = None,
+        secrets: SecretNames = frozenset,
     ) -> None:
         self._clock = ports.clock
         self._version = version
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports)
-        capabilities = Capabilities(handlers, longest_timeout)
+        capabilities = Capabilities(handlers, longest_timeout, secrets)
         self._submission = submission
         self._tasks = Tasks(ports, submission, capabilities)
         self._tasks.add_to(self._router)

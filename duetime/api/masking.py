@@ -1,7 +1,8 @@
 """Masking of secrets: targets are stored and called with them, but answers do not show them.
 
 An answer shows `***` for the value of a header that looks like a secret. In a change of the same
-schedule, `***` means the stored value.
+schedule, `***` means the stored value. A reference to a secret holds no value and is shown as it
+is.
 """
 
 import re
@@ -9,7 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-MASK = "***"
+from duetime.core.secrets import MASK, is_reference
+
+__all__ = ["MASK", "is_secret", "masked", "unmasked"]
+
 _SECRET = re.compile(
     r"authorization|cookie|token|secret|passw|credential|api[-_]?key|x-auth\b", re.I
 )
@@ -27,7 +31,10 @@ def masked(target: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(url := shown.get("url"), str) and "@" in url:
         shown["url"] = _CREDENTIALS.sub(f"{MASK}@", url, count=1)
     if isinstance(headers := shown.get("headers"), dict):
-        shown["headers"] = {n: MASK if is_secret(n) else text for n, text in headers.items()}
+        shown["headers"] = {
+            name: MASK if is_secret(name) and not is_reference(text) else text
+            for name, text in headers.items()
+        }
     return shown
 
 

@@ -5,16 +5,26 @@ from ipaddress import IPv6Address
 from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
 from duetime.api.http import excerpt
 from duetime.api.masking import MASK, is_secret
+from duetime.api.secret_models import SecretReference, TextOrSecret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _SET_BY_DUETIME = {"idempotency-key", "duetime-attempt"}
 _MASK_RULE = "means the stored value only in a change that keeps scheme, host and port"
+SIGNATURE_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 _SET_BY_TRANSPORT = {
     "connection",
     "content-length",
@@ -65,11 +75,11 @@ def _is_port(parts: SplitResult) -> bool:
         return False
 
 
-def _headers(value: dict[str, str]) -> dict[str, str]:
+def _headers(value: dict[str, Any]) -> dict[str, Any]:
     for name, text in value.items():
         if not _HEADER_NAME.fullmatch(name):
             raise ValueError(f"must have names that HTTP allows, unlike {excerpt(name, 60)!r}")
-        if not _HEADER_VALUE.fullmatch(text):
+        if isinstance(text, str) and not _HEADER_VALUE.fullmatch(text):
             raise ValueError(
                 f"must have values that HTTP allows, unlike that of {excerpt(name, 60)}"
             )
@@ -90,11 +100,21 @@ class HttpTarget(BaseModel):
     type: Literal["http"]
     url: Annotated[str, StringConstraints(max_length=2_048), AfterValidator(_url)]
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
-    headers: Annotated[dict[str, str], Field(max_length=50), AfterValidator(_headers)] = {}
+    headers: Annotated[dict[str, TextOrSecret], Field(max_length=50), AfterValidator(_headers)] = {}
+    sign: SecretReference | None = None
+
+    @field_validator("sign")
+    @classmethod
+    def _sets_its_own_headers(cls, sign: Any, info: ValidationInfo) -> Any:
+        for name in info.data.get("headers", {}) if sign else ():
+            if name.lower() in SIGNATURE_HEADERS:
+                raise ValueError(f"sets {name}: leave it out of headers")
+        return sign
 
     def stored(self) -> dict[str, Any]:
-        body: dict[str, Any] = {"type": "http", "url": self.url, "method": self.method}
-        return body | {"headers": self.headers} if self.headers else body
+        optional = {"headers": self.headers, "sign": self.sign}
+        given = {name: part for name, part in optional.items() if part}
+        return {"type": "http", "url": self.url, "method": self.method, **given}
 
 
 class PythonTarget(BaseModel):

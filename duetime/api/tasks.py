@@ -1,7 +1,6 @@
 """/v1/tasks: submit, read, list, change, run, cancel and retry."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 from duetime.api.batch_answers import fitting, without
@@ -18,6 +17,7 @@ from duetime.api.http import (
     unavailable,
 )
 from duetime.api.idempotency import HEADER, body_hash
+from duetime.api.known_names import known_names
 from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
@@ -28,14 +28,15 @@ from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
+from duetime.core.secrets import references_in
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.task import Attempt, Task
 from duetime.core.value import value
 
-MAX_NAMES_LENGTH = 70  # characters of handler names in an error
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
 HandlerNames = Callable[[], Collection[str]]
+SecretNames = Callable[[], Collection[str]]
 
 
 @value(frozen=True, slots=True)
@@ -44,10 +45,12 @@ class Capabilities:
 
     handlers: HandlerNames
     longest_timeout: int  # seconds
+    secrets: SecretNames
 
     def read(self, body: Any) -> TaskIn:
         task = read_task(body, self.longest_timeout)
         check_handler(task, self.handlers)
+        check_secrets(task, self.secrets)
         return task
 
 
@@ -195,24 +198,17 @@ def _check_no_fields(request: Request) -> None:
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:
     if task.target.type == "python" and task.target.handler not in (known := handlers()):
         name = excerpt(task.target.handler, 60)
-        message = f"no handler {name!r} is registered; {_nearest(name, known)}{_listed(known)}"
+        message = f"no handler {name!r} is registered; {known_names(name, known)}"
         raise invalid([FieldError("target.handler", message)])
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches  # needed only for a wrong name
-
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
-def _listed(known: Collection[str]) -> str:
-    """Returns as many names as fit, and how many more there are."""
-    names = sorted(known)
-    lengths = accumulate(len(name) + 2 for name in names)
-    fitting = max(sum(1 for length in lengths if length <= MAX_NAMES_LENGTH), 1)
-    rest = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
-    return f"known: {', '.join(names[:fitting]) or 'none'}{rest}"
+def check_secrets(task: TaskIn, secrets: SecretNames) -> None:
+    if unknown := [
+        FieldError(field, f"there is no secret {name!r}; {known_names(name, known)}")
+        for field, name in references_in(task.target.stored())
+        if name not in (known := secrets())
+    ]:
+        raise invalid(unknown)
 
 
 def _with_key(body: Any, key: str | None) -> Any:

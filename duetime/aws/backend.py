@@ -19,6 +19,7 @@ from duetime.aws.settings import Settings
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
 from duetime.core.ports import CursorStore, Ports
+from duetime.core.secrets import SecretStore
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import WakePolicy
@@ -35,6 +36,7 @@ __all__ = [
     "dynamodb",
     "invoke_later",
     "make_clients",
+    "secrets",
     "settings",
     "sqs",
 ]
@@ -129,6 +131,20 @@ def adapters() -> Adapters:
         dynamodb=dynamodb(),
         sqs=lazy(sqs),
     )
+
+
+@cache
+def secrets() -> SecretStore:
+    """Imports the store of the secrets on first use: most tasks name none."""
+
+    def store() -> SecretStore:
+        from duetime.aws.secret_store import SsmSecretStore
+
+        given = settings()
+        ssm = clients.ssm(given.endpoint_url or None)
+        return SsmSecretStore(ssm, given.stage, given.secret_names, adapters().ports.clock)
+
+    return lazy(store)
 
 
 @cache

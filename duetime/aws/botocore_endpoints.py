@@ -10,10 +10,11 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
+SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs", "ssm")
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # endpoint prefixes of SERVICES
+# endpoint prefixes of SERVICES
+_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs", "ssm")
 
 
 def our_endpoints() -> dict[str, Any]:

@@ -78,6 +78,10 @@ def functions() -> "LambdaClient":
     return cast("LambdaClient", _client("lambda", READ_TIMEOUT, None))
 
 
+def ssm(endpoint_url: str | None = None) -> Any:
+    return _client("ssm", READ_TIMEOUT, endpoint_url)
+
+
 def invoke_later(function_arn: str, event: object) -> None:
     """Invoke a function asynchronously: Lambda queues the event and this call returns."""
     with translate_errors():

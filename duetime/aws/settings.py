@@ -32,6 +32,7 @@ class Settings:
     longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes in all
     handlers: str = ""  # module or folder of Python handlers; for the API a file of names
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
+    secrets: str = ""  # names of the secrets that tasks may use, separated by commas
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
@@ -89,6 +90,10 @@ class Settings:
     @property
     def hosts_allowed(self) -> list[str]:
         return self.allow_hosts.split(",") if self.allow_hosts else []
+
+    @property
+    def secret_names(self) -> list[str]:
+        return self.secrets.split(",") if self.secrets else []
 
     @property
     def retention(self) -> Millis:

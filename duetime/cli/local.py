@@ -97,6 +97,15 @@ def local(
             rich_help_panel=CALLS,
         ),
     ] = None,
+    secrets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A JSON file with the secrets that tasks may name; only you may read it.",
+            show_default=False,
+            rich_help_panel=CALLS,
+        ),
+    ] = None,
     backend: Annotated[
         Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
     ] = Backend.EMBEDDED,
@@ -124,7 +133,9 @@ def local(
     ] = LogFormat.AUTO,
 ) -> None:
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
-    _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
+    _check_filled(
+        {"--host": [host], "--data": [data], "--handlers": handlers or [], "--secrets": [secrets]}
+    )
     _check_hosts(allow_host or ())
     _check_store(backend, data, memory)
     _check_endpoint(backend, endpoint_url)
@@ -139,6 +150,7 @@ def local(
         catch_up=catch_up,
         allow_private=allow_private,
         allow_hosts=tuple(allow_host or ()),
+        secrets=Path(secrets) if secrets else None,
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,

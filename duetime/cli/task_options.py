@@ -7,6 +7,7 @@ import typer
 
 from duetime.cli.parse import duration, finite, json_argument, pairs, refuse
 from duetime.core.lanes import Lane
+from duetime.core.secrets import REFERENCE
 
 WHAT, WHEN, RETRIES, LABELS = "What to do", "When", "If it fails", "Labels and keys"
 DURATION = "DURATION"
@@ -26,6 +27,22 @@ Method = Annotated[
 Header = Annotated[
     list[str] | None,
     typer.Option(metavar="'K: V'", help="With --http; repeatable.", rich_help_panel=WHAT),
+]
+SecretHeader = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="K=SECRET",
+        help="With --http: a header whose value is this secret; repeatable.",
+        rich_help_panel=WHAT,
+    ),
+]
+SignWith = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SECRET",
+        help="With --http: sign the request with this secret.",
+        rich_help_panel=WHAT,
+    ),
 ]
 Payload = Annotated[
     str | None,
@@ -131,6 +148,8 @@ class TaskOptions:
     http: Http = None
     method: Method = None
     header: Header = None
+    secret_header: SecretHeader = None
+    sign_with: SignWith = None
     payload: Payload = None
     priority: Priority = None
     timeout: Timeout = None
@@ -169,13 +188,30 @@ class TaskOptions:
         if self.handler is not None and self.http is not None:
             refuse("--handler", "cannot go with --http: a task has one target")
         if self.http is not None:
-            headers = pairs("--header", self.header or [], ":", "Accept: text/plain") or None
-            method = self.method and self.method.upper()
-            return given(type="http", url=self.http, method=method, headers=headers)
-        for option, value in (("--method", self.method), ("--header", self.header)):
-            if value:
+            return given(
+                type="http",
+                url=self.http,
+                method=self.method and self.method.upper(),
+                headers=self._headers() or None,
+                sign=None if self.sign_with is None else {REFERENCE: self.sign_with},
+            )
+        for option, value in (
+            ("--method", self.method),
+            ("--header", self.header),
+            ("--secret-header", self.secret_header),
+            ("--sign-with", self.sign_with),
+        ):
+            if value is not None:
                 refuse(option, "goes with --http")
         return None if self.handler is None else {"type": "python", "handler": self.handler}
+
+    def _headers(self) -> dict[str, Any]:
+        headers = pairs("--header", self.header or [], ":", "Accept: text/plain")
+        secret = pairs("--secret-header", self.secret_header or [], "=", "Authorization=stripe")
+        for name in secret:
+            if name.lower() in map(str.lower, headers):
+                refuse("--secret-header", f"{name!r} is given as --header too")
+        return headers | {name: {REFERENCE: text} for name, text in secret.items()}
 
 
 def given(**fields: Any) -> dict[str, Any]:

@@ -31,6 +31,10 @@ class Retry(TypedDict, total=False):
     jitter: float
 
 
+# In place of a text in a target: the name of a secret.
+SecretReference = TypedDict("SecretReference", {"$secret": str})
+
+
 class TaskFields(TypedDict, total=False):
     """A task as submitted. The payload may hold datetimes with a time zone, UUIDs, dataclasses and
     more: see duetime.core.json_values."""

@@ -19,6 +19,7 @@ class LocalOptions:
     concurrency: int = 100
     allow_private: bool = False
     allow_hosts: tuple[str, ...] = ()
+    secrets: Path | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     demo: bool = True
     backend: Backend = "embedded"

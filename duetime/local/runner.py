@@ -37,6 +37,7 @@ from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.options import LocalOptions
+from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.supervisor import starting_threads
 from duetime.logs import formatting as log_lines
@@ -62,6 +63,8 @@ LAZY_MODULES = (
     "duetime.executor.isolation.process",
     "duetime.executor.overlap_gate",
     "duetime.executor.previous_run",
+    "duetime.executor.secrets",
+    "duetime.core.webhook_signatures",
     "duetime.engine.materialise",
 )
 
@@ -76,9 +79,10 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         self._server = Server(asgi_app(self._call, self._submit_together), listener)
+        secrets = LocalSecrets(options.secrets, os.environ)
         self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
-        http = HttpTarget(ports.clock, address_policy_for(options))
+        http = HttpTarget(ports.clock, address_policy_for(options), secrets)
         executor = Executor(ports, {"python": run_handler, "http": http})
         self.activity = Activity(notices.events)
         self.pump = Pump(
@@ -103,6 +107,7 @@ class Runner:
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             health=health,
+            secrets=lambda: secrets,
         )
 
     def prepare(self) -> None:
@@ -150,7 +155,8 @@ def run(options: LocalOptions) -> int:
     """Serve until Ctrl-C, then drain. Returns the exit code of `duetime local`."""
     notices = _notices(options)
     try:
-        options = replace(options, data=_absolute(options.data))
+        secrets = options.secrets and _absolute(options.secrets)
+        options = replace(options, data=_absolute(options.data), secrets=secrets)
         _load_handlers(options.handlers, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)

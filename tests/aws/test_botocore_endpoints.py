@@ -15,12 +15,13 @@ from duetime.aws import botocore_endpoints as endpoints
 from duetime.aws import clients
 
 CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "list_queues"}
-CALLS |= {"lambda": "list_functions"}
+CALLS |= {"lambda": "list_functions", "ssm": "describe_parameters"}
 MAKERS: dict[str, Callable[[], Any]] = {
     "dynamodb": clients.dynamodb,
     "dynamodbstreams": clients.streams,
     "sqs": clients.sqs,
     "lambda": clients.functions,
+    "ssm": clients.ssm,
 }
 LOADER = Loader()  # it caches the data, which takes most of the time to make a client
 REGIONS = ("eu-central-1", "us-east-1", "cn-north-1", "us-gov-west-1", "eu-nowhere-7")

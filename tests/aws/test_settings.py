@@ -36,6 +36,12 @@ def test_the_hosts_that_executors_call_come_between_commas():
     assert Settings.read(REQUIRED).hosts_allowed == []
 
 
+def test_the_names_of_secrets_come_between_commas():
+    settings = Settings.read(REQUIRED | {"DUETIME_SECRETS": "stripe,hook.v2"})
+    assert settings.secret_names == ["stripe", "hook.v2"]
+    assert Settings.read(REQUIRED).secret_names == []
+
+
 @pytest.mark.parametrize("days", [1, 3650])
 def test_a_retention_is_given_in_days(days: int):
     settings = Settings.read(REQUIRED | {"DUETIME_RETENTION_DAYS": str(days)})

@@ -24,6 +24,7 @@ from duetime.local.asgi import asgi_app
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
 
+SECRETS = ("stripe", "shop-hook")
 TASK: dict[str, Any] = {
     "id": "01KA5V8Y3M0000000000000001",
     "status": "ENQUEUED",
@@ -139,7 +140,7 @@ class System:
             clock=clock,
             chance=SystemRandom(),
         )
-        self.api = Api(ports, handlers=registry.names, version="9.9.9")
+        self.api = Api(ports, handlers=registry.names, version="9.9.9", secrets=lambda: SECRETS)
         self.executor = Executor(ports, {"python": run_handler})
 
     def lease(self) -> list[Any]:

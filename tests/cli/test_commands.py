@@ -90,6 +90,28 @@ def test_an_http_target_arrives(live: Any) -> None:
     }
 
 
+def test_a_header_and_a_signature_name_their_secrets(live: Any) -> None:
+    words = ["--http", "https://example.com", "--header", "Accept: a/b", "--in", "1h"]
+    words += ["--secret-header", "Authorization=stripe", "--sign-with", "shop-hook"]
+
+    assert submitted(live, *words)["target"] == {
+        "type": "http",
+        "url": "https://example.com",
+        "method": "POST",
+        "headers": {"Accept": "a/b", "Authorization": {"$secret": "stripe"}},
+        "sign": {"$secret": "shop-hook"},
+    }
+
+
+def test_an_unknown_secret_is_refused_with_its_field(live: Any) -> None:
+    words = ["--http", "https://example.com", "--secret-header", "Authorization=strype"]
+    result = live("submit", *words)
+
+    assert result.exit_code == ExitCode.NOT_DONE
+    assert "target.headers.Authorization: there is no secret 'strype'" in result.stderr
+    assert "did you mean 'stripe'?" in result.stderr
+
+
 def test_the_payload_comes_from_a_file_or_stdin(live: Any, tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text("[1, 2]")
     from_file = submitted(live, "--handler", "echo", "--payload", f"@{tmp_path / 'p.json'}")

@@ -29,6 +29,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
     words += (
         " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
     )
+    words += " --secrets secrets.json"
     words += " --allow-private --allow-host 10.1.0.0/16 --allow-host db.internal"
     duetime("local", *words.split())
     assert asked == [
@@ -42,6 +43,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             catch_up=7,
             allow_private=True,
             allow_hosts=("10.1.0.0/16", "db.internal"),
+            secrets=Path("secrets.json"),
             demo=False,
             log_level="debug",
             log_format="json",

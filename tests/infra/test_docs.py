@@ -122,3 +122,11 @@ def test_write_handlers_page_lists_what_a_role_may_do_to_the_table():
 def test_operations_page_promises_no_reserved_concurrency(prod: Template):
     assert "reserved concurrency" not in OPERATIONS
     assert "ReservedConcurrentExecutions" not in json.dumps(prod)
+
+
+def test_secrets_page_has_a_stage_that_is_valid():
+    page = (ROOT / "docs" / "how-to" / "secrets-and-signatures.md").read_text()
+    [block] = [b for b in re.findall(r"```json\n(.*?)```", page, re.DOTALL) if "stages" in b]
+    [given] = json.loads(f"{{{block}}}")["stages"].values()
+
+    assert a_stage("prod", **given).secrets == ["stripe", "shop-hook"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from duetime.core.lanes import Lane
-from tests.infra.conftest import of_type
+from tests.infra.conftest import Synthesize, of_type
 
 Template = dict[str, Any]
 
@@ -87,7 +87,10 @@ def _resource(template: Template, resource: Any) -> str:
     if isinstance(resource, str):
         return resource
     if "Fn::Join" in resource:
-        head, tail = resource["Fn::Join"][1]
+        head, *rest = resource["Fn::Join"][1]
+        if len(rest) > 1:  # made of the account and the region
+            return json.dumps(resource)
+        [tail] = rest
         return _resource(template, head) + tail
     name, attribute = resource["Fn::GetAtt"]
     made = template["Resources"][name]
@@ -124,3 +127,18 @@ def test_roles_have_no_managed_policies(prod: Template):
 def test_an_executor_reaches_no_other_lane(dev: Template, lane: Lane):
     reached = {resource for _, resource in granted(dev)[f"executor-{lane}"]}
     assert reached & {str(other) for other in Lane} == {str(lane)}
+
+
+def test_only_executors_read_the_secrets_that_the_stage_lists(synthesize: Synthesize):
+    template = synthesize("dev", secrets=["stripe", "hook"])
+    readers = {
+        name: {
+            json.loads(r)["Fn::Join"][1][-1] for action, r in allowed if action.startswith("ssm")
+        }
+        for name, allowed in granted(template).items()
+    }
+    paths = {":parameter/duetime/dev/stripe", ":parameter/duetime/dev/hook"}
+
+    assert readers == {name: paths if name.startswith("executor") else set() for name in readers}
+    actions = {a for allowed in granted(template).values() for a, _ in allowed}
+    assert {a for a in actions if a.startswith(("ssm", "kms"))} == {"ssm:GetParameter"}

@@ -156,6 +156,10 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"allow_hosts": ["a", "http://b"]}, "allow_hosts.1: 'http://b' does not appear to be"),
         ({"allow_hosts": ["b c"]}, "allow_hosts.0: 'b c' is not a host, an address or a range"),
         ({"allow_hosts": ["a" * 250] * 4}, "allow_hosts: is over 1,000 characters"),
+        ({"secrets": ["a/b"]}, "secrets.0: 'a/b' is not a name of 1 to 64 letters, digits and ._-"),
+        ({"secrets": ["a" * 65]}, "secrets.0: "),
+        ({"secrets": ["a"] * 31}, "secrets: "),
+        ({"secrets": ["a" * 60] * 20}, "secrets: is over 1,000 characters"),
         ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
     ],
 )

@@ -188,6 +188,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         "catch_up": 7,
         "retention_days": 3,
         "allow_hosts": ["10.0.0.0/8", "db"],
+        "secrets": ["stripe", "hook"],
     }
     vpc = {"id": "vpc-0123456789abcdef0", "subnets": ["subnet-0123456789abcdef0"]}
     template = synthesize("dev", **overrides, handlers={"environment": environment, "vpc": vpc})
@@ -204,6 +205,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.at_once == {Lane.HIGH: 60, Lane.MEDIUM: 30, Lane.LOW: 10}
         assert settings.longest_timeout == 840
         assert settings.hosts_allowed == ["10.0.0.0/8", "db"]
+        assert settings.secret_names == ["stripe", "hook"]
         expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}
         assert settings.handlers == expected.get(name, HANDLERS)
 

@@ -26,7 +26,7 @@ from tests.world import stepped_sqs
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
     *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.dependent_rows),
-    *(api.api, scanner.scanner, executor.targets),
+    *(api.api, scanner.scanner, executor.targets, backend.secrets),
 )
 
 

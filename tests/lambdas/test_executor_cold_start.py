@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 NEEDLESS = ("asyncio", "croniter", "multiprocessing", "pydantic", "sqlite3")
+NEEDLESS += ("duetime.executor.secrets", "duetime.aws.secret_store")
 IMPORT = f"import sys, lambdas.executor; print([n for n in {NEEDLESS} if n in sys.modules])"
 
 

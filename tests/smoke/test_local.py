@@ -1,5 +1,6 @@
 """`duetime local` as a user starts it: the one place where a test waits for the clock."""
 
+import json
 import signal
 import time
 from datetime import UTC, datetime, timedelta
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import Runner, free_port, running, until
-from tests.sink import a_sink
+from tests.sink import Answer, a_sink
 
 MANY = 300
 HELLO = {"type": "python", "handler": "duetime.hello"}
@@ -76,3 +77,29 @@ def test_a_start_that_fails_is_explained_in_one_line(tmp_path: Path, port: int):
         code, said = same_data.wait()
         assert (code, "another Duetime is running on" in said) == (1, True), said
         assert "Traceback" not in said
+
+
+def test_secret_reaches_its_host_alone_and_is_in_no_file_and_no_output(tmp_path: Path, port: int):
+    value = "Bearer sk_live_hunter2"
+    hosts = {"ours": ["127.0.0.1"], "other": ["api.example.com"]}
+    file = tmp_path / "secrets.json"
+    file.write_text(json.dumps({n: {"value": value, "hosts": h} for n, h in hosts.items()}))
+    file.chmod(0o600)
+    options = ("--secrets", str(file), "--log-level", "debug")
+    with a_sink() as sink, running(tmp_path / "data", port, *options) as runner:
+        sink.answer = Answer(body=value.encode())
+        ours, other = (
+            runner.submit(
+                target={"type": "http", "url": sink.url, "headers": {"X-Key": {"$secret": name}}}
+            )
+            for name in hosts
+        )
+        until(lambda: (runner.ids("SUCCEEDED"), runner.ids("DEAD")) == ({ours}, {other}))
+        shown = [runner.task(ours), runner.task(other)]
+        code, said = runner.end(signal.SIGINT)
+
+    assert [asked.headers["X-Key"] for asked in sink.asked] == [value]
+    assert (shown[0]["result"]["body"], shown[1]["error"]["type"]) == ("***", "SecretRefused")
+    files = [path.read_bytes() for path in (tmp_path / "data").iterdir()]
+    assert (code, any(files)) == (0, True), said
+    assert not [kept for kept in (*files, said.encode()) if b"hunter2" in kept]

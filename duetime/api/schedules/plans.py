@@ -24,6 +24,7 @@ from duetime.core.schedules.fire_times import first, runs_so_far
 from duetime.core.schedules.occurrence_spec import schedule_names
 from duetime.core.schedules.plan import Misfire, Plan
 from duetime.core.schedules.schedule import Schedule
+from duetime.core.secrets import references_in
 from duetime.core.task import Spec
 from duetime.core.template import OF_THE_SCHEDULE, BadTemplate, check_names, finish, names_in
 from duetime.core.times import Millis
@@ -68,8 +69,10 @@ def _check_names(body: Mapping[str, Any]) -> None:
     check_names({part: body.get(part) for part in ("name", "tags")}, OF_THE_SCHEDULE)
     target = body.get("target")
     fixed = [f for f in FIXED_FIELDS if isinstance(target, dict) and any(names_in(target.get(f)))]
+    fixed = [f"target.{field}" for field in fixed]
+    fixed += [path for path, name in references_in(target) if any(names_in(name))]
     if fixed:
-        raise BadTemplate(f"target.{fixed[0]}", "cannot be a template")
+        raise BadTemplate(fixed[0], "cannot be a template")
 
 
 def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str, Any]:

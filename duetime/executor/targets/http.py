@@ -15,13 +15,14 @@ from duetime.core.codec import to_json
 from duetime.core.errors import Stopped
 from duetime.core.ports import Clock
 from duetime.core.results import DEPTH_LIMIT, is_deeper
+from duetime.core.secrets import SecretStore
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis, from_datetime
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
 from duetime.executor.targets.address_policy import PUBLIC_ONLY, AddressPolicy, AddressRefused
 from duetime.executor.targets.connections import Call, checked_pool, open_call
-from duetime.handlers.context import Context
+from duetime.executor.targets.http_request import HttpRequest, request_of
 
 Answer = tuple[urllib3.BaseHTTPResponse, bytes]
 
@@ -30,43 +31,54 @@ WORTH_RETRYING = {408, 425, 429}
 
 
 class HttpTarget:
-    def __init__(self, clock: Clock, policy: AddressPolicy = PUBLIC_ONLY) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        policy: AddressPolicy = PUBLIC_ONLY,
+        secrets: SecretStore | None = None,
+    ) -> None:
         self._clock = clock
         self._pool = checked_pool(policy)
+        self._secrets = secrets
 
     def __call__(self, task: Task, control: RunControl) -> Any:
+        deadline = monotonic() + task.spec.timeout
+        request = request_of(task, control.context, self._secrets, self._clock.now())
+        if request.secrets is None:
+            return self._run(request, control, deadline)
+        return request.secrets.masked(lambda: self._run(request, control, deadline))
+
+    def _run(self, request: HttpRequest, control: RunControl, deadline: float) -> Any:
         try:
-            response, body = self._call(task, control)
+            response, body = self._call(request, control, deadline)
         except (AddressRefused, urllib3.exceptions.HTTPError) as error:
             if control.interrupt.triggered:
                 raise Stopped from None
-            raise _failure(task.spec.target["url"], error) from error
+            raise _failure(request.url, error) from error
         if control.interrupt.triggered:  # the body may be incomplete
             raise Stopped
         return self._judge(response, body)
 
-    def _call(self, task: Task, control: RunControl) -> Answer:
+    def _call(self, request: HttpRequest, control: RunControl, deadline: float) -> Answer:
         """Send the request over a connection of the pool, and once more over a new connection if
         that one was dead: a server closes idle connections, and a frozen sandbox does not notice.
         The server may have handled the first request all the same, and recognises the second by
         its Idempotency-Key. With such a key Go's net/http and others repeat a request, too."""
-        deadline = monotonic() + task.spec.timeout
         with open_call() as call, control.interrupt.stopping_with(call.break_off):
             try:
-                return self._request(task, control.context, call, deadline)
+                return self._send(request, call, deadline)
             except (urllib3.exceptions.ProtocolError, urllib3.exceptions.SSLError):
                 if not call.found_dead_connection:
                     raise
             call.wants_new = True
-            return self._request(task, control.context, call, deadline)
+            return self._send(request, call, deadline)
 
-    def _request(self, task: Task, ctx: Context, call: Call, deadline: float) -> Answer:
-        payload = task.spec.payload
+    def _send(self, request: HttpRequest, call: Call, deadline: float) -> Answer:
         response = self._pool.request(
-            task.spec.target.get("method", "POST"),
-            task.spec.target["url"],
-            body=None if payload is None else to_json(payload).encode(),
-            headers=_headers(task, ctx),
+            request.method,
+            request.url,
+            body=request.body,
+            headers=request.headers,
             timeout=urllib3.Timeout(total=max(deadline - monotonic(), 0.001)),
             redirect=False,
             retries=False,
@@ -109,18 +121,6 @@ def _wait(value: str, now: Millis) -> Millis:
         return int(value) * SECOND
     moment = email.utils.parsedate_to_datetime(value)
     return from_datetime(moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
-
-
-def _headers(task: Task, ctx: Context) -> urllib3.HTTPHeaderDict:
-    """The task's own headers replace our defaults, in any spelling of their names."""
-    headers = urllib3.HTTPHeaderDict({"User-Agent": "duetime"})
-    if task.spec.payload is not None:
-        headers["Content-Type"] = "application/json"
-    for name, value in task.spec.target.get("headers", {}).items():
-        headers[name] = value
-    headers["Idempotency-Key"] = ctx.idempotency_key
-    headers["Duetime-Attempt"] = str(ctx.attempt)
-    return headers
 
 
 def _read(response: urllib3.BaseHTTPResponse, deadline: float, call: Call) -> bytes:
