@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from duetime.api.http import excerpt
-from duetime.api.masking import MASK, is_secret
+from duetime.core.masking import MASK, is_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

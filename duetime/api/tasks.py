@@ -23,13 +23,14 @@ from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
-from duetime.api.views import attempt_json, task_json
+from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, Ports
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.task import Attempt, Task
+from duetime.core.task_json import attempt_json, task_json
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -179,11 +180,7 @@ class Tasks:
         return task
 
     def _attempts(self, task: Task) -> list[Attempt]:
-        rows = {attempt.number: attempt for attempt in self.ports.store.attempts(task.id)}
-        for attempt in (task.previous, task.current):
-            if attempt is not None:
-                rows[attempt.number] = attempt
-        return [rows[number] for number in sorted(rows)]
+        return all_attempts(task, self.ports.store.attempts(task.id))
 
 
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
+SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "s3", "sqs")
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # endpoint prefixes of SERVICES
+_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "s3", "sqs")  # endpoint prefixes of SERVICES
 
 
 def our_endpoints() -> dict[str, Any]:

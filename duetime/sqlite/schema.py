@@ -38,6 +38,8 @@ CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_buc
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, id);
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ended ON tasks ((schedule_id IS NOT NULL), updated_at, id)
+    WHERE status IN ('SUCCEEDED', 'CANCELLED', 'EXPIRED') AND wake_bucket IS NULL;
 CREATE TABLE IF NOT EXISTS bodies (
     task_id TEXT, part TEXT, body TEXT NOT NULL, PRIMARY KEY (task_id, part)
 ) WITHOUT ROWID;
@@ -48,6 +50,7 @@ CREATE TABLE IF NOT EXISTS keys (
     namespace TEXT, key TEXT, task_id TEXT NOT NULL, body_hash TEXT NOT NULL,
     expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS key_ends ON keys (expires_at);
 CREATE TABLE IF NOT EXISTS schedules (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
