@@ -1,10 +1,6 @@
 """The archive in S3: the relay writes the tasks of each batch of removals as one object.
 
-    dt=2026-11-17/<sequence number>-<task id>.jsonl.gz
-
-The name comes from the first removal in the batch, and so does the day. A batch that is repeated
-from its beginning therefore replaces its own object; only a batch that is repeated from the middle,
-after a failure of another kind, makes an object with records that are already there.
+dt=2026-11-17/<sequence number of the first removal>-<digest of the records>.jsonl.gz
 """
 
 import gzip

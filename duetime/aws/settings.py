@@ -32,6 +32,7 @@ class Settings:
     longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes in all
     handlers: str = ""  # module or folder of Python handlers; for the API a file of names
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
+    archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,13 +16,20 @@ from duetime.cli.exit_codes import ExitCode
 from duetime.cli.options import AsJson
 from duetime.cli.output import is_terminal, print_error, print_text
 from duetime.cli.parse import pairs, past_moment, refuse
-from duetime.cli.purge import FinalStatus
 from duetime.core.errors import DuetimeError
 from duetime.core.times import Millis, from_datetime
 
 S3 = "s3://"
 WHEN = "TIME|DURATION"
 FILTERS = "Which ones"
+
+
+class Ended(StrEnum):
+    SUCCEEDED = "SUCCEEDED"
+    DEAD = "DEAD"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"
+
 
 app = typer.Typer(
     name="archive",
@@ -53,7 +61,7 @@ def search(
         typer.Option(metavar="K=V", help="Only with this tag.", rich_help_panel=FILTERS),
     ] = None,
     status: Annotated[
-        list[FinalStatus] | None,
+        list[Ended] | None,
         typer.Option(
             case_sensitive=False,
             help="Only those that ended so; repeatable.",
