@@ -11,6 +11,7 @@ import pytest
 
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Status
+from duetime.core.occurrence import Occurrence
 from duetime.core.ports import EndedListing, Ports, Reservation
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
@@ -157,6 +158,18 @@ def test_sweep_reads_an_index_that_holds_only_tasks_that_may_leave(world: World)
         plan = connection.execute(f"EXPLAIN QUERY PLAN {statements[-1]}").fetchall()
 
     assert [row[3].partition(" (")[0] for row in plan] == ["SEARCH tasks USING INDEX ended"]
+
+
+def test_sweep_does_not_read_tasks_that_must_stay(world: World):
+    world.put(1, occurrence=Occurrence(schedule_id=an_id(), scheduled_for=NOW, version=1))
+    world.clock.advance(KEPT)
+    world.put(1)
+    with closing(sqlite3.connect(world.path)) as connection:
+        listing = EndedListing(as_of=world.clock.now(), kept_for=KEPT)
+        plain, cursor = page_ends(connection, listing)
+        runs, _ = page_ends(connection, replace(listing, cursor=cursor))
+
+    assert (plain, runs) == ([], [])
 
 
 def test_sweep_waits_after_the_clock_was_set(world: World):
