@@ -48,6 +48,7 @@ class Api(Construct):
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
+                table.allow("Scan", "DeleteItem"),  # a purge
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 lanes.allow("SendMessage"),

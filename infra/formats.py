@@ -31,6 +31,7 @@ StreamArn = Annotated[
         "the ARN of a table's stream",
     ),
 ]
+Bucket = Annotated[str, _matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket")]
 Scope = Annotated[str, _matching(r"[\x21\x23-\x5b\x5d-\x7e]+", "an OAuth scope")]
 
 

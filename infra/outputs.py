@@ -19,6 +19,9 @@ class Outputs(Construct):
         region = Stack.of(self).region
         self._api(stage, parts.api, region)
         self._output("Table", parts.table.name, "The table")
+        if parts.archive:
+            name = parts.archive.bucket.bucket_name
+            self._output("Archive", f"s3://{name}", "Tasks that have left the table")
         for lane in Lane:
             self._lane(parts.lanes, lane, region)
         link = f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"

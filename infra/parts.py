@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aws_cdk import aws_sqs as sqs
 
 from infra.api import Api
+from infra.archive import Archive
 from infra.executors import Executors
 from infra.function import RoleFunction
 from infra.lanes import LaneQueues
@@ -22,6 +23,7 @@ class Parts:
     scanner: Scanner
     executors: Executors
     relay: Relay
+    archive: Archive | None
 
     def functions(self) -> Iterator[RoleFunction]:
         yield self.api.role_function

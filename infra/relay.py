@@ -6,6 +6,7 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
 
 from duetime.aws import schema
+from infra.archive import Archive
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
 from infra.policies import acknowledge, allow
@@ -18,7 +19,11 @@ TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
 
 
 class Relay(Construct):
-    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
+    """`archive` is where it writes removed tasks, if anywhere."""
+
+    def __init__(
+        self, scope: Construct, name: str, given: FunctionInputs, archive: Archive | None = None
+    ) -> None:
         super().__init__(scope, name)
         table = given.table
         self.failed_records = queue(self, "FailedRecords", kept=STREAM_KEEPS)
@@ -41,10 +46,13 @@ class Relay(Construct):
                 table.allow("Query", "BatchWriteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 given.lanes.allow("SendMessage"),
+                *([archive.statement] if archive else []),
             ],
             # A fixed-delay schedule never ends: the end of a run creates the next one.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
         )
+        if archive:
+            archive.acknowledge_on(self.role_function.role)
         acknowledge(
             self.role_function.role,
             f"IAM5[Resource::{table.arn_in_findings}/stream/*]",

@@ -11,6 +11,7 @@ from duetime.aws.settings import Settings
 from duetime.core.lanes import Lane
 from infra.alarms import Alarms
 from infra.api import Api
+from infra.archive import Archive
 from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
 from infra.dashboard import Dashboard
 from infra.executors import Executors
@@ -42,6 +43,7 @@ class DuetimeStack(Stack):
             settings=_settings(stage, table, lanes),
             bundle=bundles.roles,
         )
+        archive = Archive(self, "Archive", stage) if stage.archive else None
         self.parts = Parts(
             table=table,
             lanes=lanes,
@@ -52,7 +54,8 @@ class DuetimeStack(Stack):
                 "Executors",
                 _with_handlers(given, bundles.executor, HANDLERS if stage.handlers else ""),
             ),
-            relay=Relay(self, "Relay", given),
+            relay=Relay(self, "Relay", _with_archive(given, archive), archive),
+            archive=archive,
         )
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
         if stage.alarms != "none":
@@ -68,6 +71,11 @@ class DuetimeStack(Stack):
 
 def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> FunctionInputs:
     return replace(given, bundle=bundle, settings=replace(given.settings, handlers=handlers))
+
+
+def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInputs:
+    bucket = archive.bucket.bucket_name if archive else ""
+    return replace(given, settings=replace(given.settings, archive_bucket=bucket))
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:

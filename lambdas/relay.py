@@ -1,5 +1,6 @@
 """The `relay` function: the stream of the table invokes it with the rows that were written."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -8,7 +9,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from duetime.aws.event_records import change_of_record, expired_task_of_record
+from duetime.aws.event_records import RemovedTask, change_of_record, removed_task_of_record
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
@@ -17,6 +18,7 @@ from duetime.core.value import value
 from duetime.relay import Relay
 
 SERVICE = "relay"
+ARCHIVE_BUCKET = "DUETIME_ARCHIVE_BUCKET"  # see duetime.aws.settings
 FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
@@ -44,8 +46,8 @@ class MetricsObserver:
 
 
 def _follow_up(changes: Sequence[StatusChange]) -> None:
-    """Most changes have no follow-up, so the backend is imported only here and in _delete_rows:
-    a relay that needs neither starts without boto3."""
+    """Most changes have no follow-up, so the backend is imported only here and in _let_go: a
+    relay that needs neither starts without boto3."""
     from duetime.aws import backend
     from duetime.engine.followups import run_follow_ups_after
 
@@ -71,30 +73,46 @@ def published() -> Iterator[None]:
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """On the first record that fails, the answer names it. The event source then retries from that
     record, and finally moves it to the failure destination; the records before it are done."""
+    failed: str | None = None
+    removed: list[RemovedTask] = []
     for record in event["Records"]:
         try:
-            _relay(record)
+            removed += _relay(record)
         except Exception:
-            number = record["dynamodb"]["SequenceNumber"]
-            logger.exception("record not relayed", step="relay", sequence_number=number)
-            return {"batchItemFailures": [{"itemIdentifier": number}]}
-    return {"batchItemFailures": []}
+            failed = record["dynamodb"]["SequenceNumber"]
+            logger.exception("record not relayed", step="relay", sequence_number=failed)
+            break
+    failed = _let_go(removed) or failed
+    return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
-def _relay(record: Mapping[str, Any]) -> None:
+def _relay(record: Mapping[str, Any]) -> list[RemovedTask]:
+    """Relays a change. Returns the task if it was removed."""
     change = change_of_record(record)
     if change is not None:
         relay.relay([change])
-    task_id = expired_task_of_record(record)
-    if task_id is not None:
-        _delete_rows(task_id)
+    task = removed_task_of_record(record)
+    return [] if task is None else [task]
 
 
-def _delete_rows(task_id: str) -> None:
-    """Delete the dependent rows of a task that the table has expired."""
+def _let_go(removed: Sequence[RemovedTask]) -> str | None:
+    """Archives removed tasks and deletes their dependent rows. Returns the number of the record
+    from which the event source must retry: the first, if the archive was not written."""
+    archives = ARCHIVE_BUCKET in os.environ
+    if not removed or not (archives or any(task.has_rows for task in removed)):
+        return None
     from duetime.aws import backend
 
-    backend.dependent_rows().delete(task_id)
+    number = removed[0].sequence_number
+    try:
+        backend.removed_tasks().archive(removed)
+        for task in removed:
+            number = task.sequence_number
+            backend.removed_tasks().delete_rows(task)
+    except Exception:
+        logger.exception("removal not followed up", step="archive", sequence_number=number)
+        return number
+    return None
 
 
 @value(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Api:
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
+        self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add("GET", "/v1/health", self._health)
 
     def call(self, request: Request) -> Response:
@@ -120,5 +121,14 @@ def _schedules(
         from duetime.api.schedules.resource import add_routes
 
         add_routes(router, ports, submission, capabilities)
+
+    return add_to
+
+
+def _purge(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.purge import Purge
+
+        Purge(ports).add_to(router)
 
     return add_to

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
-from duetime.api.encoding import NOT_SHOWN
 from duetime.api.http import Response
+from duetime.core.task_json import NOT_SHOWN
 
 # Fields that are left out of a large answer, step by step. GET /v1/tasks/{id} returns them.
 OMITTED = (("payload", "result"), ("payload", "result", "target", "tags", "error"))

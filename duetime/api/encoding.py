@@ -9,9 +9,9 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from duetime.core.results import READABLE_DEPTH
+from duetime.core.task_json import NOT_SHOWN
 
 MAY_BE_DEEP = ("target", "payload", "result")
-NOT_SHOWN = "not_shown"  # beside such a field: its name, and why it is null
 
 
 def encode(body: Any) -> bytes:

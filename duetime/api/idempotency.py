@@ -13,11 +13,11 @@ from duetime.api.http import FieldError, Problem, Request, invalid
 from duetime.api.validation import WORD_RULE, is_word
 from duetime.core.codec import canonical
 from duetime.core.ports import Ports, Reservation
-from duetime.core.times import DAY, Millis
+from duetime.core.retention import KEY_LIFE
+from duetime.core.times import Millis
 from duetime.core.value import value
 
 HEADER = "Idempotency-Key"
-KEY_LIFE: Millis = DAY
 
 
 @value(frozen=True, kw_only=True, slots=True)

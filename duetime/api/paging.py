@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from duetime.api.encoding import encode
 from duetime.api.http import FieldError, Response, invalid
-from duetime.api.views import task_json
-from duetime.core.ports import DeadListing, Listing, Page
+from duetime.core.ports import DeadListing, EndedListing, Listing, Page
+from duetime.core.task_json import task_json
 
 if TYPE_CHECKING:
     from duetime.core.schedules.ports import ScheduleListing
 
 ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
-L = TypeVar("L", Listing, DeadListing, "ScheduleListing")
+L = TypeVar("L", Listing, DeadListing, EndedListing, "ScheduleListing")
 P = TypeVar("P")
 JsonPage = tuple[Sequence[dict[str, Any]], str | None]  # the items and the cursor of the next page
 

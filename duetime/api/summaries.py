@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from duetime.api.masking import masked
-from duetime.api.views import moment_json, reason_of
+from duetime.core.masking import masked
 from duetime.core.task import Task
+from duetime.core.task_json import moment_json, reason_of
 from duetime.core.times import rfc3339
 
 MAX_MESSAGE = 200  # characters of an error's message

@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from duetime.api.http import excerpt
-from duetime.api.masking import MASK, is_secret
 from duetime.api.secret_models import SecretReference, TextOrSecret
+from duetime.core.masking import MASK, is_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

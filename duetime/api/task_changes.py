@@ -28,7 +28,6 @@ from duetime.api.task_models import (
     read_body,
 )
 from duetime.api.validation import Moment
-from duetime.api.views import task_json
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status, Step, sources
@@ -37,6 +36,7 @@ from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.steps.defer import Deferral, budget_after
 from duetime.core.steps.submit import due_time
 from duetime.core.task import Spec, Task
+from duetime.core.task_json import task_json
 from duetime.core.times import Millis, rfc3339, seconds
 from duetime.core.wake_policy import Draw
 from duetime.engine.defer import Decide, defer_all

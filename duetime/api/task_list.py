@@ -9,10 +9,10 @@ from duetime.api.http import FieldError, Request, Response, invalid
 from duetime.api.paging import fitting_limit, read_page
 from duetime.api.query import Query
 from duetime.api.summaries import summary_json
-from duetime.api.views import moment_json, task_json
 from duetime.core.lifecycle import FINISHED
 from duetime.core.ports import Listing, ListOrder, Page, Ports
 from duetime.core.task_filter import TaskFilter
+from duetime.core.task_json import moment_json, task_json
 
 
 class Fields(StrEnum):

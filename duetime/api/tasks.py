@@ -23,7 +23,7 @@ from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
-from duetime.api.views import attempt_json, task_json
+from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
@@ -31,6 +31,7 @@ from duetime.core.ports import Ports
 from duetime.core.secrets import references_in
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.task import Attempt, Task
+from duetime.core.task_json import attempt_json, task_json
 from duetime.core.value import value
 
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
@@ -183,11 +184,7 @@ class Tasks:
         return task
 
     def _attempts(self, task: Task) -> list[Attempt]:
-        rows = {attempt.number: attempt for attempt in self.ports.store.attempts(task.id)}
-        for attempt in (task.previous, task.current):
-            if attempt is not None:
-                rows[attempt.number] = attempt
-        return [rows[number] for number in sorted(rows)]
+        return all_attempts(task, self.ports.store.attempts(task.id))
 
 
 def _check_no_fields(request: Request) -> None:

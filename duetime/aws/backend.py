@@ -14,7 +14,6 @@ from duetime.aws.connections import Connections
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.parallel import ParallelCalls
-from duetime.aws.related_rows import DependentRows
 from duetime.aws.settings import Settings
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
@@ -26,16 +25,17 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
+    from duetime.aws.removed_tasks import RemovedTasks
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
     "Adapters",
     "adapters",
     "aws_adapters",
-    "dependent_rows",
     "dynamodb",
     "invoke_later",
     "make_clients",
+    "removed_tasks",
     "secrets",
     "settings",
     "sqs",
@@ -148,5 +148,13 @@ def secrets() -> SecretStore:
 
 
 @cache
-def dependent_rows() -> DependentRows:
-    return DependentRows(dynamodb(), settings().table)
+def removed_tasks() -> "RemovedTasks":
+    """Imported on first use: most invocations of the relay see no removal."""
+    from duetime.aws.archive_bucket import ArchiveBucket
+    from duetime.aws.related_rows import DependentRows
+    from duetime.aws.removed_tasks import RemovedTasks
+
+    given = settings()
+    s3 = lazy(lambda: clients.s3(given.endpoint_url or None))
+    bucket = ArchiveBucket(s3, given.archive_bucket) if given.archive_bucket else None
+    return RemovedTasks(DependentRows(dynamodb(), given.table), bucket)

@@ -10,11 +10,11 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs", "ssm")
+SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "s3", "sqs", "ssm")
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
 # endpoint prefixes of SERVICES
-_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs", "ssm")
+_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "s3", "sqs", "ssm")
 
 
 def our_endpoints() -> dict[str, Any]:

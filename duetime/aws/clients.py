@@ -74,6 +74,10 @@ def sqs(endpoint_url: str | None = None) -> "SQSClient":
     return cast("SQSClient", _client("sqs", POLL_READ_TIMEOUT, endpoint_url))
 
 
+def s3(endpoint_url: str | None = None) -> Any:
+    return _client("s3", READ_TIMEOUT, endpoint_url)
+
+
 def functions() -> "LambdaClient":
     return cast("LambdaClient", _client("lambda", READ_TIMEOUT, None))
 

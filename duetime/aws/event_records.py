@@ -9,11 +9,13 @@ from duetime.aws.task_items import decode_task, is_task, task_references
 from duetime.core.delivery import Message
 from duetime.core.events import StatusChange, status_change
 from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
+from duetime.core.times import SECOND, Millis
+from duetime.core.value import value
 
 Queues = Mapping[Lane, str]
 
 UNKNOWN: Queues = {}
-_BY_EXPIRY = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
 def message_of_record(record: Mapping[str, Any], queues: Queues = UNKNOWN) -> Message:
@@ -42,16 +44,31 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
     return status_change(before, decode_task(new, texts=None))
 
 
-def expired_task_of_record(record: Mapping[str, Any]) -> str | None:
-    """Returns the id of a task that DynamoDB has removed after its retention, if it had dependent
-    rows: long texts, that of a replaced spec among them, or earlier attempts (each gets a row when
-    the next attempt starts). Most tasks have none, so their removal costs nothing more."""
-    by = record.get("userIdentity") or {}
-    if record["eventName"] != "REMOVE" or not _BY_EXPIRY.items() <= by.items():
+@value(frozen=True, kw_only=True, slots=True)
+class RemovedTask:
+    """A finished task that has left the table, as its last image shows it."""
+
+    task_id: str
+    image: Mapping[str, Any]
+    sequence_number: str
+    removed_at: Millis
+    has_rows: bool  # long texts, or earlier attempts: each gets a row when the next attempt starts
+
+
+def removed_task_of_record(record: Mapping[str, Any]) -> RemovedTask | None:
+    """Reads a removal, by the TTL of the table or by a purge. None for other records, and for a
+    task that had not finished: its rows are kept, so that an operator can restore it."""
+    if record["eventName"] != "REMOVE":
         return None
-    old = record["dynamodb"]["OldImage"]
-    if not is_task(old):
+    images = record["dynamodb"]
+    old = images["OldImage"]
+    if not is_task(old) or not Status(old[schema.STATUS]["S"]).finished:
         return None
-    has_texts = task_references(old) or schema.REPLACED in old
-    has_rows = has_texts or int(old[schema.ATTEMPT]["N"]) > 1
-    return schema.task_id_of(old[schema.PK]["S"]) if has_rows else None
+    has_texts = bool(task_references(old)) or schema.REPLACED in old
+    return RemovedTask(
+        task_id=schema.task_id_of(old[schema.PK]["S"]),
+        image=old,
+        sequence_number=images["SequenceNumber"],
+        removed_at=int(images["ApproximateCreationDateTime"] * SECOND),
+        has_rows=has_texts or int(old[schema.ATTEMPT]["N"]) > 1,
+    )

@@ -80,6 +80,13 @@ class DependentRows:
     def __init__(self, client: "DynamoDBClient", table: str) -> None:
         self._table = Table(client, table)
 
+    def read(self, task_id: str) -> list[Item]:
+        return list(
+            self._table.query(
+                f"{schema.PK} = :task", {":task": schema.task_pk(task_id)}, ConsistentRead=True
+            )
+        )
+
     def delete(self, task_id: str) -> None:
         """Delete the rows of a removed task. Idempotent. If the task still exists, the call was a
         mistake, and nothing is deleted."""

@@ -33,6 +33,7 @@ class Settings:
     handlers: str = ""  # module or folder of Python handlers; for the API a file of names
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
     secrets: str = ""  # names of the secrets that tasks may use, separated by commas
+    archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:

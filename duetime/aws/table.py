@@ -70,6 +70,19 @@ class Table:
             return self._conflicting(error, parameters["Key"]), False
         return answer["Attributes"], True
 
+    def delete_if(self, parameters: dict[str, Any]) -> tuple[Item | None, bool]:
+        """Returns the item that is stored now, and whether this call has deleted it."""
+        try:
+            with translate_errors():
+                self.client.delete_item(
+                    TableName=self.name,
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    **parameters,
+                )
+        except ClientError as error:
+            return self._conflicting(error, parameters["Key"]), False
+        return None, True
+
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
         """Yields the items of every page of a query; reads a page when it is needed."""
         start: dict[str, Any] = {}

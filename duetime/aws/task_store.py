@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from duetime.aws import schema
 from duetime.aws.dead_letters import death_attributes, read_deaths
+from duetime.aws.ended_tasks import ended_page, removal_parameters
 from duetime.aws.item_reader import TaskReader
 from duetime.aws.listing import Lister, listing_bucket
 from duetime.aws.namespaces import Namespaces
@@ -33,8 +34,18 @@ from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unrea
 from duetime.core.dead_letters import dead_page
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Clock, DeadListing, Listing, ListOrder, Page, Reservation, Shards
+from duetime.core.ports import (
+    Clock,
+    DeadListing,
+    EndedListing,
+    Listing,
+    ListOrder,
+    Page,
+    Reservation,
+    Shards,
+)
 from duetime.core.retention import RETENTION
+from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
 from duetime.core.wakes import Wake, WakeKind, bucket_of
@@ -44,7 +55,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", Task, Change)
+T = TypeVar("T", Task, Change, Removal)
 
 WAKES_PER_QUERY = 1_000
 
@@ -109,6 +120,12 @@ class DynamoTaskStore:
         read = partial(read_deaths, self._table, self._parallel, self._shards().count)
         return dead_page(listing, read, self._reader.readable)
 
+    def ended(self, listing: EndedListing) -> Page:
+        return ended_page(self._table, listing, self._reader.readable)
+
+    def remove(self, removals: Sequence[Removal]) -> list[Answer]:
+        return self._parallel.each(_to_answer(self._remove), removals)
+
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         self._table.put(attempt_row(task_id, attempt))
 
@@ -148,6 +165,17 @@ class DynamoTaskStore:
         [task] = self._reader.decode([item])
         return Applied(task) if made or change.already_in(task) else Refused(task)
 
+    def _remove(self, removal: Removal) -> Answer:
+        """Deletes the item alone. The relay archives the task and deletes its dependent rows: the
+        stream keeps the item until the relay has done so."""
+        item, made = self._table.delete_if(removal_parameters(removal))
+        if made:
+            return Applied(removal.task)
+        if item is None:
+            return Refused(None)
+        [stored] = self._reader.decode([item])
+        return Refused(stored)
+
     def _put_texts(self, task_id: str, overflow: Mapping[str, str]) -> None:
         """Store texts before the item that refers to them, so that a reader always finds them."""
         if not overflow:
@@ -181,9 +209,18 @@ def _to_answer(write: Callable[[T], Answer]) -> Callable[[T], Answer]:
         except Corrupt as error:
             return Unreadable(str(error))
         except Unavailable as error:
-            task_id = value.id if isinstance(value, Task) else value.task_id
+            task_id = _id_of(value)
             fields = {"task_id": task_id, "reason": str(error)}
             log.warning("write unanswered", extra=fields)
             return Unknown(str(error))
 
     return answer
+
+
+def _id_of(written: Task | Change | Removal) -> str:
+    match written:
+        case Task():
+            return written.id
+        case Removal():
+            return written.task.id
+    return written.task_id

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
-from duetime.cli import change, cron, dlq, local, schedules, submit, tasks, watch
+from duetime.cli import archive, change, cron, dlq, local, purge, schedules, submit, tasks, watch
 from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
@@ -50,6 +50,8 @@ app.command()(tasks.run)
 app.command()(tasks.cancel)
 app.command()(tasks.retry)
 app.add_typer(dlq.app)
+app.command()(purge.purge)
+app.add_typer(archive.app)
 app.add_typer(schedules.app)
 app.command()(cron.cron)
 app.command()(watch.watch)

@@ -9,12 +9,15 @@ from urllib.parse import urlsplit
 import typer
 
 from duetime.cli.parse import duration, refuse
+from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
+from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
 MIN_TICK = 0.1
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "SQLite store", "Other backends"
+FOREVER = "forever"
 CALLS, LOGS = "What http tasks may call", "Logs"
 
 
@@ -66,6 +69,24 @@ def local(
         bool,
         typer.Option("--memory", help="Store nothing on disk.", rich_help_panel=STORE),
     ] = False,
+    retention: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION|forever",
+            help="How long tasks are kept after their end. Dead ones are kept until you discard"
+            " them.",
+            show_default="30d",
+            rich_help_panel=STORE,
+        ),
+    ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write tasks there, as JSON lines, before they are removed.",
+            rich_help_panel=STORE,
+        ),
+    ] = None,
     tick: Annotated[
         str, typer.Option(metavar="DURATION", help="How often the scanner runs.")
     ] = f"{DEFAULTS.tick:g}",
@@ -133,17 +154,19 @@ def local(
     ] = LogFormat.AUTO,
 ) -> None:
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
-    _check_filled(
-        {"--host": [host], "--data": [data], "--handlers": handlers or [], "--secrets": [secrets]}
-    )
+    _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
+    _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     _check_hosts(allow_host or ())
     _check_store(backend, data, memory)
+    _check_removal(backend, retention, archive)
     _check_endpoint(backend, endpoint_url)
     options = LocalOptions(
         host=host,
         port=port,
         data=Path(data) if data else DEFAULTS.data,
         memory=memory,
+        retention=_retention(retention),
+        archive=Path(archive) if archive else None,
         handlers=tuple(handlers or ()),
         tick=_tick(tick),
         concurrency=concurrency,
@@ -189,6 +212,27 @@ def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
     for option, given in (("--memory", memory), ("--data", data is not None)):
         if given:
             refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
+
+
+def _check_removal(backend: Backend, retention: str | None, archive: str | None) -> None:
+    if archive is not None and Path(archive).exists() and not Path(archive).is_dir():
+        refuse("--archive", f"{archive!r} is a file, and must be a folder")
+    if backend is Backend.EMBEDDED:
+        return
+    for option, given in (("--retention", retention), ("--archive", archive)):
+        if given is not None:
+            refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
+
+
+def _retention(text: str | None) -> Millis | None:
+    if text is None:
+        return DEFAULTS.retention
+    if text == FOREVER:
+        return None
+    kept = seconds(duration("--retention", text))
+    if not MIN_RETENTION <= kept <= MAX_RETENTION:
+        refuse("--retention", f"must be from 1d to {MAX_RETENTION // DAY}d, or {FOREVER}")
+    return kept
 
 
 def _check_endpoint(backend: Backend, url: str | None) -> None:

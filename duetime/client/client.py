@@ -12,6 +12,7 @@ import httpx
 
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
+from duetime.client.purge import add_up, purge_pages
 from duetime.client.schedules import Schedules
 from duetime.client.transport import Transport, page_at, read_items, task_path
 from duetime.client.types import (
@@ -19,6 +20,7 @@ from duetime.client.types import (
     BatchResult,
     ChangeFields,
     Json,
+    Purged,
     Submitted,
     Task,
     TaskFields,
@@ -192,6 +194,35 @@ class Client:
                     self._on_silence(error)
                 reported = True
                 self._sleep(min(poll, left))
+
+    def purge(
+        self,
+        *,
+        older_than: float,
+        status: Sequence[str] | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> Purged:
+        """Removes tasks that SUCCEEDED, were CANCELLED or EXPIRED at least `older_than` seconds
+        ago. With `dry_run` nothing is removed, and `matched` is how many would be."""
+        parts = self.purge_in_parts(
+            older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
+        )
+        return add_up(parts, dry_run=dry_run)
+
+    def purge_in_parts(
+        self,
+        *,
+        older_than: float,
+        status: Sequence[str] | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> Iterator[Purged]:
+        """Like purge, and yields the answer to each of the calls that it takes, so that you can
+        show the progress. You can stop at any time and purge again later."""
+        which = {"older_than": older_than, "status": status, "namespace": namespace}
+        body = {name: given for name, given in which.items() if given is not None}
+        return purge_pages(self._transport, {**body, "dry_run": dry_run})
 
     def health(self) -> Json:
         """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""

@@ -146,6 +146,15 @@ class NotRedriven(TypedDict):
     reason: str
 
 
+class Purged(TypedDict):
+    """The result of a purge. `matched` tasks may leave, and `removed` have left."""
+
+    matched: int
+    removed: int
+    dry_run: bool
+    next_cursor: NotRequired[str | None]
+
+
 class Redriven(TypedDict):
     """The result of a redrive; after a dry run, what it would be."""
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery, Message
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Status
+from duetime.core.lifecycle import FINAL, Status
+from duetime.core.retention import kept_for, kept_until
+from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import Millis
@@ -104,6 +106,29 @@ def _type_of(failed: Attempt | None) -> str | None:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class EndedListing:
+    """Which tasks to remove: those that reached a final status at least `kept_for` ago. The rules
+    of duetime.core.retention keep some of them longer."""
+
+    as_of: Millis
+    kept_for: Millis
+    statuses: frozenset[Status] = FINAL
+    namespace: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+    def wants(self, task: Task) -> bool:
+        until = kept_until(task.status, task.updated_at, kept_for(task.spec, self.kept_for))
+        return (
+            until is not None
+            and until <= self.as_of
+            and not task.has_follow_up
+            and task.status in self.statuses
+            and self.namespace in (None, task.spec.namespace)
+        )
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Page:
     """Filters apply while reading, so a page may be short. The list ends where `cursor` is None."""
 
@@ -147,6 +172,15 @@ class TaskStore(Protocol):
 
     def dead(self, listing: DeadListing) -> Page:
         """Returns dead tasks. Reads no others, so its cost does not grow with them."""
+        ...
+
+    def ended(self, listing: EndedListing) -> Page:
+        """Returns tasks that may be removed. A task that becomes one meanwhile may be missing."""
+        ...
+
+    def remove(self, removals: Sequence[Removal]) -> list[Answer]:
+        """Removes each task whose condition holds; Applied has the task that was removed. What is
+        stored beside it (attempts, long texts) leaves with it, or soon after."""
         ...
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
@@ -243,9 +277,19 @@ class LaneQueue(Protocol):
     def depth(self, lane: Lane) -> Depth: ...
 
 
+class Archive(Protocol):
+    """Where the records of removed tasks are kept. A record may be written more than once, by a
+    remover that died before the removal; readers show it once."""
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Appends records. When this returns, they are durable."""
+        ...
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
-    """The backend, as every role gets it."""
+    """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
+    role archives them."""
 
     store: TaskStore
     schedules: "ScheduleStore"
@@ -253,6 +297,7 @@ class Ports:
     wake_policy: WakePolicy
     clock: Clock
     chance: RandomSource
+    archive: Archive | None = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

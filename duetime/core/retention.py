@@ -6,15 +6,21 @@ from duetime.core.times import DAY, Millis
 
 RETENTION: Millis = 30 * DAY
 LEDGER_RETENTION: Millis = 90 * DAY  # ledger entries, and the tasks that they name
+KEY_LIFE: Millis = DAY  # how long an idempotency key names its task
+# A task must outlive its idempotency key: otherwise a replay within that day runs it again.
+MIN_RETENTION: Millis = KEY_LIFE
+MAX_RETENTION: Millis = 3650 * DAY
 
 
 def kept_for(spec: Spec, retention: Millis) -> Millis:
     """Returns how long a task is kept. The ledger reads the outcome of an occurrence from its task,
     so the task is kept as long as the ledger."""
-    return max(retention, LEDGER_RETENTION) if spec.occurrence else retention
+    if spec.occurrence:
+        return max(retention, LEDGER_RETENTION)
+    return max(retention, KEY_LIFE) if spec.idempotency_key else retention
 
 
 def kept_until(status: Status, at: Millis, kept_for: Millis) -> Millis | None:
     """Returns when a task that reached its status at `at` may be removed. None while it is not
-    final: a dead task is kept until it is redriven."""
+    final: a dead task is kept until it is redriven or discarded."""
     return at + kept_for if status.final else None

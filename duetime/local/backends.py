@@ -12,7 +12,9 @@ from duetime.core.ports import CursorStore, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.local.folder_archive import FolderArchive
 from duetime.local.options import LocalOptions
+from duetime.local.retention import RetentionSweep, Sweep
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
 
@@ -34,6 +36,7 @@ class Backend:
     close: Callable[[], None]
     check: Callable[[], object]  # raises if the store does not work
     feed: Feed | None = None  # polls status changes if the store does not publish them
+    sweep: Sweep | None = None  # removes tasks, if the store does not do that by itself
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -57,6 +60,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         wake_policy=wake_policy,
         clock=clock,
         chance=SystemRandom(),
+        archive=FolderArchive(options.archive, clock) if options.archive else None,
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),
@@ -66,6 +70,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         close=store.close,
         check=store.check,
         resumed=store.recover(wake_policy, now),
+        sweep=RetentionSweep(ports, options.retention) if options.retention else None,
     )
 
 

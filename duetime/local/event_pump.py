@@ -19,7 +19,7 @@ from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
 from duetime.core.ports import Clock, LaneQueue
 from duetime.core.steps.lease import HEARTBEAT
-from duetime.core.times import SECOND
+from duetime.core.times import SECOND, Millis
 from duetime.engine.clock import ClockJumps
 from duetime.executor.worker_pool import WorkerPool
 from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
@@ -30,18 +30,21 @@ log = logging.getLogger(__name__)
 
 Changes = SimpleQueue[Sequence[StatusChange] | None]  # None ends the relay
 Feed = Callable[[], Sequence[StatusChange]]
+Sweep = Callable[[], Millis]
 
 RECEIVE_BATCH = 100
 CLOCK_JUMP_PAUSE = HEARTBEAT / SECOND  # by then every running attempt has renewed its lease
 SHORT_PAUSE = 1.0  # seconds, after an unfinished tick or a lane that was not read
 FEED_PAUSE = 0.5
+FAILED_SWEEP_PAUSE = 60.0
 # The scanner is unhealthy after this many missed ticks, and at least this many seconds.
 LATE_TICKS, LATE_SECONDS = 3, 60.0
 
 
 class Pump:
-    """`feed` polls status changes if the store does not publish them. `on_failure` is called with
-    the reason, from any thread, when the runner must stop."""
+    """`feed` polls status changes if the store does not publish them. `sweep` removes tasks after
+    their retention, if the store does not do that by itself; it returns how long to wait for its
+    next call. `on_failure` is called with the reason, from any thread, when the runner must end."""
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Pump:
         poll: float,
         on_failure: OnFailure,
         feed: Feed | None = None,
+        sweep: Sweep | None = None,
     ) -> None:
         self._scanner = scanner
         self._pools = pools
@@ -74,6 +78,9 @@ class Pump:
         self._intake_threads += [
             self._thread(partial(self._poll_lane, n), f"poll-{n}") for n in pools
         ]
+        self._sweep_threads = (
+            [self._thread(partial(self._run_sweeps, sweep), "retention")] if sweep else []
+        )
         self._pool_threads = [
             self._thread(pool.run, f"pool-{lane}", restarts=0) for lane, pool in pools.items()
         ]
@@ -104,7 +111,7 @@ class Pump:
         """Stop receiving and wait for running attempts. Returns how many are still running."""
         self._stopping.set()
         self._started.set()
-        _join(self._intake_threads, grace)
+        _join([*self._intake_threads, *self._sweep_threads], grace)
         for pool in self._pools.values():
             pool.close()
         _join(self._pool_threads, grace)
@@ -130,7 +137,7 @@ class Pump:
             ),
             *(
                 Check(name=thread.name, reason=thread.failure_reason)
-                for thread in self._relay_threads
+                for thread in (*self._relay_threads, *self._sweep_threads)
             ),
         ]
 
@@ -142,7 +149,8 @@ class Pump:
 
     @property
     def _threads(self) -> list[SupervisedThread]:
-        return [*self._relay_threads, *self._pool_threads, *self._intake_threads]
+        intake = [*self._intake_threads, *self._sweep_threads]
+        return [*self._relay_threads, *self._pool_threads, *intake]
 
     def _run_ticks(self) -> None:
         self._started.wait()
@@ -163,6 +171,16 @@ class Pump:
             log.debug("tick finished", extra={"step": "scan", **report.as_dict()})
             if report.unfinished:
                 wait = min(SHORT_PAUSE, self._tick)
+
+    def _run_sweeps(self, sweep: Sweep) -> None:
+        self._started.wait()
+        wait = SHORT_PAUSE
+        while not self._stopping.wait(wait):
+            try:
+                wait = sweep() / SECOND
+            except Exception as error:  # noqa: BLE001 - logged and retried
+                _log_failure("tasks not removed", error, step="remove")
+                wait = FAILED_SWEEP_PAUSE
 
     def _poll_lane(self, lane: Lane) -> None:
         pool = self._pools[lane]

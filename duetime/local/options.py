@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from duetime.core.retention import RETENTION
+from duetime.core.times import Millis
+
 LogFormat = Literal["auto", "text", "json"]
 Backend = Literal["embedded", "moto", "aws"]
 
@@ -14,6 +17,8 @@ class LocalOptions:
     port: int = 8080
     data: Path = Path(".duetime")
     memory: bool = False
+    retention: Millis | None = RETENTION  # None: finished tasks are kept for ever
+    archive: Path | None = None  # where removed tasks are written
     handlers: tuple[str, ...] = ()
     tick: float = 60.0
     concurrency: int = 100

@@ -54,6 +54,7 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 # Modules that the roles import on first use. A runner that has run out of file descriptors could
 # not import them, so it does that at its start.
 LAZY_MODULES = (
+    "duetime.api.purge",
     "duetime.api.schedules.resource",
     "duetime.core.recurrence.cron",
     "duetime.core.recurrence.exclusions",
@@ -99,6 +100,7 @@ class Runner:
             poll=self.backend.poll,
             on_failure=self._fail,
             feed=self.backend.feed,
+            sweep=self.backend.sweep,
         )
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
@@ -155,8 +157,12 @@ def run(options: LocalOptions) -> int:
     """Serve until Ctrl-C, then drain. Returns the exit code of `duetime local`."""
     notices = _notices(options)
     try:
-        secrets = options.secrets and _absolute(options.secrets)
-        options = replace(options, data=_absolute(options.data), secrets=secrets)
+        options = replace(
+            options,
+            data=_absolute(options.data),
+            secrets=options.secrets and _absolute(options.secrets),
+            archive=options.archive and _absolute(options.archive),
+        )
         _load_handlers(options.handlers, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)

@@ -50,6 +50,8 @@ CREATE INDEX IF NOT EXISTS soonest ON tasks (namespace, due_at, id)
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, day, id)
     WHERE schedule_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ended ON tasks ((schedule_id IS NOT NULL), updated_at, id)
+    WHERE status IN ('SUCCEEDED', 'CANCELLED', 'EXPIRED') AND wake_bucket IS NULL;
 CREATE TABLE IF NOT EXISTS tags (
     namespace TEXT, tag TEXT, day INTEGER, id TEXT, PRIMARY KEY (namespace, tag, day, id)
 ) WITHOUT ROWID;
@@ -63,6 +65,7 @@ CREATE TABLE IF NOT EXISTS keys (
     namespace TEXT, key TEXT, task_id TEXT NOT NULL, body_hash TEXT NOT NULL,
     expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS key_ends ON keys (expires_at);
 CREATE TABLE IF NOT EXISTS schedules (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,

@@ -79,10 +79,9 @@ def tag_rows(task: Task) -> list[Row]:
 
 
 def delete_tags(connection: Connection, rows: Sequence[Row]) -> None:
-    for row in rows:
-        connection.execute(
-            "DELETE FROM tags WHERE namespace = ? AND tag = ? AND day = ? AND id = ?", row
-        )
+    connection.executemany(
+        "DELETE FROM tags WHERE namespace = ? AND tag = ? AND day = ? AND id = ?", rows
+    )
 
 
 def write_spec(connection: Connection, task: Task) -> str:
@@ -164,7 +163,20 @@ def rows_of(connection: Connection, task_ids: Sequence[str], columns: str = COLU
     ).fetchall()
 
 
-def reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reservation:
+def reserve_each(
+    connection: Connection, wanted: Sequence[Reservation], now: Millis
+) -> list[Reservation]:
+    """Reserves keys, and deletes up to twice as many expired ones, so that those never pile up."""
+    found = [_reserve(connection, one, now) for one in wanted]
+    connection.execute(
+        "DELETE FROM keys WHERE (namespace, key) IN"
+        " (SELECT namespace, key FROM keys WHERE expires_at <= ? LIMIT ?)",
+        (now, 2 * len(wanted)),
+    )
+    return found
+
+
+def _reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reservation:
     row = connection.execute(
         "SELECT task_id, body_hash, expires_at FROM keys"
         " WHERE namespace = ? AND key = ? AND expires_at > ?",

@@ -18,7 +18,16 @@ from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.events import StatusChange, status_change
 from duetime.core.lifecycle import Status
 from duetime.core.list_positions import Soonest
-from duetime.core.ports import Clock, DeadListing, Listing, ListOrder, Page, Reservation
+from duetime.core.ports import (
+    Clock,
+    DeadListing,
+    EndedListing,
+    Listing,
+    ListOrder,
+    Page,
+    Reservation,
+)
+from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
@@ -28,6 +37,7 @@ from duetime.sqlite.bulk_sql import insert_tags, insert_tasks, update_tasks
 from duetime.sqlite.cursor_store import SqliteCursorStore
 from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
+from duetime.sqlite.ended_tasks import delete_tasks, page_ends, unchanged
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
@@ -40,7 +50,7 @@ from duetime.sqlite.task_rows import (
     load,
     load_each,
     new_row,
-    reserve,
+    reserve_each,
     rows_of,
     spilled,
     tag_rows,
@@ -132,6 +142,15 @@ class SqliteTaskStore(SqliteCursorStore):
     def dead(self, listing: DeadListing) -> Page:
         return dead_page(listing, self._deaths, self._readable)
 
+    def ended(self, listing: EndedListing) -> Page:
+        with self._database.read() as connection:
+            ids, cursor = page_ends(connection, listing)
+        tasks = self._readable(ids).values()
+        return Page(tasks=[task for task in tasks if listing.wants(task)], cursor=cursor)
+
+    def remove(self, removals: Sequence[Removal]) -> list[Answer]:
+        return self._answers(lambda c: self._remove(c, removals), len(removals))
+
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         row = (task_id, attempt.number, codec.encode_attempt(attempt))
         self._database.write(
@@ -146,7 +165,7 @@ class SqliteTaskStore(SqliteCursorStore):
         return [codec.decode_attempt(text) for (text,) in rows]
 
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
-        return self._database.write(lambda c: [reserve(c, r, now) for r in reservations])
+        return self._database.write(lambda c: reserve_each(c, reservations, now))
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
         """Call at the start, when no other process can hold a lease: expires every lease and
@@ -239,6 +258,24 @@ class SqliteTaskStore(SqliteCursorStore):
         if before.spec.tags != after.spec.tags:
             delete_tags(connection, tag_rows(before))
             insert_tags(connection, tag_rows(after))
+
+    def _remove(self, connection: sqlite3.Connection, removals: Sequence[Removal]) -> list[Answer]:
+        gone = {task.id: task for task in unchanged(connection, removals)}
+        delete_tasks(connection, list(gone.values()))
+        others = [removal.task.id for removal in removals if removal.task.id not in gone]
+        stored = load_each(connection, others)
+        answers: list[Answer] = []
+        for removal in removals:
+            task_id = removal.task.id
+            self._live.pop(task_id, None)
+            found = stored.get(task_id)
+            if task_id in gone:
+                answers.append(Applied(gone[task_id]))
+            else:
+                answers.append(
+                    Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
+                )
+        return answers
 
     def _load_current(
         self, connection: sqlite3.Connection, task_ids: Sequence[str]

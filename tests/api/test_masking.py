@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from duetime.api.http import Response
-from duetime.api.masking import MASK, is_secret, masked
+from duetime.core.masking import MASK, is_secret, masked
 from tests.api.dead import a_dead_task, bury
 from tests.api.service import NOON, Service, refusal
 

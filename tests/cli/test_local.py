@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from duetime.cli.exit_codes import ExitCode
+from duetime.core.times import DAY
 from duetime.local.options import LocalOptions
 
 
@@ -128,3 +129,41 @@ def test_exit_code_of_local(
     result = duetime("local")
     assert result.exit_code == code
     assert ("another Duetime is running on .duetime" in result.stderr) == (end == "DataInUse")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [([], 30 * DAY), (["--retention", "1d"], DAY), (["--retention", "forever"], None)],
+)
+def test_retention_arrives(
+    duetime: Any, asked: list[LocalOptions], words: list[str], kept: int | None
+) -> None:
+    duetime("local", *words)
+    assert [options.retention for options in asked] == [kept]
+
+
+def test_archive_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
+    duetime("local", "--archive", str(tmp_path / "new"))
+    assert [options.archive for options in asked] == [tmp_path / "new"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--retention", "0"], "must be from 1d to 3650d, or forever"),
+        (["--retention", "23h"], "must be from 1d to 3650d, or forever"),
+        (["--retention", "3651d"], "must be from 1d to 3650d, or forever"),
+        (["--retention", "never"], "is not a duration"),
+        (["--retention", ""], "is empty"),
+        (["--archive", ""], "is empty"),
+        (["--archive", __file__], "is a file, and must be a folder"),
+        (["--backend", "moto", "--retention", "1d"], "belongs to the SQLite store"),
+        (["--backend", "moto", "--archive", "a"], "belongs to the SQLite store"),
+    ],
+)
+def test_retention_and_archive_are_checked(
+    duetime: Any, asked: list[LocalOptions], words: list[str], reason: str
+) -> None:
+    result = duetime("local", *words)
+    assert (result.exit_code, asked) == (ExitCode.USAGE, [])
+    assert reason in " ".join(result.stderr.replace("│", " ").split())

@@ -21,7 +21,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("dev", {}),
     ("prod", {"alarm_email": "ops@example.com"}),
     ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK, "tracing": True}),
-    ("prod", {"table_stream_arn": STREAM, "batch_size": {"low": 1}}),
+    ("prod", {"table_stream_arn": STREAM, "batch_size": {"low": 1}, "archive": "our-archive"}),
+    ("dev", {"archive": True}),
     (
         "prod",
         {

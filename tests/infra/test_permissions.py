@@ -15,6 +15,8 @@ ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamo
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
+        ("dynamodb:Scan", "table"),
+        ("dynamodb:DeleteItem", "table"),
         ("dynamodb:Query", "table/index/listing"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
@@ -103,6 +105,8 @@ def _resource(template: Template, resource: Any) -> str:
             return "failed records" if "FailedRecords" in name else "failed ticks"
         case "AWS::Lambda::Function":
             return made["Properties"]["Description"].rpartition(": ")[2]
+        case "AWS::S3::Bucket":
+            return "archive"
         case "AWS::Logs::LogGroup":
             return "its log"
     return json.dumps(resource)
@@ -110,6 +114,14 @@ def _resource(template: Template, resource: Any) -> str:
 
 def test_every_role_may_do_what_it_does_and_nothing_else(dev: Template):
     assert granted(dev) == {name: allowed | ALWAYS for name, allowed in GRANTED.items()}
+
+
+def test_relay_may_write_to_the_archive_and_not_read_it(synthesize: Synthesize):
+    allowed = granted(synthesize("dev", archive=True))
+    to_archive = {name: {a for a, r in of if "archive" in r} for name, of in allowed.items()}
+
+    assert to_archive.pop("relay") == {"s3:PutObject"}
+    assert set().union(*to_archive.values()) == set()
 
 
 def test_no_action_is_a_wildcard(prod: Template):

@@ -118,6 +118,7 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"jwt": {"issuer": "https://x.example"}}, "jwt.audience: Field required"),
         ({"cors_origins": ["example.com"]}, "cors_origins.0: 'example.com' is not an origin"),
         ({"domain": {"name": "x.example", "certificate": "y"}}, "domain.certificate: 'y' is not"),
+        ({"archive": "Our_Archive"}, "archive"),
         ({"log_retention_days": 8}, "log_retention_days: CloudWatch keeps logs for one of 1, 3,"),
         ({"shard": 8}, "shard: is not a setting; there are shards, slices,"),
         ({"weights": {"top": 1}}, "weights.top: is not a setting; there are high, medium, low"),

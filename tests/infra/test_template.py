@@ -210,6 +210,33 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.handlers == expected.get(name, HANDLERS)
 
 
+def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthesize):
+    template = synthesize("dev", archive=True)
+    [(name, bucket)] = of_type(template, "AWS::S3::Bucket").items()
+
+    assert template["Resources"][name]["DeletionPolicy"] == "Retain"
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    [rule] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule == {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    assert template["Outputs"]["Archive"]["Value"] == {"Fn::Join": ["", ["s3://", {"Ref": name}]]}
+
+
+@pytest.mark.parametrize("archive", [False, "our-archive"])
+def test_stage_creates_no_bucket_unless_asked(synthesize: Synthesize, archive: str | bool):
+    assert of_type(synthesize("dev", archive=archive), "AWS::S3::Bucket") == {}
+
+
+def test_only_the_relay_knows_the_archive(synthesize: Synthesize):
+    functions = of_type(synthesize("dev", archive="our-archive"), FUNCTION).values()
+    known = {
+        f["Description"].rpartition(": ")[2]: variables["DUETIME_ARCHIVE_BUCKET"]
+        for f in functions
+        if "DUETIME_ARCHIVE_BUCKET" in (variables := f["Environment"]["Variables"])
+    }
+
+    assert known == {"relay": "our-archive"}
+
+
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):
     """A retry goes back to its own queue, and Lambda stops loops after sixteen rounds."""
     allowed = {

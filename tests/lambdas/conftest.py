@@ -14,7 +14,7 @@ from duetime.aws import backend, clients, schema
 from duetime.aws.provision import ensure_resources
 from duetime.aws.stream_reader import stream_arn
 from duetime.core.lanes import Lane
-from duetime.core.times import Millis
+from duetime.core.times import SECOND, Millis
 from duetime.handlers import registry
 from duetime.handlers.context import Context
 from duetime.local.moto_backend import fair_moto
@@ -25,7 +25,7 @@ from tests.world import stepped_sqs
 
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
-    *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.dependent_rows),
+    *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.removed_tasks),
     *(api.api, scanner.scanner, executor.targets, backend.secrets),
 )
 
@@ -146,10 +146,17 @@ class Deployment:
         item = self.rows(task_id)[schema.TASK]
         key = {name: item[name] for name in (schema.PK, schema.SK)}
         self._dynamodb.delete_item(TableName=self.table, Key=key)
-        record = self.stream_records()[-1]
+        record = self.removals()[-1]
         return record | {
             "userIdentity": recorded("dynamodb_removals")["Records"][0]["userIdentity"]
         }
+
+    def removals(self) -> list[Any]:
+        """Returns the stream records of deletions, with the time as Lambda passes it."""
+        records = [r for r in self.stream_records() if r["eventName"] == "REMOVE"]
+        for record in records:
+            record["dynamodb"]["ApproximateCreationDateTime"] = self.clock.now() / SECOND
+        return records
 
     def stream_records(self) -> list[Any]:
         description = self._streams.describe_stream(StreamArn=self._stream)["StreamDescription"]

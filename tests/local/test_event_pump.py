@@ -146,6 +146,36 @@ def test_a_tick_that_fails_is_followed_by_the_next(parts, outcome):
     stop(pump, parts)
 
 
+@pytest.mark.parametrize("error", [Unavailable("the archive is full"), ValueError("a bug")])
+def test_a_sweep_that_fails_is_followed_by_the_next(parts, error, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pump_module, "SHORT_PAUSE", 0.001)
+    monkeypatch.setattr(pump_module, "FAILED_SWEEP_PAUSE", 0.001)
+    swept: SimpleQueue[int] = SimpleQueue()
+
+    def sweep() -> int:
+        swept.put(1)
+        raise error
+
+    pump = a_pump(parts, sweep=sweep)
+    pump.start()
+
+    assert [swept.get(timeout=PATIENCE) for _ in range(3)] == [1, 1, 1]
+    assert not parts.failed.is_set()
+    stop(pump, parts)
+
+
+def test_a_sweep_waits_as_long_as_it_says(parts, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pump_module, "SHORT_PAUSE", 0.001)
+    swept: SimpleQueue[int] = SimpleQueue()
+    waits = [1, 1, 3600 * SECOND]
+    pump = a_pump(parts, sweep=lambda: swept.put(1) or waits.pop(0))
+    pump.start()
+
+    assert [swept.get(timeout=PATIENCE) for _ in range(3)] == [1, 1, 1]
+    stop(pump, parts)
+    assert swept.empty()
+
+
 def test_a_tick_that_could_not_finish_is_soon_followed_by_another(parts):
     parts.scanner.outcomes = [TickReport(unfinished=True)]
     pump = a_pump(parts)

@@ -17,6 +17,7 @@ from duetime.core.change import Applied, Unknown
 from duetime.core.errors import DiskFull, Unavailable
 from duetime.core.lanes import Lane
 from duetime.core.ports import Ports
+from duetime.core.times import HOUR
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.executor.executor import Executor
@@ -63,6 +64,7 @@ class Running:
             tick=tick,
             poll=0.05,
             on_failure=self.failures.put,
+            sweep=lambda: HOUR,
         )
         health = RunnerHealth(self.store.check, self.pump)
         self.api = Api(ports, handlers=set, version="9", health=health)
@@ -105,6 +107,7 @@ def test_healthy_runner_says_what_it_has_looked_at(running: Running):
         "lane medium",
         "lane low",
         "relay",
+        "retention",
     }
     assert 0 <= response.body["last_tick_age"] < PATIENCE
 

@@ -60,6 +60,8 @@ class Monitor:
     sendings: Counter[str] = field(default_factory=Counter)  # by token
     refusals: Counter[str] = field(default_factory=Counter)
     gone: set[str] = field(default_factory=set)  # tokens of lost messages
+    archived: dict[str, list[int]] = field(default_factory=dict)  # id → numbers of its attempts
+    left: set[str] = field(default_factory=set)  # ids of removed tasks
     failures: list[Violation] = field(default_factory=list)
     _leases: dict[tuple[str, str], Process] = field(default_factory=dict)
     _leased_at: dict[str, Millis] = field(default_factory=dict)
@@ -105,6 +107,20 @@ class Monitor:
             wake = before.wake if before else None
             self._moves.append(Move(self.engine.now, wake, after.wake))
             self.schedules.replaced(process, after)
+
+    def removed(self, process: Process, stored: Task | None, answer: Answer) -> None:
+        """Checks a removal against the task as it was stored just before it."""
+        if not isinstance(answer, Applied) or stored is None:
+            return
+        process.note("removed", stored.id, stored.status)
+        self.left.add(stored.id)
+        if not stored.status.finished or stored.has_follow_up:
+            self._fail(f"a task was removed that was {stored.status}", stored)
+        attempts = self.archived.get(stored.id)
+        if attempts is None:
+            self._fail("a task was removed before it was archived", stored)
+        elif attempts != list(range(1, stored.attempt + 1)):
+            self._fail(f"of {stored.attempt} attempts only {attempts} are archived", stored)
 
     def moves_since(self, at: Millis) -> Iterator[Move]:
         """Returns the moves of wakes since a time, the newest first."""

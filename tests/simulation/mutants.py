@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 from unittest.mock import patch
 
+from duetime.core.archive import archive_line
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Step
@@ -15,10 +16,12 @@ from duetime.core.steps import lease as leases
 from duetime.core.steps import record as records
 from duetime.core.steps import revive as revivals
 from duetime.core.steps import watch as watches
+from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
 from duetime.core.times import YEAR
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import WakeKind
+from duetime.engine import removal
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.executor import Executor
 from duetime.executor.message_acks import MessageAcks
@@ -550,3 +553,28 @@ def ends_of_late_runs_not_noticed() -> Iterator[None]:
         patch.object(Span, "without_run", lambda span, ended, now: span),
     ):
         yield
+
+
+@mutant
+def removal_without_a_condition():
+    """A task that was revived since the remover has read it is removed all the same."""
+
+    def careless(connection, removals):
+        return [removal.task for removal in removals]
+
+    return patch("duetime.sqlite.task_store.unchanged", careless)
+
+
+@mutant
+def archived_after_the_removal():
+    def hasty(ports, tasks):
+        answers = ports.store.remove([Removal(task) for task in tasks])
+        ports.archive.write([removal._line(ports, task) for task in tasks])
+        return answers
+
+    return patch("duetime.engine.removal.remove_tasks", hasty)
+
+
+@mutant
+def archived_without_earlier_attempts():
+    return patch.object(removal, "_line", lambda ports, task: archive_line(task, ()))

@@ -5,6 +5,7 @@ from typing import Any
 
 from duetime.core.change import Answer, Change
 from duetime.core.ports import Shards, SliceState
+from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
 from duetime.core.times import DAY, SECOND, Millis
 from duetime.core.wakes import Wake, WakeKind, bucket_of
@@ -42,6 +43,9 @@ class SimulatedStore(FaultyPort):
             self._monitor.gives_back(self._process, change)
         return self._network.write_each(changes, self._apply, self._monitor.repeated)
 
+    def remove(self, removals: Sequence[Removal]) -> list[Answer]:
+        return self._network.write_each(removals, self._remove, lambda *repeated: None)
+
     def set_aside(self, change: Change) -> None:
         self._monitor.set_aside(change.task_id)
         self._network.call(lambda: self.port.set_aside(change))
@@ -73,6 +77,12 @@ class SimulatedStore(FaultyPort):
     def _apply(self, change: Change) -> Answer:
         [answer] = self.port.apply([change])
         self._monitor.changed(self._process, change, answer)
+        return answer
+
+    def _remove(self, removal: Removal) -> Answer:
+        stored = self.port.get([removal.task.id]).get(removal.task.id)
+        [answer] = self.port.remove([removal])
+        self._monitor.removed(self._process, stored, answer)
         return answer
 
     def _wakes(self, minute: int, shard: int, kind: WakeKind | None) -> list[Wake]:

@@ -10,6 +10,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.task import Task
 from duetime.core.times import HOUR, MINUTE, Millis
 from tests.simulation.monitor import Violation
+from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
 from tests.simulation.workload import Workload
 from tests.simulation.world import World
@@ -76,6 +77,7 @@ class Trial:
             "did not end in time after its redrive",
         )
         self._check_redrive(dead)
+        Removals(self._world, self._workload.ask_for_revival).run()
 
     def _run(self, span: Millis, done: Callable[[], bool], complaint: str) -> None:
         until, ran = self._engine.now + span, -1

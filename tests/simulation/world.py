@@ -15,9 +15,11 @@ from tests.factories import SeededRandom
 from tests.simulation import faults
 from tests.simulation.actors import call_api
 from tests.simulation.engine import Engine, Process, SkewedClock
+from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
 from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
+from tests.simulation.removals import SimulatedArchive
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
 
@@ -54,8 +56,10 @@ class World:
         self._processes.append(process)
         return process
 
-    def ports(self, process: Process) -> tuple[Ports, SimulatedStore]:
-        network = Network(process, self.faults)
+    def ports(
+        self, process: Process, own_faults: Faults | None = None
+    ) -> tuple[Ports, SimulatedStore]:
+        network = Network(process, own_faults or self.faults)
         store = SimulatedStore(self._rows, network, self.monitor, self.shards)
         ports = Ports(
             store=store,
@@ -66,6 +70,7 @@ class World:
             wake_policy=WakePolicy(shards=self.shards),
             clock=process.clock,
             chance=self._chance,
+            archive=SimulatedArchive(network, self.monitor),
         )
         return ports, store
 

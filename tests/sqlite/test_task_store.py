@@ -16,6 +16,7 @@ from duetime.core.steps.cancel import cancel
 from duetime.core.steps.claim import claim
 from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.record import Failure, fail, succeed
+from duetime.core.steps.remove import Removal
 from duetime.core.task import Task, TaskError
 from duetime.core.times import HOUR
 from duetime.core.wakes import minute_of, shard_of
@@ -23,7 +24,7 @@ from duetime.sqlite import task_store as module
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.task_store import SqliteTaskStore
 from duetime.sqlite.wake_index import read_few
-from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_task
+from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, a_task
 
 
 class Listened(SqliteTaskStore):
@@ -208,3 +209,16 @@ def test_a_changed_task_is_announced_if_its_status_changes(store: Listened):
     store.apply([defer(WAKE_POLICY, changed.stored, later, now=NOW, draw=a_draw())])
 
     assert [(c.before, c.after) for c in store.heard] == [(Status.ENQUEUED, Status.PENDING)]
+
+
+def test_a_removed_task_leaves_no_row_in_any_table(store: Listened):
+    spec = a_spec(payload="p" * 5_000, tags={"team": "growth"})
+    task = cancel(made := a_task(spec=spec), now=NOW).applied_to(made)
+    store.put([task])
+
+    assert store.remove([Removal(task)]) == [Applied(task)]
+
+    with store._database.read() as connection:
+        for table in ("tasks", "bodies", "attempts", "keys", "tags"):
+            rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+            assert rows == (0,), table

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from duetime.api.http import FieldError, Problem, invalid
-from duetime.api.masking import unmasked
 from duetime.api.schedules.models import ScheduleIn
 from duetime.api.task_models import (
     MAX_AHEAD,
@@ -16,6 +15,7 @@ from duetime.api.task_models import (
     too_large,
 )
 from duetime.api.tasks import Capabilities
+from duetime.core.masking import unmasked
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.recurrence.fire_times import check
 from duetime.core.recurrence.rules import Recurrence

@@ -4,8 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from duetime.api.masking import masked
-from duetime.api.views import moment_json, retry_json
+from duetime.core.masking import masked
 from duetime.core.recurrence.describe import describe
 from duetime.core.recurrence.dst_notes import DstNote
 from duetime.core.recurrence.rules import (
@@ -22,6 +21,7 @@ from duetime.core.schedules.fire_times import last_fired_at, runs_so_far, upcomi
 from duetime.core.schedules.plan import Misfire, Plan
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.task import Spec
+from duetime.core.task_json import moment_json, retry_json
 from duetime.core.times import SECOND, Millis, rfc3339
 
 log = logging.getLogger(__name__)

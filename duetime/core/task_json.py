@@ -1,15 +1,16 @@
-"""JSON of tasks and attempts."""
+"""JSON of tasks and attempts, as answers and the archive show them: secrets are masked."""
 
 from dataclasses import asdict
 from typing import Any
 
-from duetime.api.encoding import NOT_SHOWN
-from duetime.api.masking import masked
 from duetime.core.lifecycle import Status
+from duetime.core.masking import masked
 from duetime.core.results import decode_result
 from duetime.core.retry import RetryPolicy
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis, rfc3339
+
+NOT_SHOWN = "not_shown"  # beside a field that is null: its name, and why
 
 
 def task_json(task: Task) -> dict[str, Any]:
