@@ -1,9 +1,9 @@
 """Types for the strings in cdk.json that have a format, with their error messages."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from duetime.executor.targets.address_policy import parse_allowed
 
@@ -48,3 +48,13 @@ def _allowed(text: str) -> str:
 AllowedHost = Annotated[str, AfterValidator(_allowed)]
 
 Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
+
+
+def _bucket(given: Any) -> Any:
+    named = isinstance(given, str) and re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", given)
+    if not isinstance(given, bool) and not named:
+        raise ValueError(f"{given!r} is not true, false or the name of a bucket")
+    return given
+
+
+CreatedOrNamed = Annotated[bool | str, BeforeValidator(_bucket)]  # true: the stack creates a bucket

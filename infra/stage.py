@@ -24,8 +24,8 @@ from duetime.core.lanes import Lane
 from infra.formats import (
     Action,
     AllowedHost,
-    Bucket,
     Certificate,
+    CreatedOrNamed,
     Email,
     Host,
     Https,
@@ -179,7 +179,7 @@ class Stage(_Settings):
     keep_data: bool = True
     table_stream_arn: StreamArn | None = None  # of an existing table
     warm_writes: int | None = Field(default=None, ge=MIN_WARM_WRITES, le=MAX_WARM_WRITES)
-    archive: bool | Bucket = False  # true: the stack creates a bucket
+    archive: CreatedOrNamed = False
     alarms: Literal["all", "essential", "none"] = "all"
     tracing: bool = False
     alarm_email: Email | None = None

@@ -103,6 +103,9 @@ class Deployment:
             for record in self.changes()
             if record["dynamodb"]["Keys"][schema.SK]["S"] == schema.TASK
         ]
+        for record in records:  # as Lambda passes it
+            at = record["dynamodb"]["ApproximateCreationDateTime"]
+            record["dynamodb"]["ApproximateCreationDateTime"] = at.timestamp()
         for batch in self._batches_of_records(records):
             answer = self._invoke("relay", {"Records": batch})
             if answer["batchItemFailures"]:

@@ -28,7 +28,7 @@ from tests.world import stepped_sqs
 SINCE: Millis = NOW - 2 * DAY  # so old that every minute is swept
 ONCE_PER_COLD_START = (
     *(api.api, scanner.scanner, executor.targets),
-    *(backend.dynamodb, backend.sqs, backend.dependent_rows),
+    *(backend.dynamodb, backend.sqs, backend.removed_tasks),
 )
 
 

@@ -15,13 +15,14 @@ from duetime.aws import botocore_endpoints as endpoints
 from duetime.aws import clients
 
 CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "list_queues"}
-CALLS |= {"lambda": "list_functions", "ssm": "describe_parameters"}
+CALLS |= {"lambda": "list_functions", "s3": "list_buckets", "ssm": "describe_parameters"}
 MAKERS: dict[str, Callable[[], Any]] = {
     "dynamodb": clients.dynamodb,
     "dynamodbstreams": clients.streams,
     "sqs": clients.sqs,
     "lambda": clients.functions,
     "ssm": clients.ssm,
+    "s3": clients.s3,
 }
 LOADER = Loader()  # it caches the data, which takes most of the time to make a client
 REGIONS = ("eu-central-1", "us-east-1", "cn-north-1", "us-gov-west-1", "eu-nowhere-7")
@@ -41,8 +42,13 @@ def in_a_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 class Empty:
+    """An answer without fields: S3 speaks XML, and the others JSON."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
     def stream(self) -> list[bytes]:
-        return [b"{}"]
+        return [self._text]
 
 
 def goes_to(client: Any, call: str) -> tuple[str, str]:
@@ -51,7 +57,8 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
 
     def answer(request: Any, **_: Any) -> AWSResponse:
         seen.append(request)
-        return AWSResponse(request.url, 200, {}, Empty())  # type: ignore[arg-type]
+        body = Empty(b"<a/>" if call == CALLS["s3"] else b"{}")
+        return AWSResponse(request.url, 200, {}, body)  # type: ignore[arg-type]
 
     client.meta.events.register("before-send", answer)
     getattr(client, call)()
@@ -66,6 +73,8 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
 def test_requests_go_to_the_endpoints_of_botocore(
     service: str, region: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ):
+    if (service, region, variant) == ("s3", "cn-north-1", "AWS_USE_FIPS_ENDPOINT"):
+        pytest.skip("S3 has no FIPS endpoints in China, and botocore refuses to make one up")
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
     if variant:
         monkeypatch.setenv(variant, "true")

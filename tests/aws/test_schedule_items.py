@@ -10,7 +10,7 @@ from bench.billing.units import size_of
 from duetime.aws import schedule_store as module
 from duetime.aws import schema
 from duetime.aws.clients import streams
-from duetime.aws.event_records import change_of_record, expired_task_of_record
+from duetime.aws.event_records import change_of_record, removed_task_of_record
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.stream_reader import StreamReader, stream_arn
 from duetime.core.change import Applied, Refused, Unknown
@@ -372,5 +372,5 @@ def test_the_relay_ignores_the_rows_of_schedules(
     by_expiry = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     for row in rows:
         removed = {"eventName": "REMOVE", "userIdentity": by_expiry, "dynamodb": {"OldImage": row}}
-        assert expired_task_of_record(removed) is None
+        assert removed_task_of_record(removed) is None
         assert change_of_record({"eventName": "INSERT", "dynamodb": {"NewImage": row}}) is None

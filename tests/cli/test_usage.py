@@ -253,13 +253,15 @@ def test_commands_are_listed_in_the_help() -> None:
         "cancel",
         "retry",
         "dlq",
+        "purge",
+        "archive",
         "schedules",
         "cron",
         "watch",
         "health",
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
-    below = ["dlq list", "dlq show", "dlq redrive"]
+    below = ["dlq list", "dlq show", "dlq redrive", "archive search"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 
