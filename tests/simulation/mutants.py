@@ -39,9 +39,21 @@ Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(make: Callable[[], AbstractContextManager[object]]) -> Mutant:
-    MUTANTS[make.__name__] = make
-    return make
+def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
+    """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
+    the more happens in a world, the seldomer it triggers a mutant of something else."""
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        with patch.object(change_workload, "SHARES", [changed]), make():
+            yield
+
+    MUTANTS[make.__name__] = made
+    return made
+
+
+def change_mutant(make: Mutant) -> Mutant:
+    return mutant(make, changed=1.0)
 
 
 def aimed(often: tuple[str, ...] = (), **drawn: list[object]) -> Callable[[Mutant], Mutant]:
@@ -326,7 +338,7 @@ def _changed(**fields: Callable[[Task, Change], object]) -> AbstractContextManag
     return patch("duetime.engine.defer.defer", broken)
 
 
-@mutant
+@change_mutant
 def change_keeps_the_token_of_a_due_time():
     def kept(task: Task, change: Change) -> str:
         return task.token if task.due_at == change.sets["due_at"] else change.sets["token"]
@@ -334,22 +346,22 @@ def change_keeps_the_token_of_a_due_time():
     return _changed(token=kept)
 
 
-@mutant
+@change_mutant
 def change_keeps_the_wake():
     return _changed(wake=lambda task, change: task.wake)
 
 
-@mutant
+@change_mutant
 def change_keeps_the_budget():
     return _changed(budget=lambda task, change: task.budget)
 
 
-@mutant
+@change_mutant
 def change_without_a_condition():
     return patch("duetime.engine.defer.defer", _careless(deferrals.defer))
 
 
-@mutant
+@change_mutant
 @contextmanager
 def change_made_from_an_old_version() -> Iterator[None]:
     """The token is not expected, so that of two changes the second brings the old fields back."""
@@ -359,13 +371,13 @@ def change_made_from_an_old_version() -> Iterator[None]:
         return replace(change, expect=replace(change.expect, token=None))
 
     with (
-        patch.multiple(change_workload, SHARES=[1.0], RUN_BESIDE=1.0),
+        patch.object(change_workload, "RUN_BESIDE", 1.0),
         patch("duetime.engine.defer.defer", hasty),
     ):
         yield
 
 
-@mutant
+@change_mutant
 def change_of_a_running_task():
     """The status is not expected, so that an attempt that has started counts as not sent."""
 
