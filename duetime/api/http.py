@@ -133,6 +133,12 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
     _encoded: bytes | None = None
 
+    @classmethod
+    def of_text(cls, text: bytes, media_type: str, **headers: str) -> "Response":
+        """Returns an answer whose body is encoded already. `_` in the name of a header is `-`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return cls(status=200, headers={"content-type": media_type, **named}, _encoded=text)
+
     def encoded(self) -> bytes:
         """Returns the bytes of the body. The API encodes each answer once, where a failure can
         still become a problem; the servers in front of it read the result."""
@@ -160,6 +166,12 @@ class Router:
         """Adds the routes below a path on the first request for one of them, so that the cold start
         of a function does not load what the request does not need."""
         self._lazy[start] = add
+
+    def routes(self) -> list[str]:
+        """Returns every route, such as `GET /v1/tasks`, and loads those that are added lazily."""
+        for start in list(self._lazy):
+            self._load(start)
+        return [f"{method} {'/'.join(path)}" for method, path, _ in self._routes]
 
     def _load(self, start: str) -> None:
         """A concurrent request waits for the lock: without the routes it would get a 404."""

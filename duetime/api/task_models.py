@@ -58,7 +58,7 @@ class TaskIn(BaseModel):
     run_at: Moment | None = None
     delay: Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)] | None = None
     priority: Literal["high", "medium", "low"] = "medium"
-    timeout: Annotated[float, Field(ge=1)] = 60.0
+    timeout: Annotated[float, Field(ge=1, json_schema_extra={"maximum": LONGEST_TIMEOUT})] = 60.0
     retry: RetryIn | None = None
     jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
     expires_at: Moment | None = None
