@@ -33,7 +33,8 @@ _ITEMS: Mapping[type[BaseModel], str] = {Task: "/v1/tasks/{id}", Schedule: "/v1/
 DESCRIPTION = """Duetime runs work when it is due.
 
 Requests and answers are JSON. Times are RFC 3339 with an offset, kept to the millisecond; durations
-are numbers of seconds. Unknown fields and parameters are errors. Every error is a `Problem`.
+are numbers of seconds. Unknown fields and parameters are errors; an empty parameter counts as none.
+Every error is a `Problem`.
 
 Every list takes `limit` and `cursor` and returns `items` and `next_cursor`. Filters apply while
 reading, so a page may be short: only a null `next_cursor` ends a list.
@@ -145,6 +146,8 @@ def _parameter(parameter: Parameter, example: str | None) -> dict[str, Any]:
         "description": parameter.text,
         "schema": dict(parameter.schema),
     }
+    if not parameter.header:
+        shown["allowEmptyValue"] = True  # `?status=` counts as no status
     if example is not None:
         is_number = parameter.schema.get("type") == "integer"
         shown["example"] = int(example) if is_number else example
