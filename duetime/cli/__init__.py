@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
-from duetime.cli import cron, dlq, local, schedules, submit, tasks, watch
+from duetime.cli import cron, dlq, local, openapi, schedules, submit, tasks, watch
 from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
@@ -52,6 +52,7 @@ app.add_typer(schedules.app)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.health)
+app.command()(openapi.openapi)
 
 
 def main() -> None:
