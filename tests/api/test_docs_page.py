@@ -1,17 +1,22 @@
 """The page at /docs: it shows the whole document, and needs nothing but itself."""
 
 import hashlib
+import json
 import re
+import shlex
 from base64 import b64encode
 from html import escape
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from duetime.api.openapi.document import ROUTES
-from duetime.api.openapi.page import render
+from duetime.api.openapi.page import curl, render
+from duetime.api.openapi.page_types import REQUIRED
 from duetime.api.openapi.resource import page_text
+from duetime.api.openapi.route import Route
 from tests.api.openapi import document
 from tests.api.service import Service
 
@@ -53,6 +58,30 @@ def test_page_has_every_call_with_its_parameters_and_an_example():
             assert f"<code>{parameter.name}</code>" in article
         for answer in route.answers:
             assert f"<code>{answer.status}</code>" in article
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_command_of_a_call_sends_its_example(route: Route):
+    method = route.method.lower()
+    words = shlex.split(curl(method, route.path, document()["paths"][route.path][method]))
+    options = dict(zip(words, words[1:], strict=False))
+    [url] = [urlsplit(word) for word in words if word.startswith("http")]
+
+    assert url.path == route.path.replace("{id}", "$ID")
+    assert dict(parse_qsl(url.query)) == route.example.query
+    assert json.loads(options.get("-d", "null")) == route.example.body
+    assert options.get("-X", "POST" if "-d" in options else "GET") == route.method
+
+
+def test_page_marks_required_fields_of_requests_and_rare_fields_of_answers():
+    def fields(name: str) -> str:
+        [article] = re.findall(rf'<article id="schema-{name}">(.*?)</article>', PAGE, re.S)
+        return str(article)
+
+    assert "<code>target</code>" + REQUIRED in fields("TaskInput")
+    assert fields("TaskInput").count("required") == 1
+    assert "required" not in fields("Task")
+    assert '<code>backfill</code><span class="mark">if any</span>' in fields("LedgerEntry")
 
 
 def test_page_has_every_schema_with_every_field():

@@ -9,16 +9,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 from duetime.api.openapi.page_types import (
+    REQUIRED,
     code,
     fields_table,
     prose,
+    row,
     schema_link,
+    table,
     type_of,
     values_table,
 )
 
 STYLE_FILE = Path(__file__).with_name("style.css")
 SERVER = "http://127.0.0.1:8080"
+
+STATUSES = ("status", "body", "meaning")  # the columns of a table of answers
 
 Part = Mapping[str, Any]
 
@@ -105,7 +110,7 @@ def _parameters(operation: Part) -> str:
     rows = [
         (
             parameter["name"],
-            parameter["required"],
+            REQUIRED if parameter["required"] else "",
             {**parameter["schema"], "description": parameter["description"]},
         )
         for parameter in operation.get("parameters", [])
@@ -125,9 +130,8 @@ def _body(document: Part, operation: Part) -> str:
 
 def _answers(operation: Part) -> str:
     good = {status: a for status, a in operation["responses"].items() if "$ref" not in a}
-    rows = "".join(
-        f'<tr><th scope="row">{code(status)}</th><td class="type">{_answer_type(answer)}</td>'
-        f"<td>{prose(answer['description'])}</td></tr>"
+    rows = (
+        row(code(status), _answer_type(answer), prose(answer["description"]))
         for status, answer in good.items()
     )
     links = ", ".join(
@@ -135,11 +139,7 @@ def _answers(operation: Part) -> str:
         for status in operation["responses"]
         if status not in good
     )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("status", "body", "meaning"))
-    return (
-        f'<h4>Answers</h4><div class="scroll"><table><thead><tr>{heads}</tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="statuses">Problems: {links}</p>'
-    )
+    return f'<h4>Answers</h4>{table(STATUSES, rows)}<p class="statuses">Problems: {links}</p>'
 
 
 def _answer_type(answer: Part) -> str:
@@ -156,30 +156,58 @@ def _problems(document: Part) -> str:
         for status, answer in operation["responses"].items()
         if "$ref" in answer
     }
-    rows = "".join(
-        f'<tr id="problem-{status}"><th scope="row">{code(status)}</th>'
-        f'<td class="type">{_answer_type(responses[name])}</td>'
-        f"<td>{prose(responses[name]['description'])}</td></tr>"
+    rows = (
+        row(
+            code(status),
+            _answer_type(responses[name]),
+            prose(responses[name]["description"]),
+            f"problem-{status}",
+        )
         for status, name in sorted(names.items())
     )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("status", "body", "meaning"))
+    text = "A `Problem` is sent as `application/problem+json`, everything else as JSON."
     return (
-        '<section><h2 id="problems">Problems</h2><p>Errors have the media type'
-        f' {code("application/problem+json")}.</p><div class="scroll"><table><thead><tr>{heads}'
-        f"</tr></thead><tbody>{rows}</tbody></table></div></section>"
+        f'<section><h2 id="problems">Problems</h2><p>{prose(text)}</p>{table(STATUSES, rows)}'
+        "</section>"
     )
 
 
 def _schemas(document: Part) -> str:
-    shown = "".join(
-        _schema(name, schema) for name, schema in document["components"]["schemas"].items()
-    )
+    schemas = document["components"]["schemas"]
+    sent = _sent_schemas(document)
+    shown = "".join(_schema(name, s, answered=name not in sent) for name, s in schemas.items())
     return f'<section><h2 id="schemas">Schemas</h2>{shown}</section>'
 
 
-def _schema(name: str, schema: Part) -> str:
+def _sent_schemas(document: Part) -> set[str]:
+    """Returns the names of the schemas that request bodies use, at any depth."""
+    sent: set[str] = set()
+    parts = [
+        operation["requestBody"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if "requestBody" in operation
+    ]
+    while parts:
+        new = {name for part in parts for name in _names_in(part)} - sent
+        sent |= new
+        parts = [document["components"]["schemas"][name] for name in new]
+    return sent
+
+
+def _names_in(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if "$ref" in part:
+            yield part["$ref"].rpartition("/")[2]
+        part = list(part.values())
+    for inner in part if isinstance(part, list) else []:
+        yield from _names_in(inner)
+
+
+def _schema(name: str, schema: Part, *, answered: bool) -> str:
     described = prose(schema.get("description", ""))
-    what = f"<p>{type_of(schema)}</p>" if "enum" in schema else fields_table(schema)
+    fields = fields_table(schema, answered=answered)
+    what = f"<p>{type_of(schema)}</p>" if "enum" in schema else fields
     text = f"<p>{described}</p>" if described else ""
     return f'<article id="schema-{escape(name)}"><h3>{escape(name)}</h3>{text}{what}</article>'
 

@@ -1,11 +1,13 @@
 """HTML of schemas: the type of a value, its limits, and the fields of an object."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 Schema = Mapping[str, Any]
+
+REQUIRED = '<span class="mark required">required</span>'
 
 _PLAIN = {"integer": "whole number", "boolean": "true or false", "null": "null"}
 
@@ -96,29 +98,44 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def fields_table(schema: Schema) -> str:
-    """Returns the fields of an object as a table, or a line if it has none."""
+def fields_table(schema: Schema, *, answered: bool = False) -> str:
+    """Returns the fields of an object as a table, or a line if it has none. Most fields of an
+    answer are always there and most of a request may be left out: the others get a mark."""
     required = schema.get("required", [])
-    rows = [(name, name in required, field) for name, field in schema.get("properties", {}).items()]
-    if not rows:
-        return '<p class="quiet">No fields.</p>'
-    return values_table("field", rows)
+    rows = [
+        (name, _mark(name in required, answered=answered), field)
+        for name, field in schema.get("properties", {}).items()
+    ]
+    return values_table("field", rows) if rows else '<p class="quiet">No fields.</p>'
 
 
-def values_table(heading: str, rows: Sequence[tuple[str, bool, Schema]]) -> str:
-    """Each row has a name, whether it is required, and a schema with a description."""
-    shown = "".join(_row(*row) for row in rows)
-    heads = "".join(f'<th scope="col">{head}</th>' for head in (heading, "type", "meaning"))
+def _mark(required: bool, *, answered: bool) -> str:
+    if answered:
+        return "" if required else '<span class="mark">if any</span>'
+    return REQUIRED if required else ""
+
+
+def values_table(heading: str, rows: Sequence[tuple[str, str, Schema]]) -> str:
+    """Each row has a name, a mark behind it, and a schema with a description."""
+    return table((heading, "type", "meaning"), (_value_row(*row) for row in rows))
+
+
+def _value_row(name: str, mark: str, schema: Schema) -> str:
+    kind = f"{type_of(schema)}{limits_of(schema)}"
+    return row(f"{code(name)}{mark}", kind, prose(schema.get("description", "")))
+
+
+def row(name: str, kind: str, meaning: str, mark: str = "") -> str:
+    """Returns a row of three cells that are HTML; `mark` is its id."""
+    named = f' id="{mark}"' if mark else ""
     return (
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{shown}</tbody></table></div>"
+        f'<tr{named}><th scope="row">{name}</th><td class="type">{kind}</td><td>{meaning}</td></tr>'
     )
 
 
-def _row(name: str, required: bool, schema: Schema) -> str:
-    mark = '<span class="required">required</span>' if required else ""
+def table(headings: Iterable[str], rows: Iterable[str]) -> str:
+    heads = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
     return (
-        f'<tr><th scope="row">{code(name)}{mark}</th>'
-        f'<td class="type">{type_of(schema)}{limits_of(schema)}</td>'
-        f"<td>{prose(schema.get('description', ''))}</td></tr>"
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
