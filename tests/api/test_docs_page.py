@@ -7,6 +7,7 @@ import shlex
 from base64 import b64encode
 from html import escape
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -64,7 +65,7 @@ def test_page_has_every_call_with_its_parameters_and_an_example():
 def test_command_of_a_call_sends_its_example(route: Route):
     method = route.method.lower()
     words = shlex.split(curl(method, route.path, document()["paths"][route.path][method]))
-    options = dict(zip(words, words[1:], strict=False))
+    options = dict(pairwise(words))
     [url] = [urlsplit(word) for word in words if word.startswith("http")]
 
     assert url.path == route.path.replace("{id}", "$ID")
@@ -79,7 +80,7 @@ def test_page_marks_required_fields_of_requests_and_rare_fields_of_answers():
         return str(article)
 
     assert "<code>target</code>" + REQUIRED in fields("TaskInput")
-    assert fields("TaskInput").count("required") == 1
+    assert fields("TaskInput").count(REQUIRED) == 1
     assert "required" not in fields("Task")
     assert '<code>backfill</code><span class="mark">if any</span>' in fields("LedgerEntry")
 
