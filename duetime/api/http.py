@@ -152,7 +152,8 @@ Endpoint = Callable[[Request, Mapping[str, str]], Response]
 
 class Router:
     """Finds the endpoint for a method and a path. A segment in braces matches any segment that is
-    not empty. Of two routes that match, the first one added wins."""
+    not empty. A path that one route names and another only matches belongs to the first:
+    `/v1/tasks/batch` is no task."""
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
@@ -185,15 +186,13 @@ class Router:
         if self._lazy:
             self._load("/".join(segments[:3]))
         wanted = "GET" if request.method == "HEAD" else request.method  # HEAD: GET without a body
-        allowed = []
-        for method, pattern, endpoint in self._routes:
-            parameters = _match(pattern, segments)
-            if parameters is not None:
-                if method == wanted:
-                    return endpoint(request, parameters)
-                allowed.append(method)
-        if not allowed:
+        found = self._find(segments)
+        if wanted in found:
+            endpoint, parameters = found[wanted]
+            return endpoint(request, parameters)
+        if not found:
             raise not_found(f"{request.path} in this API")
+        allowed = list(found)
         raise Problem(
             405,
             "method",
@@ -201,6 +200,16 @@ class Router:
             f"{request.path} takes {', '.join(allowed)}.",
             headers={"allow": ", ".join(allowed)},
         )
+
+    def _find(self, segments: Sequence[str]) -> dict[str, tuple[Endpoint, Mapping[str, str]]]:
+        """Returns the endpoint of each method of a path, from the routes with the fewest
+        parameters."""
+        found: dict[int, dict[str, tuple[Endpoint, Mapping[str, str]]]] = {}
+        for method, pattern, endpoint in self._routes:
+            parameters = _match(pattern, segments)
+            if parameters is not None:
+                found.setdefault(len(parameters), {}).setdefault(method, (endpoint, parameters))
+        return found[min(found)] if found else {}
 
 
 def _match(pattern: Sequence[str], segments: Sequence[str]) -> dict[str, str] | None:

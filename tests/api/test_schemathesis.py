@@ -3,7 +3,7 @@
 The examples are the same in every run. `make test-long` sends many more.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -30,7 +30,7 @@ BATCH = "POST /v1/tasks/batch"
 
 # A failing example is not shrunk: the system has changed meanwhile.
 QUICK = settings(
-    max_examples=max(settings.default.max_examples * 2 // 3, 1),
+    max_examples=settings.default.max_examples // 2,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
@@ -70,6 +70,20 @@ def test_valid_requests_get_documented_answers(label: str):
 def test_invalid_requests_are_refused_with_documented_problems(label: str):
     with fuzzed_system() as system:
         answers_as_documented(system, label, GenerationMode.NEGATIVE)()
+
+
+@pytest.fixture
+def system() -> Iterator[FuzzedSystem]:
+    with fuzzed_system() as system:
+        yield system
+
+
+@SCHEMA.parametrize()
+@settings(QUICK, phases=[Phase.explicit])
+def test_requests_at_every_limit_get_documented_answers(case: Case, system: FuzzedSystem):
+    """About a hundred requests for each call: every value just inside and outside its limits, every
+    field missing or of another type, every other method."""
+    validate(case, case.call(app=system.wsgi))
 
 
 class Machine(SCHEMA.as_state_machine()):  # type: ignore[misc]
