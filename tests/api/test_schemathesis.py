@@ -15,6 +15,7 @@ from hypothesis.stateful import rule
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
+from duetime.api.openapi.document import ROUTES
 from duetime.core.times import MINUTE
 from tests.api.fuzzed import FuzzedSystem, fuzzed_system, plain
 from tests.api.openapi import document
@@ -78,12 +79,22 @@ def system() -> Iterator[FuzzedSystem]:
         yield system
 
 
-@SCHEMA.parametrize()
-@settings(QUICK, phases=[Phase.explicit])
-def test_requests_at_every_limit_get_documented_answers(case: Case, system: FuzzedSystem):
-    """About a hundred requests for each call: every value just inside and outside its limits, every
-    field missing or of another type, every other method."""
-    validate(case, case.call(app=system.wsgi))
+def at_every_limit(name: str) -> Any:
+    """A test that sends about a hundred requests for one call: every value just inside and outside
+    its limits, every field missing or of another type, every other method."""
+
+    @SCHEMA.include(operation_id=name).parametrize()
+    @settings(QUICK, phases=[Phase.explicit])
+    def send(case: Case, system: FuzzedSystem) -> None:
+        validate(case, case.call(app=system.wsgi))
+
+    return send
+
+
+# Tests of their own: schemathesis gives all operations of one test the same id, and pytest-xdist
+# runs an id once.
+for route in ROUTES:
+    globals()[f"test_{route.operation}_at_every_limit"] = at_every_limit(route.operation)
 
 
 class Machine(SCHEMA.as_state_machine()):  # type: ignore[misc]

@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +31,46 @@ def examples() -> Iterator[tuple[list[str], Any]]:
     """Yields the commands of each example, and the answer that the page shows below them."""
     for found in EXAMPLE.finditer(page_without_deployed()):
         answer = found["answer"]
-        commands = re.split(r"\n(?=curl )", found["shell"].strip())
+        commands = re.split(r"\n(?=curl |duetime )", found["shell"].strip())
         yield commands, json.loads(answer) if answer else ANYTHING
 
 
-class Reader:
-    """Sends the calls of the page, and keeps the id of the last answer that has one for `$ID`."""
+@dataclass(frozen=True)
+class Outcome:
+    """`problem` is None if the command did what it is for."""
 
-    def __init__(self, url: str, system: Any) -> None:
-        self._url, self._system = url, system
+    problem: str | None
+    answer: Any = None
+
+
+class Reader:
+    """Types the commands of the page, and keeps the id of the last answer that has one for `$ID`.
+    What is due runs after every command."""
+
+    def __init__(self, url: str, system: Any, shell: Any) -> None:
+        self._url, self._system, self._shell = url, system, shell
         self._id = ""
 
-    def send(self, command: str) -> httpx.Response:
-        words = shlex.split(command.replace("\\\n", " ").replace("$ID", self._id))
-        assert words[:2] == ["curl", "-s"], command
+    def type(self, command: str) -> Outcome:
+        line = command.replace("\\\n", " ").replace("$ID", self._id)
+        program, *words = shlex.split(line, comments=True)
+        outcome = self._duetime(words) if program == "duetime" else self._curl(words)
+        if isinstance(outcome.answer, dict) and "id" in outcome.answer:
+            self._id = outcome.answer["id"]
+        self._system.run_due()
+        return outcome
+
+    def _duetime(self, words: list[str]) -> Outcome:
+        result = self._shell(*(words[: words.index(">")] if ">" in words else words))
+        return Outcome(result.stderr or result.stdout if result.exit_code else None)
+
+    def _curl(self, words: list[str]) -> Outcome:
         method, url, headers, data = None, "", {}, None
-        rest = iter(words[2:])
+        rest = iter(words)
         for word in rest:
             match word:
+                case "-s":
+                    continue
                 case "-X":
                     method = next(rest)
                 case "-H":
@@ -56,14 +79,12 @@ class Reader:
                 case "-d":
                     data = next(rest)
                 case _:
-                    assert word.startswith(LOCAL), f"{word} is no option that this test knows"
+                    assert word.startswith(LOCAL), f"this test does not know what {word} means"
                     url = word.replace(LOCAL, self._url)
         method = method or ("GET" if data is None else "POST")
         response = httpx.request(method, url, headers=headers, content=data)
-        if response.is_success and "id" in response.json():
-            self._id = response.json()["id"]
-        self._system.run_due()
-        return response
+        problem = None if response.is_success else f"{response.status_code} {response.text}"
+        return Outcome(problem, response.json() if response.content else None)
 
 
 def differences(shown: Any, real: Any, path: str = "answer") -> list[str]:
@@ -89,16 +110,15 @@ def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_every_call_of_the_api_page_gets_the_answer_that_the_page_shows(
-    front: Any, system: Any
+    front: Any, system: Any, live: Any
 ) -> None:
-    reader = Reader(front.url, system)
+    reader = Reader(front.url, system, live)
     wrong = []
     for commands, shown in examples():
-        responses = [reader.send(command) for command in commands]
-        for command, response in zip(commands, responses, strict=True):
-            if not response.is_success:
-                wrong.append(f"{command}\n{response.status_code} {response.text}")
-        wrong += [f"{commands[-1]}\n{d}" for d in differences(shown, responses[-1].json())]
+        outcomes = [reader.type(command) for command in commands]
+        for command, outcome in zip(commands, outcomes, strict=True):
+            wrong += [f"{command}\n{outcome.problem}"] if outcome.problem else []
+        wrong += [f"{commands[-1]}\n{d}" for d in differences(shown, outcomes[-1].answer)]
     assert not wrong, "\n\n".join(wrong)
 
 
