@@ -14,6 +14,7 @@ from duetime.aws import schema
 from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.stage import Stage
 
+CALLS, PAGE = "/v1/{proxy+}", "/docs"
 READS = [http.HttpMethod.GET]
 CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
 
@@ -66,12 +67,9 @@ class Api(Construct):
             disable_execute_api_endpoint=self.domain is not None,
         )
         function = integrations.HttpLambdaIntegration("Api", self.role_function.function)
-        for methods, scopes in _scopes(stage):
+        for path, methods, scopes in _routes(stage):
             self.api.add_routes(
-                path="/v1/{proxy+}",
-                methods=methods,
-                integration=function,
-                authorization_scopes=scopes,
+                path=path, methods=methods, integration=function, authorization_scopes=scopes
             )
         self._stage(stage)
 
@@ -119,12 +117,13 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
     return authorizers.HttpJwtAuthorizer("Jwt", stage.jwt.issuer, jwt_audience=stage.jwt.audience)
 
 
-def _scopes(stage: Stage) -> list[tuple[list[http.HttpMethod], list[str] | None]]:
+def _routes(stage: Stage) -> list[tuple[str, list[http.HttpMethod], list[str] | None]]:
     """A token needs one of its route's scopes, so the scope `operate` also allows reads."""
     if stage.jwt is None or stage.jwt.scopes is None:
-        return [([*READS, *CHANGES], None)]
+        return [(CALLS, [*READS, *CHANGES], None), (PAGE, READS, None)]
     read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate
-    return [(READS, [read, operate]), (CHANGES, [operate])]
+    reading = [read, operate]
+    return [(CALLS, READS, reading), (CALLS, CHANGES, [operate]), (PAGE, READS, reading)]
 
 
 def _cors(stage: Stage) -> http.CorsPreflightOptions | None:

@@ -1,9 +1,9 @@
 """The bundles that the functions run: our code, the few libraries it needs, and the handlers.
 
-There are three: the API's has pydantic and the handlers' names, the executors' has the handlers
-and their requirements, and the scanner and the relay share the third. Wheels are fetched for the
-functions' platform, so Docker is not needed. A bundle is built once and cached under
-.cache/bundles until one of its inputs changes.
+There are three: the API's has pydantic, the handlers' names and the OpenAPI document, the
+executors' has the handlers and their requirements, and the scanner and the relay share the third.
+Wheels are fetched for the functions' platform, so Docker is not needed. A bundle is built once and
+cached under .cache/bundles until one of its inputs changes.
 """
 
 import json
@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import botocore
 
+from duetime.api.openapi import resource as openapi
 from duetime.aws.botocore_endpoints import FILE as ENDPOINTS
 from duetime.aws.botocore_endpoints import our_endpoints
 from duetime.aws.root_certificates import FILE as ROOTS
@@ -86,6 +87,7 @@ class _Contents:
     requirements: Path | None = None
     handlers: Path | None = None
     handler_names: tuple[str, ...] | None = None
+    documented: bool = False  # whether it has the OpenAPI document and its page
 
 
 def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
@@ -97,6 +99,7 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
         name="api",
         needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
         handler_names=names,
+        documented=True,
     )
     executor = _Contents(
         name="executor",
@@ -168,6 +171,9 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
         shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
     if contents.handler_names is not None:
         (folder / HANDLER_NAMES).write_text(json.dumps(contents.handler_names))
+    if contents.documented:
+        (folder / openapi.DOCUMENT_FILE.relative_to(ROOT)).write_bytes(openapi.made_document())
+        (folder / openapi.PAGE_FILE.relative_to(ROOT)).write_bytes(openapi.made_page())
 
 
 def _sources() -> Sequence[Path]:

@@ -54,6 +54,8 @@ class Api:
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add("GET", "/v1/health", self._health)
+        self._router.add_lazily("/v1/openapi.json", _openapi)
+        self._router.add_lazily("/docs", _docs)
 
     def call(self, request: Request) -> Response:
         return self._or_problem(request, lambda: _encoded(self._router.call(request)))
@@ -91,6 +93,10 @@ class Api:
             log.exception("request failed", extra=_fields(request))
             detail = "The request is not at fault. The log of the API has the details."
             return Problem(500, "internal", "Something went wrong on our side", detail).response()
+
+    def routes(self) -> list[str]:
+        """Returns every route, such as `GET /v1/tasks`."""
+        return self._router.routes()
 
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         health = self._read_health()
@@ -132,3 +138,15 @@ def _purge(ports: Ports) -> Callable[[Router], None]:
         Purge(ports).add_to(router)
 
     return add_to
+
+
+def _openapi(router: Router) -> None:
+    from duetime.api.openapi.resource import document
+
+    router.add("GET", "/v1/openapi.json", document)
+
+
+def _docs(router: Router) -> None:
+    from duetime.api.openapi.resource import page
+
+    router.add("GET", "/docs", page)

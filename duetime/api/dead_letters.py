@@ -34,7 +34,9 @@ class RedriveIn(BaseModel):
     error_type: ErrorType | None = None
     died_after: Moment | None = None
     died_before: Moment | None = None
-    all: Annotated[bool, AfterValidator(_true)] | None = None
+    all: Annotated[bool, AfterValidator(_true), Field(json_schema_extra={"const": True})] | None = (
+        None
+    )
     dry_run: bool = False
     limit: Annotated[int, Field(ge=1, le=REDRIVE_LIMIT)] | None = None
     cursor: str | None = None

@@ -148,6 +148,12 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
     _encoded: bytes | None = None
 
+    @classmethod
+    def of_text(cls, text: bytes, media_type: str, **headers: str) -> "Response":
+        """Returns an answer whose body is encoded already. `_` in the name of a header is `-`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return cls(status=200, headers={"content-type": media_type, **named}, _encoded=text)
+
     def encoded(self) -> bytes:
         """Returns the bytes of the body. The API encodes each answer once, where a failure can
         still become a problem; the servers in front of it read the result."""
@@ -161,7 +167,8 @@ Endpoint = Callable[[Request, Mapping[str, str]], Response]
 
 class Router:
     """Finds the endpoint for a method and a path. A segment in braces matches any segment that is
-    not empty. Of two routes that match, the first one added wins."""
+    not empty. A path that one route names and another only matches belongs to the first:
+    `/v1/tasks/batch` is no task."""
 
     def __init__(self) -> None:
         self._routes: list[tuple[str, list[str], Endpoint]] = []
@@ -176,6 +183,12 @@ class Router:
         of a function does not load what the request does not need."""
         self._lazy[start] = add
 
+    def routes(self) -> list[str]:
+        """Returns every route, such as `GET /v1/tasks`, and loads those that are added lazily."""
+        for start in list(self._lazy):
+            self._load(start)
+        return [f"{method} {'/'.join(path)}" for method, path, _ in self._routes]
+
     def _load(self, start: str) -> None:
         """A concurrent request waits for the lock: without the routes it would get a 404."""
         with self._lock:
@@ -188,15 +201,13 @@ class Router:
         if self._lazy:
             self._load("/".join(segments[:3]))
         wanted = "GET" if request.method == "HEAD" else request.method  # HEAD: GET without a body
-        allowed = []
-        for method, pattern, endpoint in self._routes:
-            parameters = _match(pattern, segments)
-            if parameters is not None:
-                if method == wanted:
-                    return endpoint(request, parameters)
-                allowed.append(method)
-        if not allowed:
+        found = self._find(segments)
+        if wanted in found:
+            endpoint, parameters = found[wanted]
+            return endpoint(request, parameters)
+        if not found:
             raise not_found(f"{request.path} in this API")
+        allowed = list(found)
         raise Problem(
             405,
             "method",
@@ -204,6 +215,16 @@ class Router:
             f"{request.path} takes {', '.join(allowed)}.",
             headers={"allow": ", ".join(allowed)},
         )
+
+    def _find(self, segments: Sequence[str]) -> dict[str, tuple[Endpoint, Mapping[str, str]]]:
+        """Returns the endpoint of each method of a path, from the routes with the fewest
+        parameters."""
+        found: dict[int, dict[str, tuple[Endpoint, Mapping[str, str]]]] = {}
+        for method, pattern, endpoint in self._routes:
+            parameters = _match(pattern, segments)
+            if parameters is not None:
+                found.setdefault(len(parameters), {}).setdefault(method, (endpoint, parameters))
+        return found[min(found)] if found else {}
 
 
 def _match(pattern: Sequence[str], segments: Sequence[str]) -> dict[str, str] | None:

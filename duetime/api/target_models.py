@@ -98,7 +98,12 @@ class HttpTarget(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     type: Literal["http"]
-    url: Annotated[str, StringConstraints(max_length=2_048), AfterValidator(_url)]
+    url: Annotated[
+        str,
+        StringConstraints(max_length=2_048),
+        AfterValidator(_url),
+        Field(json_schema_extra={"format": "uri"}),
+    ]
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[str, TextOrSecret], Field(max_length=50), AfterValidator(_headers)] = {}
     sign: SecretReference | None = None

@@ -41,7 +41,11 @@ def _supported(timeout: float, info: ValidationInfo) -> float:
 
 Delay = Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)]
 Priority = Literal["high", "medium", "low"]
-Timeout = Annotated[float, Field(ge=1), AfterValidator(_supported)]
+Timeout = Annotated[
+    float,
+    Field(ge=1, json_schema_extra={"maximum": LONGEST_TIMEOUT}),
+    AfterValidator(_supported),
+]
 Tags = Annotated[dict[TagKey, TagValue], Field(max_length=10)]
 RUN_AT_OR_DELAY = FieldError("delay", "give run_at or delay, not both")
 TOO_FAR_AHEAD = FieldError("run_at", "must be at most 10 years ahead")

@@ -34,7 +34,8 @@ def moment(value: Any) -> Millis:
     return at
 
 
-Moment = Annotated[Millis, BeforeValidator(moment)]
+_IN_DOCUMENT: dict[str, Any] = {"type": "string", "format": "date-time"}  # see openapi
+Moment = Annotated[Millis, BeforeValidator(moment), Field(json_schema_extra=_IN_DOCUMENT)]
 MAX_WORD = 128
 _WORD = r"[A-Za-z0-9._:\-]+"
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{_WORD}$")]

@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
-from duetime.cli import archive, change, cron, dlq, local, purge, schedules, submit, tasks, watch
+from duetime.cli import (
+    archive,
+    change,
+    cron,
+    dlq,
+    local,
+    openapi,
+    purge,
+    schedules,
+    submit,
+    tasks,
+    watch,
+)
 from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
@@ -56,6 +68,7 @@ app.add_typer(schedules.app)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.health)
+app.command()(openapi.openapi)
 
 
 def main() -> None:

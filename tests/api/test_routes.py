@@ -1,9 +1,11 @@
-"""Routes that are added when they are first asked for."""
+"""Routes: which one a path belongs to, and those that are added when they are first asked for."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 
-from duetime.api.http import Request, Response, Router
+import pytest
+
+from duetime.api.http import Problem, Request, Response, Router
 
 PATH = "/v1/schedules"
 
@@ -36,3 +38,16 @@ def test_lazy_routes_are_added_once():
     for _ in range(2):
         assert router.call(Request(method="GET", path=PATH)).status == 200
     assert len(added) == 1
+
+
+def test_path_that_a_route_names_is_not_matched_by_a_parameter():
+    router = Router()
+    router.add("GET", "/v1/tasks/{id}", lambda *_: Response(status=200))
+    router.add("POST", "/v1/tasks/batch", lambda *_: Response(status=201))
+
+    with pytest.raises(Problem) as refused:
+        router.call(Request(method="GET", path="/v1/tasks/batch"))
+
+    assert (refused.value.status, refused.value.headers["allow"]) == (405, "POST")
+    assert router.call(Request(method="POST", path="/v1/tasks/batch")).status == 201
+    assert router.call(Request(method="GET", path="/v1/tasks/batches")).status == 200

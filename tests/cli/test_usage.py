@@ -259,6 +259,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "cron",
         "watch",
         "health",
+        "openapi",
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
     below = ["dlq list", "dlq show", "dlq redrive", "archive search"]

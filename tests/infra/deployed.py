@@ -75,10 +75,15 @@ class Deployed:
     # What AWS does.
 
     def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """Sends a request, and returns the status and the JSON of the answer."""
+        answer = self.request(method, path, body)
+        return answer["statusCode"], json.loads(answer["body"] or "null")
+
+    def request(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         """API Gateway: a request of the HTTP API, by its route."""
         path, _, query = path.partition("?")
-        route = self._one("AWS::ApiGatewayV2::Route", lambda r: r["RouteKey"].startswith(method))
-        assert path.startswith("/v1/")
+        key = f"{method} {'/v1/{proxy+}' if path.startswith('/v1/') else path}"
+        route = self._one("AWS::ApiGatewayV2::Route", lambda r: r["RouteKey"] == key)
         assert route["AuthorizationType"] == "AWS_IAM"
         target = route["Target"]["Fn::Join"][1][-1]["Ref"]
         integration = self.template["Resources"][target]["Properties"]
@@ -93,8 +98,8 @@ class Deployed:
             "isBase64Encoded": False,
         }
         [function] = _attributes(integration["IntegrationUri"])
-        answer = self._invoke(function, event, 29_000).answer
-        return answer["statusCode"], json.loads(answer["body"] or "null")
+        answered: dict[str, Any] = self._invoke(function, event, 29_000).answer
+        return answered
 
     def tick(self, milliseconds: int = 60_000) -> list[Reply]:
         """EventBridge: every target of every rule."""

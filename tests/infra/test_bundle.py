@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from duetime.api.openapi import resource as openapi
 from duetime.aws import botocore_endpoints as endpoints
 from duetime.aws import root_certificates as roots
 from infra import bundle
@@ -109,6 +110,16 @@ def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):
     assert (arm.executor / "handlers" / "hello.py").is_file()
     assert not (arm.api / "handlers").exists()
     assert not (arm.roles / "handlers").exists()
+
+
+def test_only_the_api_has_the_openapi_document_and_its_page(arm: Bundles):
+    document = openapi.DOCUMENT_FILE.relative_to(ROOT)
+    page = openapi.PAGE_FILE.relative_to(ROOT)
+    assert (arm.api / document).read_bytes() == openapi.made_document()
+    assert (arm.api / page).read_bytes() == openapi.made_page()
+    for other in (arm.executor, arm.roles):
+        assert not (other / document).exists()
+        assert not (other / page).exists()
 
 
 @pytest.mark.usefixtures("elsewhere")

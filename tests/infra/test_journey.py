@@ -9,6 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from duetime.api.openapi import resource as openapi
 from duetime.aws import schema
 from duetime.core.lanes import MAX_RECEIVES, Lane
 from duetime.core.times import HOUR, MINUTE, SECOND
@@ -295,6 +296,14 @@ def after_its_end(deployed: Deployed) -> None:
         pass
 
 
+def with_its_own_documentation(deployed: Deployed) -> None:
+    status, document = deployed.call("GET", "/v1/openapi.json")
+    assert (status, document) == (200, json.loads(openapi.made_document()))
+    page = deployed.request("GET", "/docs")
+    assert (page["statusCode"], page["body"]) == (200, openapi.made_page().decode())
+    assert page["headers"]["content-type"] == "text/html; charset=utf-8"
+
+
 FLOWS: list[Flow] = [
     at_once,
     later,
@@ -306,6 +315,7 @@ FLOWS: list[Flow] = [
     to_its_cancellation,
     by_the_clock,
     after_its_end,
+    with_its_own_documentation,
     out_of_a_crowd,  # which is due an hour later
     after_an_outage,  # the last, because its tasks stay unfinished
 ]

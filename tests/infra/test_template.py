@@ -311,7 +311,8 @@ def test_one_bad_record_does_not_stop_the_relay(dev: Template):
 def test_the_api_is_signed_throttled_logged_and_closed_to_other_sites(dev: Template):
     routes = of_type(dev, "AWS::ApiGatewayV2::Route").values()
     assert {r["RouteKey"] for r in routes} == {
-        f"{method} /v1/{{proxy+}}" for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        *(f"{method} /v1/{{proxy+}}" for method in ("GET", "POST", "PUT", "PATCH", "DELETE")),
+        "GET /docs",
     }
     assert {r["AuthorizationType"] for r in routes} == {"AWS_IAM"}
     stage = one(dev, "AWS::ApiGatewayV2::Stage")
@@ -344,15 +345,16 @@ def test_a_token_needs_the_scope_of_its_route(synthesize: Synthesize):
     def needed(**scopes: Any) -> dict[str, list[str] | None]:
         template = synthesize("dev", jwt=jwt | scopes)
         return {
-            route["RouteKey"].partition(" ")[0]: route.get("AuthorizationScopes")
+            route["RouteKey"]: route.get("AuthorizationScopes")
             for route in of_type(template, "AWS::ApiGatewayV2::Route").values()
         }
 
-    changes = ("POST", "PUT", "PATCH", "DELETE")
-    assert needed() == dict.fromkeys(("GET", *changes))
+    reads = ("GET /v1/{proxy+}", "GET /docs")
+    changes = [f"{method} /v1/{{proxy+}}" for method in ("POST", "PUT", "PATCH", "DELETE")]
+    assert needed() == dict.fromkeys((*reads, *changes))
     scoped = needed(scopes={"read": "duetime/read", "operate": "duetime/operate"})
-    operate = ["duetime/operate"]
-    assert scoped == {"GET": ["duetime/read", *operate], **dict.fromkeys(changes, operate)}
+    read, operate = ["duetime/read", "duetime/operate"], ["duetime/operate"]
+    assert scoped == {**dict.fromkeys(reads, read), **dict.fromkeys(changes, operate)}
 
 
 def test_a_domain_of_your_own(synthesize: Synthesize):

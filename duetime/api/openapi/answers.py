@@ -1,0 +1,217 @@
+"""Models of the answers about tasks, of lists and of problems.
+
+The API makes its answers without them (duetime/api/views.py); the document shows them, and
+tests/api/test_openapi_answers.py checks that real answers have exactly these fields.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from duetime.api.target_models import Target
+from duetime.core.lifecycle import Outcome, Status
+
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class AnswerModel(BaseModel):
+    """The text below a field is its description."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class RetryPolicy(AnswerModel):
+    """When a failed attempt is tried again."""
+
+    max_attempts: int
+    base_delay: Seconds
+    multiplier: float
+    max_delay: Seconds
+    jitter: Seconds
+
+
+class Progress(AnswerModel):
+    """What a running handler has reported."""
+
+    fraction: float
+    message: str | None
+
+
+class AttemptError(AnswerModel):
+    """Why an attempt failed."""
+
+    type: str
+    """The name of the exception, `Http503` and the like, or one of Duetime's own: `TimedOut`,
+    `LeaseExpired`, `ConnectionFailed` and others."""
+    message: str
+    traceback: str | None
+    """The end of the traceback, if a handler raised."""
+
+
+class TaskError(AttemptError):
+    """The last failure of a task."""
+
+    attempt: int
+    """The number of the attempt that failed."""
+
+
+class Task(AnswerModel):
+    """One durable piece of work."""
+
+    id: str
+    """Ids sort by the time of their submission."""
+    status: Status
+    name: str | None
+    namespace: str
+    target: Target | None
+    """What the task does. Headers that hold a secret show `***`."""
+    payload: Any
+    run_at: Time
+    """When the task was to run, as submitted."""
+    due_at: Time
+    """When the coming or last attempt is due."""
+    priority: Literal["high", "medium", "low"]
+    timeout: Seconds
+    retry: RetryPolicy
+    jitter: Seconds
+    expires_at: Time | None
+    ordering_key: str | None
+    idempotency_key: str | None
+    tags: dict[str, str]
+    attempt: int
+    """The number of the current or last attempt; 0 before the first."""
+    created_at: Time
+    updated_at: Time
+    started_at: Time | None
+    """When the current or last attempt started."""
+    finished_at: Time | None
+    drift_ms: int | None
+    """Start minus due time of the current or last attempt, in milliseconds."""
+    progress: Progress | None
+    result: Any
+    """What the target returned."""
+    error: TaskError | None
+    """The last failure, even if a later attempt succeeded."""
+    cancel_requested: bool
+    reason: str | None
+    """Why its schedule cancelled it: `overlap`, `misfire`, `paused`, `changed` or `deleted`."""
+    schedule_id: str | None
+    """The schedule that this task is a run of."""
+    scheduled_for: Time | None
+    """The fire time that this task is a run of."""
+    workflow_id: None
+    """Always null for now."""
+    not_shown: dict[str, str] | None
+    """Which fields are null here although they are stored, and why."""
+
+
+class Attempt(AnswerModel):
+    """One run of a task."""
+
+    number: Annotated[int, Field(ge=1)]
+    started_at: Time
+    finished_at: Time | None
+    outcome: Outcome | None
+    """Null while it runs."""
+    error: AttemptError | None
+    drift_ms: int
+    """Start minus due time, in milliseconds."""
+
+
+class FieldProblem(AnswerModel):
+    """One field that was refused."""
+
+    field: str
+    """Such as `retry.max_attempts`."""
+    message: str
+    position: int | None = None
+    """Where in the text of a cron expression the error begins, from 1."""
+
+
+class Problem(BaseModel):
+    """An error, in the format of RFC 9457. A problem may have further fields."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    type: str
+    """The kind of problem: `urn:duetime:problem:invalid` and others."""
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: str
+    """What is wrong with this request, in words."""
+    errors: list[FieldProblem] = []
+    """The fields that were refused, at most 20."""
+
+
+class GatewayMessage(BaseModel):
+    """A refusal of the gateway in front of a deployed API."""
+
+    message: str | None = None
+
+
+class BatchAccepted(AnswerModel):
+    """A task of a batch that is stored."""
+
+    status: Literal[200, 201]
+    """201, or 200 for a replay of an idempotency key."""
+    task: Task
+
+
+class BatchRefused(AnswerModel):
+    """A task of a batch that is not stored."""
+
+    status: Annotated[int, Field(ge=400, le=599)]
+    error: Problem
+
+
+class BatchResults(AnswerModel):
+    """One result for each task of a batch, in the same order."""
+
+    results: list[BatchAccepted | BatchRefused]
+
+
+class NotRedriven(AnswerModel):
+    """A task that a redrive left alone."""
+
+    id: str
+    reason: str
+
+
+class RedriveResult(AnswerModel):
+    """What a redrive did."""
+
+    redriven: int
+    """How many tasks were redriven; in a dry run, how many would be."""
+    dry_run: bool
+    not_redriven: list[NotRedriven]
+    next_cursor: str | None
+    """Send it as `cursor` to go on; null when all are done."""
+
+
+class Health(AnswerModel):
+    """Whether Duetime works."""
+
+    status: Literal["ok"]
+    version: str
+    time: Time
+    last_tick_age: float | None
+    """Seconds since the scanner's last tick; null if none is known."""
+    checks: dict[str, str]
+    """The name of each check, with `ok` or the reason why it failed."""
+
+
+def list_of(model: type[BaseModel]) -> type[BaseModel]:
+    """Returns the model of a page: every list has this shape."""
+    cursor = Field(description="Send it as `cursor` for the next page; null on the last page.")
+    return create_model(
+        f"{model.__name__}List",
+        __base__=AnswerModel,
+        __doc__=f"One page of a list: `items`, each a {model.__name__}.",
+        items=(list[model], ...),  # type: ignore[valid-type]
+        next_cursor=(Annotated[str | None, cursor], ...),
+    )
+
+
+TaskList = list_of(Task)
+AttemptList = list_of(Attempt)

@@ -1,0 +1,119 @@
+"""What the tests of the document share: its schemas, and a system that can run its examples."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from duetime.api.app import Api
+from duetime.api.http import Request, Response
+from duetime.api.openapi.document import ROUTES, make_document
+from duetime.api.openapi.route import Route
+from duetime.handlers.context import Context
+from tests.world import World, sqlite_world
+
+HELLO = "duetime.hello"
+
+
+@cache
+def document() -> dict[str, Any]:
+    return make_document()
+
+
+def validator(schema: Mapping[str, Any]) -> Any:
+    """A validator of a schema that may refer to the components of the document."""
+    components = {"components": document()["components"]}
+    return jsonschema_rs.Draft202012Validator({**schema, **components}, validate_formats=True)
+
+
+def wrong_in(schema: Mapping[str, Any], body: Any) -> list[str]:
+    """What of a body does not fit a schema."""
+    errors = validator(schema).iter_errors(body)
+    return [f"{'.'.join(map(str, e.instance_path))}: {e.message}" for e in errors]
+
+
+def operation(route: Route) -> dict[str, Any]:
+    found: dict[str, Any] = document()["paths"][route.path][route.method.lower()]
+    return found
+
+
+def undocumented(route: Route, response: Response) -> list[str]:
+    """What of an answer the document does not say about a route: status, media type or body."""
+    answers = operation(route)["responses"]
+    if str(response.status) not in answers:
+        return [f"{response.status} is not among the answers: {response.encoded()!r}"]
+    answer = answers[str(response.status)]
+    if "$ref" in answer:
+        answer = document()["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+    if "content" not in answer:
+        return [] if response.encoded() == b"" else ["it has a body"]
+    media_type = response.headers["content-type"].partition(";")[0]
+    if media_type not in answer["content"]:
+        return [f"{media_type} is not among its media types"]
+    if not media_type.endswith("json"):
+        return []
+    return wrong_in(answer["content"][media_type]["schema"], json.loads(response.encoded()))
+
+
+class System:
+    """The API and the executor over a store in memory, with a stepped clock."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.api = Api(world.ports, handlers=lambda: {HELLO}, version="9.9.9")
+
+    def call(
+        self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None
+    ) -> Response:
+        data = b"" if body is None else json.dumps(body).encode()
+        headers = {"content-type": "application/json"}
+        request = Request(method=method, path=path, query=query or {}, headers=headers, body=data)
+        return self.api.call(request)
+
+    def body(self, *arguments: Any, **more: Any) -> Any:
+        """The body of a successful answer."""
+        response = self.call(*arguments, **more)
+        assert response.status < 300, response.body
+        return json.loads(response.encoded())
+
+    def send(self, route: Route, task_id: str = "") -> Response:
+        """Sends the example of a route."""
+        path = route.path.replace("{id}", task_id)
+        return self.call(route.method, path, route.example.body, route.example.query)
+
+    def send_after(self, route: Route) -> Response:
+        """Sends the examples that a route needs, and then its own."""
+        found = ""
+        for name in route.example.after:
+            before = self.send(by_operation(name), found)
+            assert before.status < 300, before.body
+            found = found or json.loads(before.encoded())["id"]
+        if route.example.dead:
+            self.kill(found)
+        return self.send(route, found)
+
+    def kill(self, task_id: str) -> None:
+        def fail(task: Any, ctx: Context) -> Any:
+            from duetime import PermanentError
+
+            raise PermanentError("it must fail")
+
+        self.world.script = fail
+        self.world.advance_to(self.world.task(task_id).due_at)
+        self.world.tick()
+        self.world.deliver()
+        assert self.world.status(task_id) == "DEAD"
+
+
+def by_operation(name: str) -> Route:
+    [found] = [route for route in ROUTES if route.operation == name]
+    return found
+
+
+@contextmanager
+def a_system() -> Iterator[System]:
+    with sqlite_world() as world:
+        yield System(world)
