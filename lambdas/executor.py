@@ -24,6 +24,7 @@ from duetime.executor.message_acks import DeadLetterIds
 from duetime.executor.targets import Targets
 from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
+from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -52,7 +53,12 @@ def targets() -> Targets:
     if given.handlers:
         registry.load(given.handlers)
     policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
-    return {"python": run_handler, "http": HttpTarget(backend.adapters().ports.clock, policy)}
+    clock = backend.adapters().ports.clock
+    makers = aws_makers(backend.services) | {
+        "email": ses_maker(backend.services, clock),
+        "sql": rds_maker(backend.services, given.databases),
+    }
+    return LazyTargets({"python": run_handler, "http": HttpTarget(clock, policy)}, makers)
 
 
 @logger.inject_lambda_context

@@ -8,6 +8,7 @@ from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
 from duetime.api.submission import Submission
 from duetime.api.tasks import Capabilities, HandlerNames, Tasks
+from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
@@ -17,8 +18,9 @@ log = logging.getLogger(__name__)
 
 
 class Api:
-    """`longest_timeout` is the longest timeout, in seconds, that the executors support. `health`
-    reads the health; the default checks that the store can be read."""
+    """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
+    the targets that they may call. `health` reads the health; the default checks that the store can
+    be read."""
 
     def __init__(
         self,
@@ -27,6 +29,7 @@ class Api:
         handlers: HandlerNames,
         version: str,
         longest_timeout: int = LONGEST_TIMEOUT,
+        targets: AllowedTargets = ALL_TARGETS,
         health: HealthProbe | None = None,
     ) -> None:
         self._clock = ports.clock
@@ -34,7 +37,7 @@ class Api:
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports)
-        capabilities = Capabilities(handlers, longest_timeout)
+        capabilities = Capabilities(handlers, longest_timeout, targets)
         Tasks(ports, submission, capabilities).add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from duetime.api.http import excerpt
+from duetime.api.http import FieldError, excerpt
 from duetime.api.masking import MASK, is_secret
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+")
@@ -84,9 +84,24 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-class HttpTarget(BaseModel):
+class TargetIn(BaseModel):
+    """The base of all targets."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    def errors(self, payload: Any) -> list[FieldError]:
+        """Returns what pydantic cannot check: fields that contradict each other, and a payload that
+        the target cannot send."""
+        return [*self.field_errors(), *self.payload_errors(payload)]
+
+    def field_errors(self) -> list[FieldError]:
+        return []
+
+    def payload_errors(self, payload: Any) -> list[FieldError]:  # noqa: ARG002
+        return []
+
+
+class HttpTarget(TargetIn):
     type: Literal["http"]
     url: Annotated[str, StringConstraints(max_length=2_048), AfterValidator(_url)]
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
@@ -97,9 +112,7 @@ class HttpTarget(BaseModel):
         return body | {"headers": self.headers} if self.headers else body
 
 
-class PythonTarget(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class PythonTarget(TargetIn):
     type: Literal["python"]
     handler: Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

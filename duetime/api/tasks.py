@@ -24,6 +24,7 @@ from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
 from duetime.api.views import attempt_json, task_json
+from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
@@ -46,10 +47,13 @@ class Capabilities:
 
     handlers: HandlerNames
     longest_timeout: int  # seconds
+    targets: AllowedTargets = ALL_TARGETS
 
     def read(self, body: Any) -> TaskIn:
         task = read_task(body, self.longest_timeout)
         check_handler(task, self.handlers)
+        if refusal := self.targets.refusal(task.target.stored()):
+            raise invalid([FieldError(*refusal)])
         return task
 
 

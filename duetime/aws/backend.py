@@ -25,6 +25,7 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
+    from duetime.aws.services import AwsServices
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "dynamodb",
     "invoke_later",
     "make_clients",
+    "services",
     "settings",
     "sqs",
 ]
@@ -106,6 +108,14 @@ def dynamodb() -> Any:
 @cache
 def sqs() -> Any:
     return clients.sqs(settings().endpoint_url or None)
+
+
+@cache
+def services() -> "AwsServices":
+    """Returns the AWS services for targets; imported on first use, as most tasks need none."""
+    from duetime.aws.services import AwsServices
+
+    return AwsServices(settings().endpoint_url or None)
 
 
 def make_clients(*makers: Callable[[], object]) -> None:

@@ -10,10 +10,17 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "sqs")
+# The first four are of the backend, the others of targets.
+SERVICES = (
+    *("dynamodb", "dynamodbstreams", "lambda", "sqs"),
+    *("events", "rds-data", "sesv2", "sns", "stepfunctions"),
+)
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # endpoint prefixes of SERVICES
+_PREFIXES = (  # endpoint prefixes of SERVICES
+    *("dynamodb", "streams.dynamodb", "lambda", "sqs"),
+    *("events", "rds-data", "email", "sns", "states"),
+)
 
 
 def our_endpoints() -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """The settings of a function, read from its environment into one frozen value."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
+from duetime.core.allowed_targets import AllowedTargets
 from duetime.core.lanes import Lane
 from duetime.core.retention import RETENTION
 from duetime.core.task import LONGEST_TIMEOUT
@@ -32,6 +35,7 @@ class Settings:
     longest_timeout: int = 840  # seconds of an attempt; a function has 15 minutes in all
     handlers: str = ""  # module or folder of Python handlers; for the API a file of names
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
+    targets: str = ""  # what targets may act on, as JSON: see targets_allowed
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
@@ -89,6 +93,23 @@ class Settings:
     @property
     def hosts_allowed(self) -> list[str]:
         return self.allow_hosts.split(",") if self.allow_hosts else []
+
+    @property
+    def targets_allowed(self) -> AllowedTargets:
+        """For each type of target the patterns of its resources; for `sql` an object of databases,
+        by name."""
+        given = self._targets()
+        return AllowedTargets(patterns={kind: list(names) for kind, names in given.items()})
+
+    @property
+    def databases(self) -> Mapping[str, Mapping[str, str]]:
+        """Returns `cluster`, `secret` and `database` of each database that `sql` tasks may use."""
+        found: Mapping[str, Mapping[str, str]] = self._targets().get("sql", {})
+        return found
+
+    def _targets(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(self.targets) if self.targets else {}
+        return found
 
     @property
     def retention(self) -> Millis:

@@ -16,6 +16,7 @@ MIN_TICK = 0.1
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "SQLite store", "Other backends"
 CALLS, LOGS = "What http tasks may call", "Logs"
+SERVERS = "What email and sql tasks use"
 
 
 class Backend(StrEnum):
@@ -97,6 +98,28 @@ def local(
             rich_help_panel=CALLS,
         ),
     ] = None,
+    smtp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="DUETIME_SMTP",
+            help="The mail server of email tasks: smtp://, smtp+starttls:// or smtps://.",
+            show_default=False,
+            show_envvar=False,
+            rich_help_panel=SERVERS,
+        ),
+    ] = None,
+    database: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=URL|@FILE",
+            envvar="DUETIME_DATABASES",
+            help="A database of sql tasks: sqlite:///FILE or postgresql://...; repeatable.",
+            show_default=False,
+            show_envvar=False,
+            rich_help_panel=SERVERS,
+        ),
+    ] = None,
     backend: Annotated[
         Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
     ] = Backend.EMBEDDED,
@@ -126,6 +149,7 @@ def local(
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_hosts(allow_host or ())
+    _check_smtp(smtp)
     _check_store(backend, data, memory)
     _check_endpoint(backend, endpoint_url)
     options = LocalOptions(
@@ -139,6 +163,8 @@ def local(
         catch_up=catch_up,
         allow_private=allow_private,
         allow_hosts=tuple(allow_host or ()),
+        smtp=smtp,
+        databases=_databases(database or ()),
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,
@@ -165,6 +191,43 @@ def _check_hosts(hosts: Sequence[str]) -> None:
             parse_allowed(host)
         except ValueError as error:
             refuse("--allow-host", str(error))
+
+
+def _check_smtp(url: str | None) -> None:
+    from duetime.core.smtp_server import parse_smtp_url
+
+    if url is not None:
+        try:
+            parse_smtp_url(url)
+        except ValueError as error:
+            refuse("--smtp", str(error))
+
+
+def _databases(given: Sequence[str]) -> dict[str, str]:
+    """Parses NAME=URL. NAME=@FILE reads the URL from a file, so that a password is in no command
+    line."""
+    from duetime.local.databases import check_database
+
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, url = text.partition("=")
+        if url.startswith("@"):
+            url = _read_url(url[1:])
+        try:
+            check_database(name, url)
+        except ValueError as error:
+            refuse("--database", str(error))
+        if name in found:
+            refuse("--database", f"{name!r} is given twice")
+        found[name] = url
+    return found
+
+
+def _read_url(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        refuse("--database", f"cannot read {path!r}: {error}")
 
 
 def _check_store(backend: Backend, data: str | None, memory: bool) -> None:

@@ -37,6 +37,7 @@ INSTEAD: Mapping[str, str] = {
     "idempotency_key": "every fire time is one task; for the schedule itself use the header",
 }
 FIXED_FIELDS = ("type", "handler", "method")  # of a target: they cannot be templates
+FREE_TYPES = ("http", "python")  # of a target: the others have no templates at all
 SAMPLE = "1"  # valid as a host, a port, a path and any text
 
 
@@ -67,9 +68,13 @@ def _check_names(body: Mapping[str, Any]) -> None:
     check_names({part: body.get(part) for part in ("target", "payload")})
     check_names({part: body.get(part) for part in ("name", "tags")}, OF_THE_SCHEDULE)
     target = body.get("target")
-    fixed = [f for f in FIXED_FIELDS if isinstance(target, dict) and any(names_in(target.get(f)))]
-    if fixed:
-        raise BadTemplate(f"target.{fixed[0]}", "cannot be a template")
+    if not isinstance(target, dict):
+        return
+    # What such a target acts on, and an SQL statement, must be what was checked and allowed.
+    fields = FIXED_FIELDS if target.get("type") in FREE_TYPES else tuple(target)
+    for field in fields:
+        if any(names_in(target.get(field))):
+            raise BadTemplate(f"target.{field}", "cannot be a template")
 
 
 def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str, Any]:
