@@ -170,9 +170,7 @@ def test_eventbridge_entry_that_failed_fails_the_attempt(
     assert (task.status, error_of(task)) == (status, (code, "no"))
 
 
-@pytest.mark.parametrize(
-    ("state", "status"), [("40001", Status.RETRYING), ("23505", Status.DEAD)]
-)
+@pytest.mark.parametrize(("state", "status"), [("40001", Status.RETRYING), ("23505", Status.DEAD)])
 def test_sql_conflict_of_transactions_is_retried(
     world: World, sink: Sink, state: str, status: Status
 ):
@@ -181,9 +179,7 @@ def test_sql_conflict_of_transactions_is_retried(
     assert run(world, SQL, {"a": 1}).status is status
 
 
-def test_sql_statement_gets_typed_parameters_and_the_configured_database(
-    world: World, sink: Sink
-):
+def test_sql_statement_gets_typed_parameters_and_the_configured_database(world: World, sink: Sink):
     sink.answer = Answer(body=json.dumps({"numberOfRecordsUpdated": 1}).encode())
     statement = "INSERT INTO t VALUES (:task_id, :attempt, :a, :b, :c, :d, :e)"
     payload = {"a": None, "b": True, "c": 1.5, "d": "x", "e": {"k": [1]}, "unused": 1}

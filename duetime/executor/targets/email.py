@@ -13,6 +13,7 @@ from email.policy import SMTP
 from email.utils import formatdate, parseaddr
 from typing import Any
 
+from duetime.core.errors import Stopped
 from duetime.core.ports import Clock
 from duetime.core.service_calls import ServiceCall
 from duetime.core.smtp_server import SmtpServer
@@ -90,6 +91,8 @@ class SmtpTarget:
                 self._begin(client)
                 refused = client.send_message(message, sender, recipients(task.spec.target))
         except (smtplib.SMTPException, OSError) as error:
+            if control.interrupt.triggered:
+                raise Stopped from None
             raise _failure(error, self._server) from error
         result: dict[str, Any] = {"message_id": message["Message-ID"]}
         if refused:
@@ -131,11 +134,12 @@ def _failure(error: smtplib.SMTPException | OSError, server: SmtpServer) -> Targ
             return TargetFailed(f"Smtp{code}", message[:1_000], permanent=code >= 500)
         case smtplib.SMTPNotSupportedError():
             return TargetFailed("SmtpNotSupported", str(error), permanent=True)
-        case TimeoutError():
-            return TargetFailed("TimedOut", f"{server.host}:{server.port}: {error}")
         case ssl.SSLCertVerificationError():
             return TargetFailed("BadCertificate", str(error), permanent=True)
-    return TargetFailed("ConnectionFailed", f"{server.host}:{server.port}: {error}")
+    # smtplib raises SMTPServerDisconnected after a timeout as well.
+    timed_out = isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError)
+    kind = "TimedOut" if timed_out else "ConnectionFailed"
+    return TargetFailed(kind, f"{server.host}:{server.port}: {error}")
 
 
 def _reply(code: int, text: bytes | str) -> str:

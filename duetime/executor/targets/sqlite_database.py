@@ -4,11 +4,13 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from duetime.executor.targets import TargetFailed
 from duetime.executor.targets.sql import Outcome, Statement, result_of
 
+STEPS_BETWEEN_CHECKS = 10_000  # of SQLite's machine: some tenths of a millisecond
 LONGEST_WAIT = 5.0  # seconds for another connection's lock
 _WORTH_RETRYING = {
     sqlite3.SQLITE_BUSY,
@@ -33,7 +35,10 @@ class SqliteDatabase:
             )
             with closing(connection):
                 connection.set_authorizer(_no_other_files)
-                with stopping_with(connection.interrupt):
+                # Not Connection.interrupt, which does nothing to a statement that begins later.
+                stopped = Event()
+                connection.set_progress_handler(stopped.is_set, STEPS_BETWEEN_CHECKS)
+                with stopping_with(stopped.set):
                     return _run(connection, statement)
         except (sqlite3.Error, OverflowError) as error:
             raise _failure(error) from error
