@@ -9,6 +9,7 @@ from duetime.core.lanes import Lane
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
 from infra.stage import Handlers
+from infra.target_permissions import acknowledge_patterns, target_statements
 
 
 class Executors(Construct):
@@ -35,6 +36,7 @@ class Executors(Construct):
                         lanes=(lane,),
                     ),
                     *_granted(handlers),
+                    *target_statements(self, stage.targets),
                 ],
                 environment=handlers.environment if handlers else None,
                 vpc=handlers.vpc if handlers else None,
@@ -43,6 +45,7 @@ class Executors(Construct):
             for lane in Lane
         }
         for lane, executor in self.role_functions.items():
+            acknowledge_patterns(executor.role, stage.targets)
             lambda_.EventSourceMapping(
                 executor,
                 "Lane",

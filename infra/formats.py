@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from duetime.core.arns import EXAMPLES, is_arn_pattern_of
 from duetime.executor.targets.address_policy import parse_allowed
 
 
@@ -42,3 +43,29 @@ def _allowed(text: str) -> str:
 AllowedHost = Annotated[str, AfterValidator(_allowed)]
 
 Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
+
+Sender = Annotated[
+    str,
+    _matching(r"(\*|[^@\s*]+)@([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+", "a@example.com or *@example.com"),
+]
+Cluster = Annotated[
+    str, _matching(r"arn:aws[\w-]*:rds:[\w-]+:\d{12}:cluster:[\w-]+", "the ARN of a cluster")
+]
+Secret = Annotated[
+    str,
+    _matching(
+        r"arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@-]+", "the ARN of a secret"
+    ),
+]
+Word = Annotated[str, _matching(r"[\w.:-]{1,128}", "a name of letters, digits and ._:-")]
+
+
+def arn_of(target_type: str) -> AfterValidator:
+    """An ARN for targets of a type; `*` in its name matches any characters."""
+
+    def check(text: str) -> str:
+        if not is_arn_pattern_of(target_type, text):
+            raise ValueError(f"{text!r} is not an ARN such as {EXAMPLES[target_type]}")
+        return text
+
+    return AfterValidator(check)

@@ -87,7 +87,6 @@ class EmailTarget(ServiceTarget):
     cc: Addresses = Field(default_factory=list)
     bcc: Addresses = Field(default_factory=list)
     reply_to: Addresses = Field(default_factory=list)
-    configuration_set: Name | None = None
 
     def field_errors(self) -> list[FieldError]:
         if len(self.to) + len(self.cc) + len(self.bcc) <= MAX_RECIPIENTS:

@@ -41,7 +41,7 @@ class Shop:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def shop(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterator[Shop]:
+def shop(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Shop:
     world.chance.luck = 0
     url = f"sqlite:///{tmp_path}/shop.db"
     if request.param == "postgresql":
@@ -67,7 +67,7 @@ def shop(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterat
     write(CREATE)
     target = SqlTarget({"main": open_database(url)})
     world.executor = Executor(world.ports, {"sql": target})
-    yield Shop(request.param, read, write, lock)
+    return Shop(request.param, read, write, lock)
 
 
 def _sqlite(path: Path) -> Callable[[], Any]:

@@ -160,8 +160,6 @@ def ses_adapter(clock: Clock) -> Adapter:
             "Destination": destination,
             "Content": {"Raw": {"Data": message.as_bytes()}},
         }
-        if target.get("configuration_set"):
-            parameters["ConfigurationSetName"] = target["configuration_set"]
         return ServiceCall(service="sesv2", operation="send_email", parameters=parameters)
 
     return Adapter(call=call, result=_sent)
