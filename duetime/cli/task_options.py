@@ -27,6 +27,12 @@ Header = Annotated[
     list[str] | None,
     typer.Option(metavar="'K: V'", help="With --http; repeatable.", rich_help_panel=WHAT),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON|@FILE|-", help="Any other target, with its type.", rich_help_panel=WHAT
+    ),
+]
 Payload = Annotated[
     str | None,
     typer.Option(metavar="JSON|@FILE|-", help="Its input.", rich_help_panel=WHAT),
@@ -131,6 +137,7 @@ class TaskOptions:
     http: Http = None
     method: Method = None
     header: Header = None
+    target: Target = None
     payload: Payload = None
     priority: Priority = None
     timeout: Timeout = None
@@ -168,6 +175,8 @@ class TaskOptions:
     def _target(self) -> dict[str, Any] | None:
         if self.handler is not None and self.http is not None:
             refuse("--handler", "cannot go with --http: a task has one target")
+        if self.target is not None:
+            return self._given_target(self.target)
         if self.http is not None:
             headers = pairs("--header", self.header or [], ":", "Accept: text/plain") or None
             method = self.method and self.method.upper()
@@ -176,6 +185,17 @@ class TaskOptions:
             if value:
                 refuse(option, "goes with --http")
         return None if self.handler is None else {"type": "python", "handler": self.handler}
+
+    def _given_target(self, text: str) -> dict[str, Any]:
+        for option, value in (("--handler", self.handler), ("--http", self.http)):
+            if value is not None:
+                refuse("--target", f"cannot go with {option}: a task has one target")
+        if text == self.payload == "-":
+            refuse("--target", "cannot be read from standard input together with --payload")
+        target = json_argument("--target", text)
+        if not isinstance(target, dict):
+            refuse("--target", 'must be an object such as {"type": "sqs", "queue": "arn:…"}')
+        return target
 
 
 def given(**fields: Any) -> dict[str, Any]:

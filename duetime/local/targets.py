@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from duetime.core.allowed_targets import ANY, AllowedTargets
 from duetime.core.ports import Clock
 from duetime.core.smtp_server import parse_smtp_url
-from duetime.executor.targets import Target
 from duetime.executor.targets.lazy import Maker, aws_makers
 from duetime.executor.targets.sql import SqlTarget
 from duetime.local.databases import open_database
@@ -30,8 +29,8 @@ def targets_allowed(options: LocalOptions) -> AllowedTargets:
 
 
 def service_targets(options: LocalOptions, clock: Clock) -> dict[str, Maker]:
-    """Opens the databases at once, so that a missing driver ends the runner at its start. Raises
-    DuetimeError."""
+    """Loads what the options name at once, so that a missing driver ends the runner at its start.
+    Raises DuetimeError."""
 
     def services() -> "Services":
         from duetime.aws.services import AwsServices
@@ -40,10 +39,9 @@ def service_targets(options: LocalOptions, clock: Clock) -> dict[str, Maker]:
 
     databases = {name: open_database(url) for name, url in options.databases.items()}
     makers = aws_makers(services) | {"sql": lambda: SqlTarget(databases)}
-    return makers | ({} if options.smtp is None else {"email": lambda: _smtp(options.smtp, clock)})
-
-
-def _smtp(url: str | None, clock: Clock) -> Target:
+    if options.smtp is None:
+        return makers
     from duetime.executor.targets.email import SmtpTarget
 
-    return SmtpTarget(parse_smtp_url(url or ""), clock)
+    server = parse_smtp_url(options.smtp)
+    return makers | {"email": lambda: SmtpTarget(server, clock)}

@@ -1,4 +1,4 @@
-"""Targets that call a service: bad input is refused with its field, and so is what is not allowed."""
+"""Targets that call a service: bad input is refused with its field, and what is not allowed."""
 
 from collections.abc import Iterator
 from contextlib import closing
