@@ -20,7 +20,7 @@ from duetime.aws import clients
 CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "list_queues"}
 CALLS |= {"lambda": "list_functions", "events": "list_rules", "sesv2": "list_contact_lists"}
 CALLS |= {"sns": "list_topics", "stepfunctions": "list_activities", "rds-data": "execute_statement"}
-ARGUMENTS = {"execute_statement": {"resourceArn": "a", "secretArn": "b", "sql": "c"}}
+ARGUMENTS = {"execute_statement": {"resourceArn": "a" * 11, "secretArn": "b" * 11, "sql": "c"}}
 MAKERS: dict[str, Callable[[], Any]] = {
     "dynamodb": clients.dynamodb,
     "dynamodbstreams": clients.streams,

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from duetime.api.idempotency import KEY_LIFE
@@ -34,6 +36,16 @@ def test_the_hosts_that_executors_call_come_between_commas():
     settings = Settings.read(REQUIRED | {"DUETIME_ALLOW_HOSTS": "10.0.0.0/8,db.internal"})
     assert settings.hosts_allowed == ["10.0.0.0/8", "db.internal"]
     assert Settings.read(REQUIRED).hosts_allowed == []
+
+
+def test_the_targets_of_a_stage_are_json():
+    main = {"cluster": "c", "secret": "s", "database": "d"}
+    given = json.dumps({"sqs": ["arn:a"], "sql": {"main": main}})
+    settings = Settings.read(REQUIRED | {"DUETIME_TARGETS": given})
+    assert settings.targets_allowed.patterns == {"sqs": ["arn:a"], "sql": ["main"]}
+    assert settings.databases == {"main": main}
+    assert Settings.read(REQUIRED).targets_allowed.patterns == {}
+    assert Settings.read(REQUIRED).databases == {}
 
 
 @pytest.mark.parametrize("days", [1, 3650])

@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-NEEDLESS = ("asyncio", "croniter", "multiprocessing", "pydantic", "sqlite3")
+NEEDLESS = ("asyncio", "croniter", "multiprocessing", "pydantic", "smtplib", "sqlite3")
+NEEDLESS += ("duetime.aws.services", "duetime.executor.targets.services")
 IMPORT = f"import sys, lambdas.executor; print([n for n in {NEEDLESS} if n in sys.modules])"
 
 
