@@ -8,7 +8,7 @@ from constructs import Construct
 from duetime.core.lanes import Lane
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
-from infra.stage import Handlers
+from infra.stage import Handlers, Targets
 from infra.target_permissions import acknowledge_patterns, target_statements
 
 
@@ -16,7 +16,7 @@ class Executors(Construct):
     def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
-        handlers = stage.handlers
+        handlers, targets = stage.handlers, stage.targets or Targets()
         self.role_functions = {
             lane: RoleFunction(
                 self,
@@ -36,7 +36,7 @@ class Executors(Construct):
                         lanes=(lane,),
                     ),
                     *_granted(handlers),
-                    *target_statements(self, stage.targets),
+                    *target_statements(self, targets),
                 ],
                 environment=handlers.environment if handlers else None,
                 vpc=handlers.vpc if handlers else None,
@@ -45,7 +45,7 @@ class Executors(Construct):
             for lane in Lane
         }
         for lane, executor in self.role_functions.items():
-            acknowledge_patterns(executor.role, stage.targets)
+            acknowledge_patterns(executor.role, targets)
             lambda_.EventSourceMapping(
                 executor,
                 "Lane",

@@ -83,6 +83,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         retention_days=stage.retention_days,
         longest_timeout=LONGEST_TASK,
         allow_hosts=",".join(stage.allow_hosts),
-        targets=stage.targets.as_setting(),
+        targets=stage.targets.as_setting() if stage.targets else "",
         **urls,
     )

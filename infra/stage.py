@@ -229,7 +229,7 @@ class Stage(_Settings):
     architecture: Literal["arm64", "x86_64"] = "arm64"
     handlers: Handlers | None = None
     allow_hosts: list[AllowedHost] = []
-    targets: Targets = Field(default_factory=Targets)
+    targets: Targets | None = None
 
     @field_validator("allow_hosts")
     @classmethod
