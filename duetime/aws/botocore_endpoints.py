@@ -10,17 +10,15 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-# The first four are of the backend, the others of targets.
+# The first four are of the backend, the others of targets. The others need no endpoint data: each
+# has rules of its own in botocore.
 SERVICES = (
     *("dynamodb", "dynamodbstreams", "lambda", "sqs"),
     *("events", "rds-data", "sesv2", "sns", "stepfunctions"),
 )
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-_PREFIXES = (  # endpoint prefixes of SERVICES
-    *("dynamodb", "streams.dynamodb", "lambda", "sqs"),
-    *("events", "rds-data", "email", "sns", "states"),
-)
+_PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "sqs")  # endpoint prefixes of the first four
 
 
 def our_endpoints() -> dict[str, Any]:

@@ -34,11 +34,7 @@ def parse_smtp_url(text: str) -> SmtpServer:
     if parts.scheme not in _TLS or not parts.hostname or parts.path.strip("/"):
         raise ValueError("is not an address like smtp://127.0.0.1:1025 or smtps://mail.example.com")
     tls, usual_port = _TLS[parts.scheme]
-    if (
-        parts.username
-        and tls == "never"
-        and parts.hostname not in ("127.0.0.1", "::1", "localhost")
-    ):
+    if parts.username and tls == "never" and parts.hostname not in _THIS_MACHINE:
         raise ValueError("sends a password unencrypted; use smtps:// or smtp+starttls://")
     return SmtpServer(
         host=parts.hostname,

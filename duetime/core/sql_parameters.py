@@ -18,7 +18,6 @@ _TOKENS = re.compile(
     | --[^\n]*                        # a comment
     | /\*.*?\*/                       # a comment
     | \$(?P<quote>\w*)\$.*?\$(?P=quote)\$  # a dollar-quoted string (PostgreSQL)
-    | ::                              # a cast (PostgreSQL)
     | (?<![\w:]):(?P<name>[A-Za-z_]\w*)
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
