@@ -143,7 +143,7 @@ def _client(
     read_timeout: float,
     endpoint_url: str | None,
     *,
-    attempts: int = ATTEMPTS,
+    attempts: int | None = None,
     region: str | None = None,
 ) -> Any:
     session = get_session()
@@ -151,7 +151,7 @@ def _client(
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
-        retries={"mode": "standard", "total_max_attempts": attempts},
+        retries={"mode": "standard", "total_max_attempts": attempts or ATTEMPTS},
         max_pool_connections=POOL_SIZE,
         parameter_validation=False,  # mypy checks the types; this is a fifth of a call's CPU
         # The caller's name for CloudTrail. By default botocore builds this string twice for every
