@@ -10,14 +10,15 @@ from duetime.core.lanes import Lane
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
 from infra.policies import allow
-from infra.stage import Handlers, Stage
+from infra.stage import Handlers, Stage, Targets
+from infra.target_permissions import acknowledge_patterns, target_statements
 
 
 class Executors(Construct):
     def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
-        handlers = stage.handlers
+        handlers, targets = stage.handlers, stage.targets or Targets()
         self.role_functions = {
             lane: RoleFunction(
                 self,
@@ -38,6 +39,7 @@ class Executors(Construct):
                     ),
                     *_secrets(self, stage),
                     *_granted(handlers),
+                    *target_statements(self, targets),
                 ],
                 environment=handlers.environment if handlers else None,
                 vpc=handlers.vpc if handlers else None,
@@ -46,6 +48,7 @@ class Executors(Construct):
             for lane in Lane
         }
         for lane, executor in self.role_functions.items():
+            acknowledge_patterns(executor.role, targets)
             lambda_.EventSourceMapping(
                 executor,
                 "Lane",

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
+from duetime.core.arns import EXAMPLES, is_arn_pattern_of
 from duetime.executor.targets.address_policy import parse_allowed
 
 
@@ -49,6 +50,21 @@ AllowedHost = Annotated[str, AfterValidator(_allowed)]
 
 Action = Annotated[str, _matching(r"\*|[\w-]+:[\w*?-]+", "an action such as s3:GetObject")]
 
+Sender = Annotated[
+    str,
+    _matching(r"(\*|[^@\s*]+)@([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+", "a@example.com or *@example.com"),
+]
+Cluster = Annotated[
+    str, _matching(r"arn:aws[\w-]*:rds:[\w-]+:\d{12}:cluster:[\w-]+", "the ARN of a cluster")
+]
+Secret = Annotated[
+    str,
+    _matching(
+        r"arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@-]+", "the ARN of a secret"
+    ),
+]
+Word = Annotated[str, _matching(r"[\w.:-]{1,128}", "a name of letters, digits and ._:-")]
+
 
 def _bucket(given: Any) -> Any:
     named = isinstance(given, str) and re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", given)
@@ -58,3 +74,14 @@ def _bucket(given: Any) -> Any:
 
 
 CreatedOrNamed = Annotated[bool | str, BeforeValidator(_bucket)]  # true: the stack creates a bucket
+
+
+def arn_of(target_type: str) -> AfterValidator:
+    """An ARN for targets of a type; `*` in its name matches any characters."""
+
+    def check(text: str) -> str:
+        if not is_arn_pattern_of(target_type, text):
+            raise ValueError(f"{text!r} is not an ARN such as {EXAMPLES[target_type]}")
+        return text
+
+    return AfterValidator(check)

@@ -92,5 +92,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         longest_timeout=LONGEST_TASK,
         allow_hosts=",".join(stage.allow_hosts),
         secrets=",".join(stage.secrets),
+        targets=stage.targets.as_setting() if stage.targets else "",
         **urls,
     )

@@ -5,6 +5,7 @@
 "handlers": {…}              the Python handlers, as fields of Handlers; a stage may add to it
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,19 +26,25 @@ from infra.formats import (
     Action,
     AllowedHost,
     Certificate,
+    Cluster,
     CreatedOrNamed,
     Email,
     Host,
     Https,
     Origin,
     Scope,
+    Secret,
     SecretName,
+    Sender,
     StreamArn,
+    Word,
+    arn_of,
 )
 
 MAX_SECRETS = 30  # each is an ARN in the policy of an executor, which has room for 10 KB
 MAX_SECRET_NAMES = 1_000  # characters: as below
 MAX_ALLOW_HOSTS = 1_000  # characters: the environment of a function has room for 4 KB
+MAX_TARGETS = 1_500  # characters, for the same reason
 MIN_LANE_CONCURRENCY, MAX_LANE_CONCURRENCY = (
     2,
     1_000,
@@ -103,6 +110,39 @@ class Statement(_Settings):
 
     def as_policy(self) -> dict[str, Any]:
         return self.model_dump(exclude_defaults=True)
+
+
+class Database(_Settings):
+    """A database that `sql` tasks may use, through the RDS Data API."""
+
+    cluster: Cluster
+    secret: Secret
+    database: str = Field(min_length=1, max_length=64)
+
+
+class Targets(_Settings):
+    """What tasks may act on, beside `http` and `python`. Executors get the permissions for this and
+    nothing else."""
+
+    dynamodb: list[Annotated[str, arn_of("dynamodb")]] = []
+    email: list[Sender] = []
+    eventbridge: list[Annotated[str, arn_of("eventbridge")]] = []
+    functions: list[Annotated[str, arn_of("lambda")]] = Field(default=[], alias="lambda")
+    sns: list[Annotated[str, arn_of("sns")]] = []
+    sql: dict[Word, Database] = {}
+    sqs: list[Annotated[str, arn_of("sqs")]] = []
+    stepfunctions: list[Annotated[str, arn_of("stepfunctions")]] = []
+
+    @model_validator(mode="after")
+    def _fit_the_environment(self) -> Self:
+        if len(self.as_setting()) > MAX_TARGETS:
+            raise ValueError(f"is over {MAX_TARGETS:,} characters; use * in the names")
+        return self
+
+    def as_setting(self) -> str:
+        """Returns the value of Settings.targets; empty if nothing is allowed."""
+        given = self.model_dump(by_alias=True, exclude_defaults=True)
+        return json.dumps(given, separators=(",", ":")) if given else ""
 
 
 class Handlers(_Settings):
@@ -194,6 +234,7 @@ class Stage(_Settings):
     architecture: Literal["arm64", "x86_64"] = "arm64"
     handlers: Handlers | None = None
     allow_hosts: list[AllowedHost] = []
+    targets: Targets | None = None
     secrets: list[SecretName] = Field(default=[], max_length=MAX_SECRETS)
 
     @field_validator("secrets")
@@ -300,7 +341,8 @@ def _known(where: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Stage
     for part in where[:-1]:
         model = _PARTS.get(str(part), model)  # a number is the index of a list item
-    return [name for name in model.model_fields if name != "name" or model is not Stage]
+    fields = model.model_fields.items()
+    return [field.alias or name for name, field in fields if name != "name" or model is not Stage]
 
 
 _WORDS = re.compile("(Input|String|List) should")
@@ -313,4 +355,6 @@ _PARTS: Mapping[str, type[BaseModel]] = {
     "handlers": Handlers,
     "vpc": Vpc,
     "statements": Statement,
+    "targets": Targets,
+    "sql": Database,
 }

@@ -32,6 +32,7 @@ def api() -> Api:
         handlers=_handlers(settings.handlers),
         version=VERSION,
         longest_timeout=settings.longest_timeout,
+        targets=settings.targets_allowed,
         secrets=lambda: settings.secret_names,
         health=scanner_health(adapters.cursors, adapters.ports.clock),
     )

@@ -24,6 +24,7 @@ from duetime.executor.message_acks import DeadLetterIds
 from duetime.executor.targets import Targets
 from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
+from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -52,8 +53,13 @@ def targets() -> Targets:
     if given.handlers:
         registry.load(given.handlers)
     policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
-    http = HttpTarget(backend.adapters().ports.clock, policy, backend.secrets())
-    return {"python": run_handler, "http": http}
+    clock = backend.adapters().ports.clock
+    http = HttpTarget(clock, policy, backend.secrets())
+    makers = aws_makers(backend.services) | {
+        "email": ses_maker(backend.services, clock),
+        "sql": rds_maker(backend.services, given.databases),
+    }
+    return LazyTargets({"python": run_handler, "http": http}, makers)
 
 
 @logger.inject_lambda_context

@@ -16,6 +16,7 @@ from duetime.api.tasks import (
     Tasks,
     submitted_response,
 )
+from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
@@ -27,9 +28,10 @@ T = TypeVar("T")
 
 
 class Api:
-    """`longest_timeout` is the longest timeout, in seconds, that the executors support. `health`
-    reads the health; the default checks that the store can be read. `secrets` returns the names of
-    the secrets that tasks may use; by default there are none."""
+    """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
+    the targets that they may call. `health` reads the health; the default checks that the store can
+    be read. `secrets` returns the names of the secrets that tasks may use; by default there are
+    none."""
 
     def __init__(
         self,
@@ -38,6 +40,7 @@ class Api:
         handlers: HandlerNames,
         version: str,
         longest_timeout: int = LONGEST_TIMEOUT,
+        targets: AllowedTargets = ALL_TARGETS,
         health: HealthProbe | None = None,
         secrets: SecretNames = frozenset,
     ) -> None:
@@ -46,7 +49,7 @@ class Api:
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports)
-        capabilities = Capabilities(handlers, longest_timeout, secrets)
+        capabilities = Capabilities(handlers, longest_timeout, secrets, targets)
         self._submission = submission
         self._tasks = Tasks(ports, submission, capabilities)
         self._tasks.add_to(self._router)

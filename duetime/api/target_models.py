@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from duetime.api.http import excerpt
+from duetime.api.http import FieldError, excerpt
 from duetime.api.secret_models import SecretReference, TextOrSecret
 from duetime.core.masking import MASK, is_secret
 
@@ -94,9 +94,24 @@ def _headers(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-class HttpTarget(BaseModel):
+class TargetIn(BaseModel):
+    """The base of all targets."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    def errors(self, payload: Any) -> list[FieldError]:
+        """Returns what pydantic cannot check: fields that contradict each other, and a payload that
+        the target cannot send."""
+        return [*self.field_errors(), *self.payload_errors(payload)]
+
+    def field_errors(self) -> list[FieldError]:
+        return []
+
+    def payload_errors(self, payload: Any) -> list[FieldError]:  # noqa: ARG002
+        return []
+
+
+class HttpTarget(TargetIn):
     type: Literal["http"]
     url: Annotated[
         str,
@@ -122,9 +137,7 @@ class HttpTarget(BaseModel):
         return {"type": "http", "url": self.url, "method": self.method, **given}
 
 
-class PythonTarget(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class PythonTarget(TargetIn):
     type: Literal["python"]
     handler: Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

@@ -23,6 +23,7 @@ from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
+from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
@@ -47,11 +48,14 @@ class Capabilities:
     handlers: HandlerNames
     longest_timeout: int  # seconds
     secrets: SecretNames
+    targets: AllowedTargets = ALL_TARGETS
 
     def read(self, body: Any) -> TaskIn:
         task = read_task(body, self.longest_timeout)
         check_handler(task, self.handlers)
         check_secrets(task, self.secrets)
+        if refusal := self.targets.refusal(task.target.stored()):
+            raise invalid([FieldError(*refusal)])
         return task
 
 

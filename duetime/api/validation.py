@@ -72,9 +72,13 @@ _MESSAGES: Mapping[str, str] = {
     "union_tag_not_found": "required; one of {types}",
     "union_tag_invalid": "must be one of {expected_tags}",
 }
+_TARGET_TYPES = (
+    "'http', 'python', 'dynamodb', 'email', 'eventbridge', 'lambda', 'sns', 'sql', 'sqs',"
+    " 'stepfunctions'"
+)
 # The fields that have one of several types: where pydantic puts the type, and the types.
 _TYPED: Mapping[str, tuple[int, str]] = {
-    "target": (1, "'http', 'python'"),
+    "target": (1, _TARGET_TYPES),
     "rule": (1, "'cron', 'rate', 'delay'"),
     "rules": (2, "'cron', 'rate', 'delay'"),
     "exclude": (2, "'cron', 'dates'"),

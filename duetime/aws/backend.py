@@ -26,6 +26,7 @@ from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
     from duetime.aws.removed_tasks import RemovedTasks
+    from duetime.aws.services import AwsServices
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "make_clients",
     "removed_tasks",
     "secrets",
+    "services",
     "settings",
     "sqs",
 ]
@@ -108,6 +110,14 @@ def dynamodb() -> Any:
 @cache
 def sqs() -> Any:
     return clients.sqs(settings().endpoint_url or None)
+
+
+@cache
+def services() -> "AwsServices":
+    """Returns the AWS services for targets; imported on first use, as most tasks need none."""
+    from duetime.aws.services import AwsServices
+
+    return AwsServices(settings().endpoint_url or None)
 
 
 def make_clients(*makers: Callable[[], object]) -> None:

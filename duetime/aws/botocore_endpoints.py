@@ -10,10 +10,15 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-SERVICES = ("dynamodb", "dynamodbstreams", "lambda", "s3", "sqs", "ssm")
+# The services of the backend come first, then those of targets. The latter need no endpoint data:
+# each has rules of its own in botocore.
+SERVICES = (
+    *("dynamodb", "dynamodbstreams", "lambda", "s3", "sqs", "ssm"),
+    *("events", "rds-data", "sesv2", "sns", "stepfunctions"),
+)
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 
-# endpoint prefixes of SERVICES
+# endpoint prefixes of the services of the backend
 _PREFIXES = ("dynamodb", "streams.dynamodb", "lambda", "s3", "sqs", "ssm")
 
 

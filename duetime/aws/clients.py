@@ -106,7 +106,7 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        if not _is_retryable(error):
+        if not is_retryable(error):
             raise
         raise Unavailable(str(error)) from error
     except (ConnectionError, HTTPClientError) as error:
@@ -129,18 +129,37 @@ def error_code(error: ClientError) -> str:
     return error.response.get("Error", {}).get("Code", "").rpartition(".")[2]
 
 
-def _is_retryable(error: ClientError) -> bool:
+def is_retryable(error: ClientError) -> bool:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return status >= 500 or error_code(error) in _RETRYABLE_CODES
 
 
-def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
+def client_for(
+    service: str,
+    *,
+    read_timeout: float,
+    attempts: int,
+    region: str | None = None,
+    endpoint_url: str | None = None,
+) -> Any:
+    """Makes a client of any service, for a target."""
+    return _client(service, read_timeout, endpoint_url, attempts=attempts, region=region)
+
+
+def _client(
+    service: str,
+    read_timeout: float,
+    endpoint_url: str | None,
+    *,
+    attempts: int | None = None,
+    region: str | None = None,
+) -> Any:
     session = get_session()
     session.register_component("data_loader", OurServices())
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": attempts or ATTEMPTS},
         max_pool_connections=POOL_SIZE,
         parameter_validation=False,  # mypy checks the types; this is a fifth of a call's CPU
         # The caller's name for CloudTrail. By default botocore builds this string twice for every
@@ -150,7 +169,7 @@ def _client(service: str, read_timeout: float, endpoint_url: str | None) -> Any:
     with translate_errors():
         verify = verify_with(session, endpoint_url)
         return session.create_client(
-            service, endpoint_url=endpoint_url, verify=verify, config=config
+            service, region, endpoint_url=endpoint_url, verify=verify, config=config
         )
 
 

@@ -1,9 +1,12 @@
 """The settings of a function, read from its environment into one frozen value."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
+from duetime.core.allowed_targets import AllowedTargets
 from duetime.core.lanes import Lane
 from duetime.core.retention import RETENTION
 from duetime.core.task import LONGEST_TIMEOUT
@@ -34,6 +37,7 @@ class Settings:
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
     secrets: str = ""  # names of the secrets that tasks may use, separated by commas
     archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
+    targets: str = ""  # what targets may act on, as JSON: see targets_allowed
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
@@ -95,6 +99,23 @@ class Settings:
     @property
     def secret_names(self) -> list[str]:
         return self.secrets.split(",") if self.secrets else []
+
+    @property
+    def targets_allowed(self) -> AllowedTargets:
+        """For each type of target the patterns of its resources; for `sql` an object of databases,
+        by name."""
+        given = self._targets()
+        return AllowedTargets(patterns={kind: list(names) for kind, names in given.items()})
+
+    @property
+    def databases(self) -> Mapping[str, Mapping[str, str]]:
+        """Returns `cluster`, `secret` and `database` of each database that `sql` tasks may use."""
+        found: Mapping[str, Mapping[str, str]] = self._targets().get("sql", {})
+        return found
+
+    def _targets(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(self.targets) if self.targets else {}
+        return found
 
     @property
     def retention(self) -> Millis:

@@ -19,6 +19,7 @@ MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start l
 STORE, AWS = "SQLite store", "Other backends"
 FOREVER = "forever"
 CALLS, LOGS = "What http tasks may call", "Logs"
+SERVERS = "What email and sql tasks use"
 
 
 class Backend(StrEnum):
@@ -127,6 +128,28 @@ def local(
             rich_help_panel=CALLS,
         ),
     ] = None,
+    smtp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="DUETIME_SMTP",
+            help="The mail server of email tasks: smtp://, smtp+starttls:// or smtps://.",
+            show_default=False,
+            show_envvar=False,
+            rich_help_panel=SERVERS,
+        ),
+    ] = None,
+    database: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=URL|@FILE",
+            envvar="DUETIME_DATABASES",
+            help="A database of sql tasks: sqlite:///FILE or postgresql://...; repeatable.",
+            show_default=False,
+            show_envvar=False,
+            rich_help_panel=SERVERS,
+        ),
+    ] = None,
     backend: Annotated[
         Backend, typer.Option(case_sensitive=False, rich_help_panel=AWS)
     ] = Backend.EMBEDDED,
@@ -157,6 +180,7 @@ def local(
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     _check_hosts(allow_host or ())
+    _check_smtp(smtp)
     _check_store(backend, data, memory)
     _check_removal(backend, retention, archive)
     _check_endpoint(backend, endpoint_url)
@@ -174,6 +198,8 @@ def local(
         allow_private=allow_private,
         allow_hosts=tuple(allow_host or ()),
         secrets=Path(secrets) if secrets else None,
+        smtp=smtp,
+        databases=_databases(database or ()),
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,
@@ -200,6 +226,43 @@ def _check_hosts(hosts: Sequence[str]) -> None:
             parse_allowed(host)
         except ValueError as error:
             refuse("--allow-host", str(error))
+
+
+def _check_smtp(url: str | None) -> None:
+    from duetime.core.smtp_server import parse_smtp_url
+
+    if url is not None:
+        try:
+            parse_smtp_url(url)
+        except ValueError as error:
+            refuse("--smtp", str(error))
+
+
+def _databases(given: Sequence[str]) -> dict[str, str]:
+    """Parses NAME=URL. NAME=@FILE reads the URL from a file, so that a password is in no command
+    line."""
+    from duetime.local.databases import check_database
+
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, url = text.partition("=")
+        if url.startswith("@"):
+            url = _read_url(url[1:])
+        try:
+            check_database(name, url)
+        except ValueError as error:
+            refuse("--database", str(error))
+        if name in found:
+            refuse("--database", f"{name!r} is given twice")
+        found[name] = url
+    return found
+
+
+def _read_url(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        refuse("--database", f"cannot read {path!r}: {error}")
 
 
 def _check_store(backend: Backend, data: str | None, memory: bool) -> None:

@@ -62,7 +62,9 @@ def _one_or_many(fields: dict[str, Any], source: str | None) -> Any:
             refuse("--from", f"holds the whole task: put {', '.join(fields)} into it")
         return task_file("--from", source)
     if "target" not in fields:
-        refuse("--handler", "say what to do: --handler NAME, --http URL or --from FILE")
+        refuse(
+            "--handler", "say what to do: --handler NAME, --http URL, --target JSON or --from FILE"
+        )
     if "delay" in fields and "run_at" in fields:
         refuse("--in", "cannot go with --at: a task has one due time")
     return fields

@@ -44,6 +44,12 @@ SignWith = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON|@FILE|-", help="Any other target, with its type.", rich_help_panel=WHAT
+    ),
+]
 Payload = Annotated[
     str | None,
     typer.Option(metavar="JSON|@FILE|-", help="Its input.", rich_help_panel=WHAT),
@@ -150,6 +156,7 @@ class TaskOptions:
     header: Header = None
     secret_header: SecretHeader = None
     sign_with: SignWith = None
+    target: Target = None
     payload: Payload = None
     priority: Priority = None
     timeout: Timeout = None
@@ -187,6 +194,8 @@ class TaskOptions:
     def _target(self) -> dict[str, Any] | None:
         if self.handler is not None and self.http is not None:
             refuse("--handler", "cannot go with --http: a task has one target")
+        if self.target is not None:
+            return self._given_target(self.target)
         if self.http is not None:
             return given(
                 type="http",
@@ -212,6 +221,17 @@ class TaskOptions:
             if name.lower() in map(str.lower, headers):
                 refuse("--secret-header", f"{name!r} is given as --header too")
         return headers | {name: {REFERENCE: text} for name, text in secret.items()}
+
+    def _given_target(self, text: str) -> dict[str, Any]:
+        for option, value in (("--handler", self.handler), ("--http", self.http)):
+            if value is not None:
+                refuse("--target", f"cannot go with {option}: a task has one target")
+        if text == self.payload == "-":
+            refuse("--target", "cannot be read from standard input together with --payload")
+        target = json_argument("--target", text)
+        if not isinstance(target, dict):
+            refuse("--target", 'must be an object such as {"type": "sqs", "queue": "arn:…"}')
+        return target
 
 
 def given(**fields: Any) -> dict[str, Any]:

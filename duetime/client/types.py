@@ -13,6 +13,100 @@ Moment = str | datetime  # RFC 3339 with an offset, or with a time zone
 Seconds = float | timedelta
 
 
+class HttpTarget(TypedDict, total=False):
+    type: Required[Literal["http"]]
+    url: Required[str]
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+    headers: dict[str, str]
+
+
+class PythonTarget(TypedDict):
+    type: Literal["python"]
+    handler: str
+
+
+class DynamoDBTarget(TypedDict, total=False):
+    """The payload has `item` for put, `key` for delete, and `key`, `set`, `add`, `remove` for
+    update."""
+
+    type: Required[Literal["dynamodb"]]
+    table: Required[str]  # ARN
+    action: Required[Literal["put", "update", "delete"]]
+    if_absent: str  # the table's partition key: a put keeps an item that is there
+
+
+# "from" is a keyword, so this one is not a class.
+EmailTarget = TypedDict(
+    "EmailTarget",
+    {
+        "type": Literal["email"],
+        "from": str,
+        "to": list[str] | str,
+        "cc": NotRequired[list[str] | str],
+        "bcc": NotRequired[list[str] | str],
+        "reply_to": NotRequired[list[str] | str],
+    },
+)
+
+
+class EventBridgeTarget(TypedDict, total=False):
+    type: Required[Literal["eventbridge"]]
+    bus: Required[str]  # ARN
+    source: Required[str]
+    detail_type: Required[str]
+    resources: list[str]
+
+
+class LambdaTarget(TypedDict, total=False):
+    type: Required[Literal["lambda"]]
+    function: Required[str]  # ARN
+    invocation: Literal["sync", "async"]
+    envelope: bool  # put the task's id and attempt around the payload
+
+
+class SnsTarget(TypedDict, total=False):
+    type: Required[Literal["sns"]]
+    topic: Required[str]  # ARN
+    subject: str
+    group: str
+    attributes: dict[str, str]
+
+
+class SqlTarget(TypedDict):
+    """The payload has a value for each parameter of the statement."""
+
+    type: Literal["sql"]
+    database: str  # a configured name
+    statement: str
+
+
+class SqsTarget(TypedDict, total=False):
+    type: Required[Literal["sqs"]]
+    queue: Required[str]  # ARN
+    delay: int  # seconds
+    group: str
+    attributes: dict[str, str]
+
+
+class StepFunctionsTarget(TypedDict):
+    type: Literal["stepfunctions"]
+    state_machine: str  # ARN
+
+
+Target = (
+    HttpTarget
+    | PythonTarget
+    | DynamoDBTarget
+    | EmailTarget
+    | EventBridgeTarget
+    | LambdaTarget
+    | SnsTarget
+    | SqlTarget
+    | SqsTarget
+    | StepFunctionsTarget
+)
+
+
 class RetryFields(TypedDict, total=False):
     """A retry policy as submitted."""
 
@@ -39,7 +133,7 @@ class TaskFields(TypedDict, total=False):
     """A task as submitted. The payload may hold datetimes with a time zone, UUIDs, dataclasses and
     more: see duetime.core.json_values."""
 
-    target: Required[Json]
+    target: Required[Target | Json]
     payload: Any
     run_at: Moment
     delay: Seconds

@@ -19,7 +19,8 @@ DuetimeError
 ├── BadSignature        a webhook that Duetime did not sign, or too long ago (webhooks.py)
 ├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
 ├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)
-├── TargetFailed        an HTTP target answered with a failure (executor/targets)
+├── TargetFailed        the call of a target failed (executor/targets)
+├── ServiceCallFailed   an AWS service refused the call of a target (core/service_calls.py)
 ├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)
 └── raised by the client (client/errors.py)
     ├── BadArgument     an invalid argument; also a ValueError

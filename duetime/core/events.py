@@ -3,6 +3,7 @@
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import OverlapPolicy
+from duetime.core.target_names import target_name
 from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.times import Millis
 from duetime.core.value import value
@@ -39,7 +40,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         task_id=after.id,
         namespace=after.spec.namespace,
         name=after.spec.name,
-        target=after.spec.target.get("handler") or after.spec.target.get("url"),
+        target=target_name(after.spec.target),
         lane=after.lane,
         before=before.status if before else None,
         after=after.status,

@@ -1,6 +1,7 @@
 """The options of `duetime local`."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,8 @@ class LocalOptions:
     allow_private: bool = False
     allow_hosts: tuple[str, ...] = ()
     secrets: Path | None = None
+    databases: Mapping[str, str] = field(default_factory=dict)  # name → URL
+    smtp: str | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     demo: bool = True
     backend: Backend = "embedded"

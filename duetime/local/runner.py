@@ -26,6 +26,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
 from duetime.executor.targets.ip_ranges import Kind
+from duetime.executor.targets.lazy import LazyTargets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -40,6 +41,7 @@ from duetime.local.options import LocalOptions
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.supervisor import starting_threads
+from duetime.local.targets import service_targets, targets_allowed
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
@@ -56,11 +58,15 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.schedules.resource",
+    "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
     "duetime.core.recurrence.exclusions",
     "duetime.core.recurrence.cron_pattern",
     "duetime.core.recurrence.describe",
     "duetime.executor.call_handler",
+    "duetime.executor.targets.dynamodb",
+    "duetime.executor.targets.invocations",
+    "duetime.executor.targets.messages",
     "duetime.executor.isolation.process",
     "duetime.executor.overlap_gate",
     "duetime.executor.previous_run",
@@ -84,7 +90,10 @@ class Runner:
         self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
-        executor = Executor(ports, {"python": run_handler, "http": http})
+        targets = LazyTargets(
+            {"python": run_handler, "http": http}, service_targets(options, ports.clock)
+        )
+        executor = Executor(ports, targets)
         self.activity = Activity(notices.events)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
@@ -108,6 +117,7 @@ class Runner:
             handlers=registry.names,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
+            targets=targets_allowed(options),
             health=health,
             secrets=lambda: secrets,
         )

@@ -23,6 +23,7 @@ NAMES = (
     "duetime.api.schedules",
     "duetime.core.schedules",
     "duetime.engine.mat",
+    "duetime.api.service_target",
 )
 
 

@@ -157,11 +157,13 @@ def http(**fields: Any) -> dict[str, Any]:
     return {"type": "http", "url": "http://example.org", **fields}
 
 
-TYPES = "must be one of 'http', 'python'"
+NAMES = "'http', 'python', 'dynamodb', 'email', 'eventbridge', 'lambda', 'sns', 'sql', 'sqs', "
+NAMES += "'stepfunctions'"
+TYPES = f"must be one of {NAMES}"
 METHODS = "must be 'GET', 'HEAD', 'POST', 'PUT', 'PATCH' or 'DELETE'"
 TARGETS: list[tuple[Any, str, str]] = [
     *((value, "target", "must be an object") for value in (None, "http", 1, [])),
-    ({}, "target.type", "required; one of 'http', 'python'"),
+    ({}, "target.type", f"required; one of {NAMES}"),
     *(({"type": value}, "target.type", TYPES) for value in ("x", "x" * 99_999, None, 1, ["http"])),
     ({"type": "python"}, "target.handler", "required"),
     ({"type": "python", "handler": 1}, "target.handler", "must be a string"),

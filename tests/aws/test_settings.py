@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from duetime.api.idempotency import KEY_LIFE
@@ -40,6 +42,16 @@ def test_the_names_of_secrets_come_between_commas():
     settings = Settings.read(REQUIRED | {"DUETIME_SECRETS": "stripe,hook.v2"})
     assert settings.secret_names == ["stripe", "hook.v2"]
     assert Settings.read(REQUIRED).secret_names == []
+
+
+def test_the_targets_of_a_stage_are_json():
+    main = {"cluster": "c", "secret": "s", "database": "d"}
+    given = json.dumps({"sqs": ["arn:a"], "sql": {"main": main}})
+    settings = Settings.read(REQUIRED | {"DUETIME_TARGETS": given})
+    assert settings.targets_allowed.patterns == {"sqs": ["arn:a"], "sql": ["main"]}
+    assert settings.databases == {"main": main}
+    assert Settings.read(REQUIRED).targets_allowed.patterns == {}
+    assert Settings.read(REQUIRED).databases == {}
 
 
 @pytest.mark.parametrize("days", [1, 3650])

@@ -86,6 +86,13 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--backend redis", "--backend"),
         ("--allow-host http://x", "--allow-host"),
         ("--allow-host 10.0.0.1/8", "--allow-host"),
+        ("--smtp mail.example.com", "--smtp"),
+        ("--smtp smtp://ann:s3cret@mail.example.com", "--smtp"),
+        ("--database sqlite:///app.db", "--database"),
+        ("--database main=", "--database"),
+        ("--database main=mysql://h/db", "--database"),
+        ("--database main=@/nowhere/url", "--database"),
+        ("--database a=sqlite:///x --database a=sqlite:///y", "--database"),
         ("--log-level loud", "--log-level"),
         ("--log-format xml", "--log-format"),
     ],
@@ -97,6 +104,28 @@ def test_options_that_conflict_are_named(
     assert result.exit_code == ExitCode.USAGE
     assert option in result.stderr.split("Invalid value for")[1].split(":")[0]
     assert asked == []
+
+
+def test_mail_server_and_databases_arrive_from_options_files_and_the_environment(
+    duetime: Any, asked: list[LocalOptions], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "url"
+    file.write_text("postgresql://ann:s3cret@db/shop\n")
+    words = f"--smtp smtp://127.0.0.1:1025 --database a=sqlite:///a.db --database b=@{file}"
+    duetime("local", *words.split())
+    monkeypatch.setenv("DUETIME_SMTP", "smtps://mail.example.com")
+    monkeypatch.setenv("DUETIME_DATABASES", "a=sqlite:///a.db b=postgresql:///shop")
+    duetime("local")
+    assert asked == [
+        LocalOptions(
+            smtp="smtp://127.0.0.1:1025",
+            databases={"a": "sqlite:///a.db", "b": "postgresql://ann:s3cret@db/shop"},
+        ),
+        LocalOptions(
+            smtp="smtps://mail.example.com",
+            databases={"a": "sqlite:///a.db", "b": "postgresql:///shop"},
+        ),
+    ]
 
 
 @pytest.mark.parametrize("option", ["--data", "--handlers", "--host"])

@@ -14,6 +14,7 @@ from infra.bundle import Bundles
 from infra.stack import DuetimeStack
 from tests.infra.conftest import CONTEXT, Synthesize, a_stage
 from tests.infra.test_stage import JWT, STREAM
+from tests.infra.test_target_permissions import TARGETS
 
 NETWORK = {"vpc": {"id": "vpc-0a1b2c3d", "subnets": ["subnet-0a1b2c3d"]}}
 CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/abc"
@@ -21,7 +22,15 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("dev", {}),
     ("prod", {"alarm_email": "ops@example.com"}),
     ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK, "tracing": True}),
-    ("prod", {"table_stream_arn": STREAM, "batch_size": {"low": 1}, "archive": "our-archive"}),
+    (
+        "prod",
+        {
+            "table_stream_arn": STREAM,
+            "batch_size": {"low": 1},
+            "archive": "our-archive",
+            "targets": TARGETS,
+        },
+    ),
     ("dev", {"archive": True}),
     (
         "prod",

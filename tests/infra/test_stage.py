@@ -9,6 +9,7 @@ from infra.shard_guard import keep_shards
 from infra.stage import BadStage, read_stage
 from tests.infra.conftest import CONTEXT, ROOT, a_stage
 
+QUEUE = "arn:aws:sqs:eu-west-1:123456789012:orders"
 ALLOWED = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::shop/*"}
 JWT = {"issuer": "https://login.example.com/", "audience": ["duetime"]}
 STREAM = (
@@ -162,6 +163,20 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"secrets": ["a" * 65]}, "secrets.0: "),
         ({"secrets": ["a"] * 31}, "secrets: "),
         ({"secrets": ["a" * 60] * 20}, "secrets: is over 1,000 characters"),
+        (
+            {"targets": {"sqs": ["orders"]}},
+            "targets.sqs.0: 'orders' is not an ARN such as arn:aws:",
+        ),
+        ({"targets": {"sqs": [f"{QUEUE} "]}}, "targets.sqs.0: 'arn:aws:sqs"),
+        ({"targets": {"sqs": ["arn:aws:sqs:*:*:*"]}}, "targets.sqs.0: 'arn:aws:sqs:*:*:*' is not"),
+        ({"targets": {"sns": [QUEUE]}}, "targets.sns.0: 'arn:aws:sqs"),
+        ({"targets": {"email": ["*"]}}, "targets.email.0: '*' is not a@example.com or"),
+        ({"targets": {"fax": []}}, "targets.fax: is not a setting; there are dynamodb, email, eve"),
+        ({"targets": {"sqs": [QUEUE] * 40}}, "targets: is over 1,500 characters; use * in the"),
+        (
+            {"targets": {"sql": {"main": {"cluster": QUEUE}}}},
+            "targets.sql.main.cluster: 'arn:aws:sqs",
+        ),
         ({"handlers": {"vpc": {"id": "vpc-1", "subnets": []}}}, "handlers.vpc.id: must match"),
     ],
 )

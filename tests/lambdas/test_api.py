@@ -39,6 +39,21 @@ def test_a_deployed_api_takes_what_its_executors_can_run(
     assert (status, problem["detail"]) == (422, f"timeout: must be at most {longest} seconds here")
 
 
+def test_deployed_api_refuses_a_target_that_its_stage_does_not_name(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    arn = "arn:aws:sqs:eu-west-1:123456789012:{}"
+    monkeypatch.setenv("DUETIME_TARGETS", json.dumps({"sqs": [arn.format("orders")]}))
+    event = recorded("http_api_post")
+
+    def submitted(target: dict[str, Any]) -> tuple[int, Any]:
+        return deployment.ask(event | {"body": json.dumps({"target": target})})
+
+    assert submitted({"type": "sqs", "queue": arn.format("orders")})[0] == 201
+    status, problem = submitted({"type": "sqs", "queue": arn.format("pay")})
+    assert (status, problem["errors"][0]["field"]) == (422, "target.queue")
+
+
 def test_a_body_that_is_not_unicode_is_a_problem(deployment: Deployment):
     status, problem = deployment.ask(recorded("http_api_post") | {"body": '{"name": "\ud800"}'})
 

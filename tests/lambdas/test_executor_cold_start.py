@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 
-NEEDLESS = ("asyncio", "croniter", "multiprocessing", "pydantic", "sqlite3")
+NEEDLESS = ("asyncio", "croniter", "multiprocessing", "pydantic", "smtplib", "sqlite3")
 NEEDLESS += ("duetime.executor.secrets", "duetime.aws.secret_store")
+NEEDLESS += ("duetime.aws.services", "duetime.executor.targets.services")
 IMPORT = f"import sys, lambdas.executor; print([n for n in {NEEDLESS} if n in sys.modules])"
 
 

@@ -38,6 +38,7 @@ INSTEAD: Mapping[str, str] = {
     "idempotency_key": "every fire time is one task; for the schedule itself use the header",
 }
 FIXED_FIELDS = ("type", "handler", "method")  # of a target: they cannot be templates
+FREE_TYPES = ("http", "python")  # of a target: the others have no templates at all
 SAMPLE = "1"  # valid as a host, a port, a path and any text
 
 
@@ -68,8 +69,11 @@ def _check_names(body: Mapping[str, Any]) -> None:
     check_names({part: body.get(part) for part in ("target", "payload")})
     check_names({part: body.get(part) for part in ("name", "tags")}, OF_THE_SCHEDULE)
     target = body.get("target")
-    fixed = [f for f in FIXED_FIELDS if isinstance(target, dict) and any(names_in(target.get(f)))]
-    fixed = [f"target.{field}" for field in fixed]
+    if not isinstance(target, dict):
+        return
+    # What such a target acts on, and an SQL statement, must be what was checked and allowed.
+    fields = FIXED_FIELDS if target.get("type") in FREE_TYPES else tuple(target)
+    fixed = [f"target.{field}" for field in fields if any(names_in(target.get(field)))]
     fixed += [path for path, name in references_in(target) if any(names_in(name))]
     if fixed:
         raise BadTemplate(fixed[0], "cannot be a template")

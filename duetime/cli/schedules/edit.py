@@ -93,7 +93,9 @@ def _new(what: TaskOptions, rules: RuleOptions, plan: PlanOptions, source: str |
             "say when: --cron EXPRESSION, --every DURATION, --delay DURATION or --file FILE",
         )
     if "target" not in given.get("task", {}):
-        refuse("--handler", "say what to do: --handler NAME, --http URL or --file FILE")
+        refuse(
+            "--handler", "say what to do: --handler NAME, --http URL, --target JSON or --file FILE"
+        )
     return given
 
 

@@ -1,0 +1,21 @@
+"""Short names of targets, for lists, events and the terminal."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.core.allowed_targets import RESOURCE_FIELDS
+
+_BEFORE_THE_NAME = re.compile(r"arn:[^:]*:[^:]*:[^:]*:\d*:(?:[a-zA-Z-]+[:/])?")
+
+
+def target_name(target: Mapping[str, Any]) -> str | None:
+    """Returns the handler, the URL, or a text such as `sqs orders`. None if a large task is read
+    without its target."""
+    field = RESOURCE_FIELDS.get(target.get("type", ""))
+    if field is None:
+        return target.get("handler") or target.get("url")
+    if field not in target:
+        return None
+    shown = target["to"][0] if target["type"] == "email" else target[field]
+    return f"{target['type']} {_BEFORE_THE_NAME.sub('', shown, count=1)}"

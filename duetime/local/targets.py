@@ -1,0 +1,47 @@
+"""The targets of a local runner that call a service: AWS, a mail server, a database."""
+
+from typing import TYPE_CHECKING
+
+from duetime.core.allowed_targets import ANY, AllowedTargets
+from duetime.core.ports import Clock
+from duetime.core.smtp_server import parse_smtp_url
+from duetime.executor.targets.lazy import Maker, aws_makers
+from duetime.executor.targets.sql import SqlTarget
+from duetime.local.databases import open_database
+from duetime.local.options import LocalOptions
+
+if TYPE_CHECKING:
+    from duetime.core.service_calls import Services
+
+ON_AWS = ("dynamodb", "eventbridge", "lambda", "sns", "sqs", "stepfunctions")
+HINTS = {
+    "email": "start the runner with --smtp URL to allow it",
+    "sql": "start the runner with --database NAME=URL to allow it",
+}
+
+
+def targets_allowed(options: LocalOptions) -> AllowedTargets:
+    """Allows every resource on AWS: the credentials of the runner decide."""
+    patterns = dict.fromkeys(ON_AWS, ANY)
+    if options.smtp is not None:
+        patterns["email"] = ANY
+    return AllowedTargets(patterns=patterns | {"sql": tuple(options.databases)}, hints=HINTS)
+
+
+def service_targets(options: LocalOptions, clock: Clock) -> dict[str, Maker]:
+    """Loads what the options name at once, so that a missing driver ends the runner at its start.
+    Raises DuetimeError."""
+
+    def services() -> "Services":
+        from duetime.aws.services import AwsServices
+
+        return AwsServices(options.endpoint_url)
+
+    databases = {name: open_database(url) for name, url in options.databases.items()}
+    makers = aws_makers(services) | {"sql": lambda: SqlTarget(databases)}
+    if options.smtp is None:
+        return makers
+    from duetime.executor.targets.email import SmtpTarget
+
+    server = parse_smtp_url(options.smtp)
+    return makers | {"email": lambda: SmtpTarget(server, clock)}
