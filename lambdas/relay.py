@@ -8,11 +8,16 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from duetime.aws.event_records import change_of_record, expired_task_of_record
+from duetime.aws.event_records import (
+    change_of_record,
+    expired_task_of_record,
+    freed_key_of_record,
+)
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
 
@@ -44,8 +49,8 @@ class MetricsObserver:
 
 
 def _follow_up(changes: Sequence[StatusChange]) -> None:
-    """Most changes have no follow-up, so the backend is imported only here and in _delete_rows:
-    a relay that needs neither starts without boto3."""
+    """Most changes have no follow-up, so the backend is imported only here and where rows are
+    deleted: a relay that needs neither starts without boto3."""
     from duetime.aws import backend
     from duetime.engine.followups import run_follow_ups_after
 
@@ -88,6 +93,9 @@ def _relay(record: Mapping[str, Any]) -> None:
     task_id = expired_task_of_record(record)
     if task_id is not None:
         _delete_rows(task_id)
+    key = freed_key_of_record(record)
+    if key is not None:
+        _free_key(key)
 
 
 def _delete_rows(task_id: str) -> None:
@@ -95,6 +103,13 @@ def _delete_rows(task_id: str) -> None:
     from duetime.aws import backend
 
     backend.dependent_rows().delete(task_id)
+
+
+def _free_key(key: UniqueKey) -> None:
+    """Delete the unique key of a task that the table has removed."""
+    from duetime.aws import backend
+
+    backend.dependent_rows().free_key(key)
 
 
 @value(frozen=True, slots=True)

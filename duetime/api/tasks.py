@@ -29,6 +29,7 @@ from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, Ports
 from duetime.core.steps.cancel import cancel, request_cancel
+from duetime.core.steps.revive import revivable
 from duetime.core.task import Attempt, Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
@@ -130,7 +131,7 @@ class Tasks:
         if request.body.strip():
             read_body(NothingIn, request.json())
         task = self._find(parameters["id"])
-        if task.status is not Status.DEAD:
+        if not revivable(task):
             raise not_revivable(task)
         (answer,) = revive_all(self.ports, [task])
         match answer:
@@ -169,8 +170,10 @@ class Tasks:
     def _task_request(self, body: Any) -> TaskRequest:
         task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
-        keyed = task.idempotency_key is not None
-        return TaskRequest(spec=spec, body_hash=body_hash(body) if keyed else "")
+        repeatable = task.idempotency_key is not None or task.id is not None
+        return TaskRequest(
+            spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else ""
+        )
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None

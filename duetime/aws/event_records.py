@@ -9,6 +9,7 @@ from duetime.aws.task_items import decode_task, is_task, task_references
 from duetime.core.delivery import Message
 from duetime.core.events import StatusChange, status_change
 from duetime.core.lanes import Lane
+from duetime.core.ports import UniqueKey
 
 Queues = Mapping[Lane, str]
 
@@ -54,3 +55,17 @@ def expired_task_of_record(record: Mapping[str, Any]) -> str | None:
         return None
     has_rows = task_references(old) or int(old[schema.ATTEMPT]["N"]) > 1
     return schema.task_id_of(old[schema.PK]["S"]) if has_rows else None
+
+
+def freed_key_of_record(record: Mapping[str, Any]) -> UniqueKey | None:
+    """Returns the unique key of a task that was removed, by DynamoDB or by a user."""
+    old = record["dynamodb"].get("OldImage")
+    if record["eventName"] != "REMOVE" or not old or not is_task(old):
+        return None
+    if '"unique"' not in old[schema.SPEC]["S"]:  # most tasks: their spec is not decoded
+        return None
+    task = decode_task(old, texts=None)
+    if task.spec.unique is None:
+        return None
+    namespace, key = task.spec.namespace, task.spec.unique.key
+    return UniqueKey(namespace=namespace, key=key, task_id=task.id)

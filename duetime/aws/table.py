@@ -70,6 +70,19 @@ class Table:
             return self._conflicting(error, parameters["Key"]), False
         return answer["Attributes"], True
 
+    def delete_if(self, pk: str, sk: str, condition: str, values: dict[str, Any]) -> None:
+        """Deletes the item if the condition holds; there may be none."""
+        try:
+            with translate_errors():
+                self.client.delete_item(
+                    TableName=self.name,
+                    Key={schema.PK: {"S": pk}, schema.SK: {"S": sk}},
+                    ConditionExpression=condition,
+                    ExpressionAttributeValues=values,
+                )
+        except ClientError as error:
+            conflicting_item(error)  # raises any error but a refusal
+
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
         """Yields the items of every page of a query; reads a page when it is needed."""
         start: dict[str, Any] = {}

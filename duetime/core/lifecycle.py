@@ -53,6 +53,7 @@ class Step(StrEnum):
     BURY = "bury"
     STOP = "stop"
     REVIVE = "revive"
+    SUPERSEDE = "supersede"
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
@@ -74,6 +75,7 @@ TRANSITIONS: Mapping[Step, Mapping[Status, Status]] = {
     Step.BURY: {R: Status.DEAD},
     Step.STOP: {R: Status.CANCELLED},
     Step.REVIVE: {Status.DEAD: Y},
+    Step.SUPERSEDE: {Status.DEAD: Status.DEAD},
     Step.CANCEL: dict.fromkeys((P, E, Y, W), Status.CANCELLED),
     Step.REQUEST_CANCEL: {R: R},
     Step.REVOKE: {P: P, E: E},

@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 2  # of the file; a newer format is refused, not misread
+FORMAT = 3  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS tasks (
     created_at INTEGER NOT NULL,
     schedule_id TEXT,
     spec TEXT,
+    body_hash TEXT,
     status TEXT NOT NULL,
     token TEXT NOT NULL,
     due_at INTEGER NOT NULL,
@@ -48,6 +49,13 @@ CREATE TABLE IF NOT EXISTS keys (
     namespace TEXT, key TEXT, task_id TEXT NOT NULL, body_hash TEXT NOT NULL,
     expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unique_keys (
+    namespace TEXT, key TEXT, task_id TEXT NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS unique_holders ON unique_keys (task_id);
+CREATE TRIGGER IF NOT EXISTS unique_key_freed AFTER DELETE ON tasks BEGIN
+    DELETE FROM unique_keys WHERE task_id = OLD.id;
+END;
 CREATE TABLE IF NOT EXISTS schedules (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
@@ -98,6 +106,12 @@ CREATE TABLE ledger (
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
 """,
+    2: """
+ALTER TABLE tasks ADD COLUMN body_hash TEXT;
+CREATE TABLE unique_keys (
+    namespace TEXT, key TEXT, task_id TEXT NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+""",
 }
 
 
@@ -120,7 +134,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if missing := _missing(connection):
         raise DuetimeError(f"{path} lacks {', '.join(missing)}: {REMEDY}")
-    connection.executescript(SCHEMA)  # creates missing indexes
+    connection.executescript(SCHEMA)  # creates missing indexes and triggers
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:

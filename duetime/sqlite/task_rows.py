@@ -1,4 +1,4 @@
-"""Tasks as rows, and their idempotency keys.
+"""Tasks as rows, their idempotency keys and their unique keys.
 
 The cold columns never change; a step writes only the hot ones.
 """
@@ -18,14 +18,14 @@ from duetime.core.codec import (
 )
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Reservation
+from duetime.core.ports import Reservation, UniqueKey
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
 
-COLD = ("id", "namespace", "created_at", "schedule_id", "spec")
+COLD = ("id", "namespace", "created_at", "schedule_id", "spec", "body_hash")
 HOT = (
     "status",
     "token",
@@ -58,7 +58,8 @@ IN_BODIES = ""  # the value of a column whose text is in `bodies`
 def new_row(connection: Connection, task: Task) -> Row:
     spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
     of = task.spec.occurrence
-    cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
+    schedule_id = of.schedule_id if of else None
+    cold = (task.id, task.spec.namespace, task.created_at, schedule_id, spec, task.body_hash)
     return (*cold, *hot_row(connection, task)[1:])  # without the id, which is its first column
 
 
@@ -151,6 +152,20 @@ def reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reserva
     return wanted
 
 
+def take_key(connection: Connection, wanted: UniqueKey) -> str:
+    connection.execute(
+        "INSERT INTO unique_keys VALUES (?, ?, ?) ON CONFLICT (namespace, key)"
+        " DO UPDATE SET task_id = excluded.task_id WHERE task_id = ?",
+        (wanted.namespace, wanted.key, wanted.task_id, wanted.instead_of),
+    )
+    [task_id] = connection.execute(
+        "SELECT task_id FROM unique_keys WHERE namespace = ? AND key = ?",
+        (wanted.namespace, wanted.key),
+    ).fetchone()
+    named: str = task_id
+    return named
+
+
 def _inline_or_spill(
     connection: Connection, task_id: str, part: str, text: str | None
 ) -> str | None:
@@ -177,6 +192,7 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         created_at,
         _schedule_id,
         _spec,
+        body_hash,
         status,
         token,
         due_at,
@@ -217,4 +233,5 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         progress=decode_progress(progress) if progress else None,
         result=result,
         reason=reason,
+        body_hash=body_hash,
     )

@@ -18,7 +18,7 @@ from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.events import StatusChange, status_change
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation
+from duetime.core.ports import Clock, DeadListing, Listing, Page, Reservation, UniqueKey
 from duetime.core.steps.watch import recover_orphan
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
@@ -39,12 +39,17 @@ from duetime.sqlite.task_rows import (
     reserve,
     rows_of,
     spilled,
+    take_key,
     try_reading,
 )
 from duetime.sqlite.wake_index import read_bucket, read_few
 
 LIVE_CACHE_SIZE = 10_000
 RECOVERY_BATCH = 1_000
+# A submission that died before it stored its task has left its unique key behind.
+FREE_ABANDONED_KEYS = (
+    "DELETE FROM unique_keys WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = unique_keys.task_id)"
+)
 CHECKED = "INSERT OR REPLACE INTO settings VALUES ('checked', ?)"
 
 log = logging.getLogger(__name__)
@@ -136,10 +141,14 @@ class SqliteTaskStore(SqliteCursorStore):
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         return self._database.write(lambda c: [reserve(c, r, now) for r in reservations])
 
+    def take_keys(self, keys: Sequence[UniqueKey]) -> list[str]:
+        return self._database.write(lambda c: [take_key(c, key) for key in keys])
+
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
         """Call at the start, when no other process can hold a lease: expires every lease and
         repeats every delivery. Returns how many tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
+        self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self.clear_pacing()
         with self._database.read() as connection:
             rows = connection.execute(
