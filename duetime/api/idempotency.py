@@ -71,7 +71,8 @@ def reserve_ids(
     given: dict[int, IdempotencyKey] = {}
     reservations: list[Reservation] = []
     for place, key in enumerate(keys):
-        new_id = (given_ids and given_ids[place]) or ports.chance.new_id(now)
+        given_id = given_ids[place] if given_ids else None
+        new_id = given_id or ports.chance.new_id(now)
         ids.append(new_id)
         if key is not None:
             given[place] = key

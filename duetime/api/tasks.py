@@ -171,9 +171,7 @@ class Tasks:
         task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
         repeatable = task.idempotency_key is not None or task.id is not None
-        return TaskRequest(
-            spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else ""
-        )
+        return TaskRequest(spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else "")
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None

@@ -147,8 +147,8 @@ class UniqueTasks:
                 case answer:
                     answers[place] = answer
         applied = self._ports.store.apply(list(changes.values())) if changes else []
-        for place, answer in zip(changes, applied, strict=True):
-            match answer:
+        for place, done in zip(changes, applied, strict=True):
+            match done:
                 case Applied(task):
                     left[place].instead_of = task.id
                 case Unknown(reason):

@@ -7,6 +7,7 @@ import typer
 
 from duetime.cli.parse import duration, finite, json_argument, pairs, refuse
 from duetime.core.lanes import Lane
+from duetime.core.unique import HeldWhile, OnConflict
 
 WHAT, WHEN, RETRIES, LABELS = "What to do", "When", "If it fails", "Labels and keys"
 DURATION = "DURATION"
@@ -119,6 +120,42 @@ IdempotencyKey = Annotated[
     str | None,
     typer.Option(help="Submitting again with it makes no second task.", rich_help_panel=LABELS),
 ]
+TaskId = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="ULID",
+        help="Its id, made within 5 minutes of now; sending it again makes no second task.",
+        show_default="a new one",
+        rich_help_panel=LABELS,
+    ),
+]
+UniqueKey = Annotated[
+    str | None,
+    typer.Option(
+        "--unique",
+        metavar="KEY",
+        help="Submit it only if no live task has this key.",
+        rich_help_panel=LABELS,
+    ),
+]
+UniqueWhile = Annotated[
+    HeldWhile | None,
+    typer.Option(
+        help="How long it holds its key: until it starts, or until it ends.",
+        show_default="running",
+        rich_help_panel=LABELS,
+    ),
+]
+ConflictAction = Annotated[
+    OnConflict | None,
+    typer.Option(
+        "--on-conflict",
+        help="What to do if a live task has the key.",
+        show_default="return_existing",
+        rich_help_panel=LABELS,
+    ),
+]
 OrderingKey = Annotated[
     str | None,
     typer.Option(help="Stored with the task; it has no effect yet.", rich_help_panel=LABELS),
@@ -176,6 +213,19 @@ class TaskOptions:
             if value:
                 refuse(option, "goes with --http")
         return None if self.handler is None else {"type": "python", "handler": self.handler}
+
+
+def unique_fields(
+    key: str | None, held_while: HeldWhile | None, on_conflict: OnConflict | None
+) -> dict[str, Any] | None:
+    """Returns `unique` of a task as submitted."""
+    if key is None:
+        for option, value in (("--unique-while", held_while), ("--on-conflict", on_conflict)):
+            if value is not None:
+                refuse(option, "goes with --unique")
+        return None
+    names = {"while": held_while and held_while.value}
+    return given(key=key, **names, on_conflict=on_conflict and on_conflict.value)
 
 
 def given(**fields: Any) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from duetime.client.types import (
     Task,
     TaskFields,
     TaskPage,
+    UniqueFields,
 )
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "TaskFields",
     "TaskPage",
     "Throttled",
+    "UniqueFields",
     "Unreachable",
     "Upcoming",
     "fields_of",

@@ -87,8 +87,8 @@ def _encode_unique(unique: Unique) -> list[str]:
 
 
 def _decode_unique(written: Sequence[str]) -> Unique:
-    defaults = (HeldWhile.RUNNING, OnConflict.RETURN_EXISTING)
-    key, held_while, on_conflict = *written, *defaults[len(written) - 1 :]
+    defaults = [HeldWhile.RUNNING.value, OnConflict.RETURN_EXISTING.value]
+    key, held_while, on_conflict = [*written, *defaults[len(written) - 1 :]]
     return Unique(key=key, held_while=HeldWhile(held_while), on_conflict=OnConflict(on_conflict))
 
 
