@@ -96,7 +96,8 @@ class Submission:
                 plain[place] = request, task_id
         if unique:
             answers |= self._submit_unique(unique, now)
-        answers |= self._store(plain, now)
+        if plain:
+            answers |= self._store(plain, now)
         return [answers[place] for place in range(len(requests))]
 
     def _submit_unique(

@@ -14,7 +14,7 @@ The next submission finds which task the key names:
 Each step is a conditional write that can be repeated, so a submission may die after any of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from duetime.api.http import CONTENTION, FieldError, Problem, unavailable
@@ -168,9 +168,9 @@ class UniqueTasks:
             case KeyState.DEAD:
                 return supersede(task, nonce=self._ports.chance.nonce())
             case KeyState.HELD:
-                return self._settle_conflict(one, task)
+                return self._handle_conflict(one, task)
 
-    def _settle_conflict(self, one: _Candidate, task: Task) -> Answer | Change:
+    def _handle_conflict(self, one: _Candidate, task: Task) -> Answer | Change:
         match one.unique.on_conflict:
             case OnConflict.RETURN_EXISTING:
                 return Submitted(task=task, replayed=True)

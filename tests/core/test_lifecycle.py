@@ -80,6 +80,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "renew": {"RUNNING"},
         "request_cancel": {"RUNNING"},
         "revoke": {"PENDING", "ENQUEUED"},
+        "supersede": {"DEAD"},
         "follow_up": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }
 
