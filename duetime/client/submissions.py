@@ -68,7 +68,7 @@ class Submitter:
             again = self._post_batch([tasks[place] for place in refused])
             for place, result in zip(refused, again, strict=True):
                 results[place] = result
-        for result, given, task in zip(results, tasks, sent, strict=True):
+        for result, given, task in zip(results, tasks, sent, strict=False):
             if "task" in result:
                 result["status"] = _status(result["status"], result["task"], given, task)
         return results
@@ -134,4 +134,5 @@ def _refuses_id(problem: Mapping[str, Any]) -> bool:
 def _status(status: int, stored: Task, given: Any, sent: Any) -> int:
     """Returns 201 for a task with an id that the client has just made: if Duetime answers 200, an
     earlier try of the same submission has stored it."""
-    return HTTPStatus.CREATED if given is not sent and stored["id"] == sent["id"] else status
+    made_here = given is not sent and stored.get("id") == sent["id"]
+    return HTTPStatus.CREATED if made_here else status

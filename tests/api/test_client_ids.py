@@ -9,6 +9,7 @@ from duetime.core.ids import new_id
 from duetime.core.occurrence import occurrence_id
 from duetime.core.ports import Listing
 from duetime.core.times import MINUTE
+from duetime.engine.materialise import materialise
 from tests.api.service import PYTHON, Service
 from tests.factories import NOW, an_id
 
@@ -112,11 +113,16 @@ def test_fire_time_whose_id_a_client_has_used_is_in_the_ledger_as_broken(any_ser
     assert any_service.submit(id=forged).status == 201
 
     any_service.clock.advance(2 * MINUTE)
-    any_service.on(schedule["id"], "pause")
-    any_service.on(schedule["id"], "resume")
+    stored = any_service.schedules.get([schedule["id"]])[schedule["id"]]
+    materialise(any_service.ports, [stored], now=any_service.clock.now())
+    any_service.clock.advance(5 * MINUTE)
 
-    [entry] = any_service.get(f"/v1/schedules/{schedule['id']}/ledger").body["items"][:1]
-    assert entry["fire_time"] == "2026-11-16T12:00:00.000Z"
+    path = f"/v1/schedules/{schedule['id']}"
+    [entry] = any_service.get(f"{path}/ledger").body["items"]
+    assert (entry["fire_time"], entry["outcome"]) == ("2026-11-16T12:00:00.000Z", "broken")
+    assert entry["error"] == "a client has used the id of this run for another task"
+    assert any_service.get(path).body["next_fire_at"] == "2026-11-17T12:00:00.000Z"
+    assert len(any_service.stored()) == 1
 
 
 def test_list_shows_a_task_with_a_client_made_id(any_service: Service):

@@ -24,7 +24,7 @@ class Echo(Script):
         sent = json.loads(request.content)
         text = answer.text
         for task in sent.get("tasks", [sent]):
-            text = text.replace(OWN, task.get("id", ""), 1)
+            text = text.replace(OWN, task["id"], 1) if "id" in task else text
         return httpx.Response(answer.status_code, headers=answer.headers, text=text)
 
 
