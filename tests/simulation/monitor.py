@@ -17,6 +17,7 @@ from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.schedule_invariants import ScheduleInvariants
+from tests.simulation.unique_workload import UniqueInvariants
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
@@ -70,6 +71,7 @@ class Monitor:
 
     def __post_init__(self) -> None:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
+        self.unique = UniqueInvariants(self._fail)
 
     # the table
 
@@ -82,6 +84,7 @@ class Monitor:
         process.note("stored", task.id, task.status, due_in, *run)
         self.tasks[task.id] = task
         self.schedules.put(task)
+        self.unique.check(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 
     def changed(self, process: Process, change: Change, answer: Answer) -> None:
@@ -96,6 +99,7 @@ class Monitor:
         process.note(change.step, after.id, f"{before.status}>{after.status}", _summary(after))
         self._check(process, change, before, after)
         self.schedules.changed(process, before, after)
+        self.unique.check(after)
 
     def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
         if before != after:
@@ -119,7 +123,8 @@ class Monitor:
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.status is not after.status and after.status not in TRANSITIONS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
-        if before.status.finished and change.step not in (Step.REVIVE, Step.FOLLOW_UP):
+        allowed = (Step.REVIVE, Step.SUPERSEDE, Step.FOLLOW_UP)
+        if before.status.finished and change.step not in allowed:
             self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
@@ -136,7 +141,7 @@ class Monitor:
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
         """A token belongs to one due time and changes with it, or when it is revoked."""
-        renewed = change.step in (Step.REVIVE, Step.REVOKE)
+        renewed = change.step in (Step.REVIVE, Step.REVOKE, Step.SUPERSEDE)
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"
