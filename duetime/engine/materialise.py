@@ -204,9 +204,7 @@ def _is_run_of(row: LedgerRow, stored: Task | None) -> bool:
     """Whether a stored task is a run of this schedule. A client that computes the id of a coming
     fire time can submit a task with it; that fire time then has no run."""
     occurrence = stored.spec.occurrence if stored else None
-    return stored is None or (
-        occurrence is not None and occurrence.schedule_id == row.schedule_id
-    )
+    return stored is None or (occurrence is not None and occurrence.schedule_id == row.schedule_id)
 
 
 def _record_taken(done: LookaheadPass, one: _Built) -> LedgerRow:

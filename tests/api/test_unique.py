@@ -20,9 +20,7 @@ from tests.factories import NOW, WAKE_POLICY, a_draw, an_id
 
 RIVALS = 50
 K = {"key": "k"}
-FAILED = Failure(
-    outcome=Outcome.FAILED, error=TaskError(type="E", message="no"), permanent=True
-)
+FAILED = Failure(outcome=Outcome.FAILED, error=TaskError(type="E", message="no"), permanent=True)
 
 
 def applied(service: Service, change: Change) -> Task:
@@ -292,7 +290,9 @@ def test_unique_tasks_of_a_batch_are_handled_one_after_the_other(any_service: Se
     other = {"target": PYTHON, "unique": {"key": "other"}}
     replacing = {"target": PYTHON, "unique": {**K, "on_conflict": "replace"}}
 
-    answer = any_service.batch(task, {"target": PYTHON}, task, other, replacing, {**task, "id": "x"})
+    answer = any_service.batch(
+        task, {"target": PYTHON}, task, other, replacing, {**task, "id": "x"}
+    )
 
     results = answer.body["results"]
     assert [result["status"] for result in results] == [201, 201, 200, 201, 201, 422]

@@ -27,9 +27,7 @@ def a_full_spec():
         ordering_key="customer:7",
         idempotency_key="order-7",
         tags={"team": "growth"},
-        unique=Unique(
-            key="report:7", held_while=HeldWhile.PENDING, on_conflict=OnConflict.REPLACE
-        ),
+        unique=Unique(key="report:7", held_while=HeldWhile.PENDING, on_conflict=OnConflict.REPLACE),
         occurrence=Occurrence(
             schedule_id=an_id(),
             scheduled_for=NOW,
