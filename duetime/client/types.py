@@ -43,6 +43,9 @@ UniqueFields = TypedDict(
 )
 
 
+Unique = TypedDict("Unique", {"key": str, "while": str, "on_conflict": str})
+
+
 class TaskFields(TypedDict, total=False):
     """A task as submitted. The payload may hold datetimes with a time zone, UUIDs, dataclasses and
     more: see duetime.core.json_values."""
@@ -95,7 +98,7 @@ class Task(TypedDict):
     expires_at: str | None
     ordering_key: str | None
     idempotency_key: str | None
-    unique: UniqueFields | None
+    unique: Unique | None
     tags: dict[str, str]
     attempt: int  # 0 before the first
     created_at: str
