@@ -300,6 +300,23 @@ def test_unique_tasks_of_a_batch_are_handled_one_after_the_other(any_service: Se
     assert task_of(any_service, results[0]["task"]["id"]).status is Status.CANCELLED
 
 
+def test_unique_tasks_of_a_batch_with_one_key_never_race_with_each_other(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+):
+    """A store may write the tasks of one call in parallel."""
+    calls: list[list[str]] = []
+    take_keys = service.store.take_keys
+
+    def noted(keys: list[UniqueKey]) -> list[str]:
+        calls.append([key.key for key in keys])
+        return take_keys(keys)
+
+    monkeypatch.setattr(service.store, "take_keys", noted, raising=False)
+    service.batch(*({"target": PYTHON, "unique": {"key": key}} for key in "abab"))
+
+    assert calls == [["a", "b"], ["a", "b"]]
+
+
 def test_unique_key_costs_one_more_write(service: Service):
     service.submit(unique=K)
 
