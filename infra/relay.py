@@ -43,7 +43,7 @@ class Relay(Construct):
                 allow(["dynamodb:ListStreams"], f"{table.arn}/stream/*"),
                 allow(["sqs:SendMessage"], self.failed_records.queue_arn),
                 # To delete the rows of removed tasks, and to run follow-ups.
-                table.allow("Query", "BatchWriteItem"),
+                table.allow("Query", "BatchWriteItem", "DeleteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 given.lanes.allow("SendMessage"),
                 *([archive.statement] if archive else []),

@@ -9,11 +9,17 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from duetime.aws.event_records import RemovedTask, change_of_record, removed_task_of_record
+from duetime.aws.event_records import (
+    RemovedTask,
+    change_of_record,
+    freed_key_of_record,
+    removed_task_of_record,
+)
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
 
@@ -46,8 +52,8 @@ class MetricsObserver:
 
 
 def _follow_up(changes: Sequence[StatusChange]) -> None:
-    """Most changes have no follow-up, so the backend is imported only here and in _let_go: a
-    relay that needs neither starts without boto3."""
+    """Most changes have no follow-up, so the backend is imported only here and where rows are
+    deleted: a relay that needs neither starts without boto3."""
     from duetime.aws import backend
     from duetime.engine.followups import run_follow_ups_after
 
@@ -91,6 +97,9 @@ def _relay(record: Mapping[str, Any]) -> list[RemovedTask]:
     change = change_of_record(record)
     if change is not None:
         relay.relay([change])
+    key = freed_key_of_record(record)
+    if key is not None:
+        _free_key(key)
     task = removed_task_of_record(record)
     return [] if task is None else [task]
 
@@ -113,6 +122,13 @@ def _let_go(removed: Sequence[RemovedTask]) -> str | None:
         logger.exception("removal not followed up", step="archive", sequence_number=number)
         return number
     return None
+
+
+def _free_key(key: UniqueKey) -> None:
+    """Delete the unique key of a task that the table has removed."""
+    from duetime.aws import backend
+
+    backend.removed_tasks().free_key(key)
 
 
 @value(frozen=True, slots=True)

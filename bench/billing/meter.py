@@ -36,6 +36,7 @@ class Meter:
         self._rules: Mapping[str, Callable[[Params, Answer], Mapping[str, float]]] = {
             "PutItem": self._put,
             "UpdateItem": self._update,
+            "DeleteItem": self._delete,
             "BatchWriteItem": self._batch_delete,
             "GetItem": self._get,
             "BatchGetItem": self._batch_get,
@@ -96,6 +97,13 @@ class Meter:
         if _refused(answer):
             return {f"write.{TABLE}": units[TABLE]}
         self._items[_key(key)] = after
+        return {f"write.{place}": count for place, count in units.items()}
+
+    def _delete(self, params: Params, answer: Answer) -> Mapping[str, float]:
+        """Counts a delete; a refused one is billed too."""
+        key = _key(params["Key"])
+        before = self._items.get(key) if _refused(answer) else self._items.pop(key, None)
+        units = write_units(before, None)
         return {f"write.{place}": count for place, count in units.items()}
 
     def _batch_delete(self, params: Params, answer: Answer) -> Mapping[str, float]:

@@ -88,7 +88,9 @@ def unavailable(reason: str, *, read_only: bool = False) -> Problem:
     detail = f"The store could not be read: {reason}. Send the request again."
     if not read_only:
         detail = f"The store did not answer: {reason}. The write may or may not have happened."
-        detail += " Send the request again; with an idempotency key no second task is made."
+        detail += (
+            " Send the request again; with an id or an idempotency key no second task is made."
+        )
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 

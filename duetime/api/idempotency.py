@@ -18,6 +18,7 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 
 HEADER = "Idempotency-Key"
+NAMES = ("id", "idempotency_key")
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -52,20 +53,26 @@ def schedule_key(text: str, namespace: str, body: Mapping[str, Any]) -> Idempote
 
 
 def body_hash(body: Mapping[str, Any]) -> str:
-    without_key = {name: value for name, value in body.items() if name != "idempotency_key"}
-    return sha256(canonical(without_key).encode()).hexdigest()
+    """Returns a hash of the body as sent, without what only names it: two requests with the same
+    hash ask for the same task."""
+    content = {name: value for name, value in body.items() if name not in NAMES}
+    return sha256(canonical(content).encode()).hexdigest()
 
 
 def reserve_ids(
-    ports: Ports, keys: Sequence[IdempotencyKey | None], now: Millis
+    ports: Ports,
+    keys: Sequence[IdempotencyKey | None],
+    now: Millis,
+    given_ids: Sequence[str | None] | None = None,
 ) -> list[str | Problem]:
-    """Returns one id for each item: a new one or, if its key was used before, that of the item
-    with this key. If that item had another body, returns a Problem in its place."""
+    """Returns one id for each item: the given one, or else a new one. If its key was used before,
+    returns the id of the item with this key or, if that item had another body, a Problem."""
     ids: list[str | Problem] = []
     given: dict[int, IdempotencyKey] = {}
     reservations: list[Reservation] = []
     for place, key in enumerate(keys):
-        new_id = ports.chance.new_id(now)
+        given_id = given_ids[place] if given_ids else None
+        new_id = given_id or ports.chance.new_id(now)
         ids.append(new_id)
         if key is not None:
             given[place] = key

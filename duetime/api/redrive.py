@@ -11,7 +11,7 @@ from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
 from duetime.core.ports import DeadListing, Page, Ports
-from duetime.core.steps.revive import revive
+from duetime.core.steps.revive import revivable, revive
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.value import value
@@ -25,6 +25,7 @@ NOT_FOUND = "not found"
 UNANSWERED = "the store did not answer; redrive it again by its id"
 UNREADABLE = "the stored task cannot be read"
 DIED_AGAIN = "another request redrove it, and it died again"
+SUPERSEDED = "a newer task has taken its unique key; submit the work again as a new task"
 
 _SUBMIT_AGAIN = "It is final; submit the work again as a new task."
 _WILL_RUN = "It will run when it is due."
@@ -60,6 +61,8 @@ def revive_all(ports: Ports, tasks: Sequence[Task], before: int = 0) -> list[Ans
 def not_revivable(task: Task) -> Problem:
     only = "" if task.status is Status.DEAD else " and only a DEAD task can be retried"
     detail = f"Task {task.id} is {task.status}{only}. {_ADVICE[task.status]}"
+    if _is_superseded(task):
+        detail = f"Task {task.id} is {task.status}, and {SUPERSEDED}."
     return Problem(409, "state-conflict", "The task cannot be retried", detail)
 
 
@@ -139,7 +142,9 @@ class Redrive:
         alone = [self._read([task_id]) for task_id in ids]
         return {task_id: task for one in alone for task_id, task in one.items()}
 
-    def _revive(self, tasks: Sequence[Task], tally: Tally) -> None:
+    def _revive(self, found: Sequence[Task], tally: Tally) -> None:
+        tasks = [task for task in found if revivable(task)]
+        tally.reasons |= {task.id: SUPERSEDED for task in found if not revivable(task)}
         if self.dry_run:
             tally.redriven += len(tasks)
             return
@@ -151,15 +156,21 @@ class Redrive:
 
 
 def _dead(found: Task | str) -> Task | str:
-    if isinstance(found, str) or found.status is Status.DEAD:
+    if isinstance(found, str) or revivable(found):
         return found
-    return f"it is {found.status}"
+    return SUPERSEDED if _is_superseded(found) else f"it is {found.status}"
+
+
+def _is_superseded(task: Task) -> bool:
+    return task.status is Status.DEAD and not revivable(task)
 
 
 def _reason(answer: Answer) -> str:
     match answer:
         case Refused(None):
             return NOT_FOUND
+        case Refused(Task() as stored) if _is_superseded(stored):
+            return SUPERSEDED
         case Refused(Task() as stored):
             return DIED_AGAIN if stored.status is Status.DEAD else f"it is {stored.status}"
         case Unreadable():

@@ -4,25 +4,31 @@ A task is stored before it is enqueued. If the API dies in between, the task has
 scanner enqueues it later.
 """
 
-from collections.abc import Sequence
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
-from duetime.api.http import Problem, unavailable
+from duetime.api.http import FieldError, Problem, unavailable
 from duetime.api.idempotency import IdempotencyKey, reserve_ids
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
+from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wakes import WakeKind
 from duetime.engine.enqueue import try_enqueue
 
+HASH_BYTES = 12
+
 
 @value(frozen=True, kw_only=True, slots=True)
 class TaskRequest:
-    """A task to submit. `body_hash` is needed only with an idempotency key."""
+    """A task to submit. `body_hash` is needed only with an idempotency key or a client-made id."""
 
     spec: Spec
     body_hash: str
+    id: str | None = None  # made by the client
 
     @property
     def key(self) -> IdempotencyKey | None:
@@ -31,10 +37,39 @@ class TaskRequest:
             return None
         return IdempotencyKey(text=text, namespace=namespace, body_hash=self.body_hash)
 
+    def task(self, ports: Ports, task_id: str, now: Millis) -> Task:
+        return submit(
+            ports.wake_policy,
+            task_id,
+            self.spec,
+            now=now,
+            draw=ports.chance.draw(),
+            body_hash=self._stored_hash(task_id),
+        )
+
+    def made(self, task: Task) -> bool:
+        """Whether this request has stored the task before. The body of a request with a key is
+        compared when the key is reserved."""
+        if task.spec.namespace != self.spec.namespace:
+            return False
+        key = self.spec.idempotency_key
+        if key is not None and task.spec.idempotency_key == key:
+            return True
+        return task.body_hash is not None and task.body_hash == self._stored_hash(task.id)
+
+    def _stored_hash(self, task_id: str) -> str | None:
+        """A unique task may be stored under the id of another request (see duetime.api.unique); the
+        hash then includes the own id, so that a repeated request recognises its task."""
+        if self.id is None:
+            return None
+        text = self.body_hash if task_id == self.id else f"{self.body_hash}/{self.id}"
+        return urlsafe_b64encode(sha256(text.encode()).digest()[:HASH_BYTES]).decode()
+
 
 @value(frozen=True, kw_only=True, slots=True)
 class Submitted:
-    """`replayed`: the idempotency key was used before, and `task` is the task stored then."""
+    """`replayed`: the task was there before. This request, or one with the same idempotency key,
+    has stored it; or it is another task that holds the unique key."""
 
     task: Task
     replayed: bool
@@ -47,35 +82,62 @@ class Submission:
     def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | Problem]:
         """Returns one answer for each request, in their order."""
         now = self.ports.clock.now()
-        ids = reserve_ids(self.ports, [request.key for request in requests], now)
+        keys = [request.key for request in requests]
+        ids = reserve_ids(self.ports, keys, now, [request.id for request in requests])
         answers: dict[int, Submitted | Problem] = {}
-        tasks: dict[int, Task] = {}
+        plain: dict[int, tuple[TaskRequest, str]] = {}
+        unique: dict[int, tuple[TaskRequest, str]] = {}
         for place, (request, task_id) in enumerate(zip(requests, ids, strict=True)):
             if isinstance(task_id, Problem):
                 answers[place] = task_id
+            elif request.spec.unique:
+                unique[place] = request, task_id
             else:
-                draw = self.ports.chance.draw()
-                tasks[place] = submit(
-                    self.ports.wake_policy, task_id, request.spec, now=now, draw=draw
-                )
-        for place, answer in zip(tasks, self._store(list(tasks.values())), strict=True):
-            answers[place] = answer
+                plain[place] = request, task_id
+        if unique:
+            answers |= self._submit_unique(unique, now)
+        if plain:
+            answers |= self._store(plain, now)
         return [answers[place] for place in range(len(requests))]
 
-    def _store(self, tasks: Sequence[Task]) -> list[Submitted | Problem]:
-        submitted: list[Submitted | Problem] = []
+    def _submit_unique(
+        self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
+    ) -> dict[int, Submitted | Problem]:
+        from duetime.api.unique import UniqueTasks  # most requests do not need it
+
+        return UniqueTasks(self.ports, now).submit(wanted)
+
+    def _store(
+        self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
+    ) -> dict[int, Submitted | Problem]:
+        tasks = [request.task(self.ports, task_id, now) for request, task_id in wanted.values()]
+        answers: dict[int, Submitted | Problem] = {}
         fresh: list[Task] = []
-        for task, answer in zip(tasks, self.ports.store.put(tasks), strict=True):
+        puts = self.ports.store.put(tasks)
+        for (place, (request, _)), task, answer in zip(wanted.items(), tasks, puts, strict=True):
             match answer:
                 case Applied():
                     fresh.append(task)
-                    submitted.append(Submitted(task=task, replayed=False))
-                case Refused(Task() as stored):
-                    submitted.append(Submitted(task=stored, replayed=True))
+                    answers[place] = Submitted(task=task, replayed=False)
+                case Refused(Task() as stored) if request.made(stored):
+                    answers[place] = Submitted(task=stored, replayed=True)
+                case Refused(Task()):
+                    answers[place] = id_conflict(request)
                 case Unknown(reason):
-                    submitted.append(unavailable(reason))
+                    answers[place] = unavailable(reason)
                 case _:
-                    submitted.append(unavailable("the task was deleted meanwhile"))
-        due_soon = [t for t in fresh if t.wake and t.wake.kind is WakeKind.WATCH]
-        try_enqueue(self.ports, due_soon)
-        return submitted
+                    answers[place] = unavailable("the task was deleted meanwhile")
+        enqueue_due(self.ports, fresh)
+        return answers
+
+
+def enqueue_due(ports: Ports, tasks: Sequence[Task]) -> None:
+    """Enqueues those of the new tasks that are due within the horizon."""
+    try_enqueue(ports, [t for t in tasks if t.wake and t.wake.kind is WakeKind.WATCH])
+
+
+def id_conflict(request: TaskRequest) -> Problem:
+    """Says nothing about the other task: it may be in another namespace."""
+    field = "idempotency_key" if request.id is None else "id"
+    error = FieldError(field, "was used for another task, or with another body")
+    return Problem(409, "id-conflict", "The id is taken", errors=[error])

@@ -16,15 +16,18 @@ from duetime.api.http import FieldError, Problem, invalid
 from duetime.api.target_models import Target
 from duetime.api.validation import Moment, Seconds, Word, field_errors
 from duetime.core.codec import to_json
+from duetime.core.ids import LENGTH, created_at, is_id
 from duetime.core.lanes import Lane
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import LONGEST_TIMEOUT, Spec
-from duetime.core.times import YEAR, Millis, seconds
+from duetime.core.times import MINUTE, YEAR, Millis, seconds
+from duetime.core.unique import HeldWhile, OnConflict, Unique
 
 MAX_AHEAD: Millis = 10 * YEAR
 TARGET_LIMIT = 16 * 1024
 PAYLOAD_LIMIT = 256 * 1024
 BATCH_LIMIT = 100
+MAX_ID_AGE: Millis = 5 * MINUTE  # of a client-made id, before or after now
 
 M = TypeVar("M", bound=BaseModel)
 TagKey = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -70,6 +73,18 @@ class RetryIn(BaseModel):
         )
 
 
+class UniqueIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    key: Word
+    held_while: Annotated[Literal["pending", "running"], Field(alias="while")] = "running"
+    on_conflict: Literal["return_existing", "replace", "reject"] = "return_existing"
+
+    def unique(self) -> Unique:
+        held_while, on_conflict = HeldWhile(self.held_while), OnConflict(self.on_conflict)
+        return Unique(key=self.key, held_while=held_while, on_conflict=on_conflict)
+
+
 class TaskIn(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -86,6 +101,8 @@ class TaskIn(BaseModel):
     namespace: Word = "default"
     ordering_key: Word | None = None
     idempotency_key: Word | None = None
+    id: str | None = None
+    unique: UniqueIn | None = None
     tags: Tags = {}
 
     def spec(self, now: Millis) -> Spec:
@@ -106,6 +123,7 @@ class TaskIn(BaseModel):
             ordering_key=self.ordering_key,
             idempotency_key=self.idempotency_key,
             tags=self.tags,
+            unique=self.unique.unique() if self.unique else None,
         )
 
     def _run_at(self, now: Millis) -> Millis:
@@ -124,9 +142,20 @@ class TaskIn(BaseModel):
         if self.target.type != "python" and stored_size(self.target.stored()) > TARGET_LIMIT:
             errors.append(FieldError("target", "must be at most 16 KiB"))
         errors += self.target.errors(self.payload)
+        if self.id is not None and (wrong := _wrong_id(self.id, now)):
+            errors.append(FieldError("id", wrong))
         if errors:
             raise invalid(errors)
         check_payload(self.payload)
+
+
+def _wrong_id(task_id: str, now: Millis) -> str | None:
+    """Returns why a client-made id is refused. Its time decides where a list shows the task."""
+    if not is_id(task_id):
+        return f"must be a ULID: {LENGTH} digits and capital letters, without I, L, O and U"
+    if abs(created_at(task_id) - now) > MAX_ID_AGE:
+        return "must have a time within 5 minutes of now: make a new id, or check your clock"
+    return None
 
 
 class BatchIn(BaseModel):

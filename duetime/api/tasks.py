@@ -31,6 +31,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
 from duetime.core.secrets import references_in
 from duetime.core.steps.cancel import cancel, request_cancel
+from duetime.core.steps.revive import revivable
 from duetime.core.task import Attempt, Task
 from duetime.core.task_json import attempt_json, task_json
 from duetime.core.value import value
@@ -139,7 +140,7 @@ class Tasks:
         Query(request).done()
         _check_no_fields(request)
         task = self._find(parameters["id"])
-        if task.status is not Status.DEAD:
+        if not revivable(task):
             raise not_revivable(task)
         (answer,) = revive_all(self.ports, [task])
         match answer:
@@ -178,8 +179,8 @@ class Tasks:
     def _task_request(self, body: Any) -> TaskRequest:
         task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
-        keyed = task.idempotency_key is not None
-        return TaskRequest(spec=spec, body_hash=body_hash(body) if keyed else "")
+        repeatable = task.idempotency_key is not None or task.id is not None
+        return TaskRequest(spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else "")
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None

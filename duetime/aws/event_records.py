@@ -10,6 +10,7 @@ from duetime.core.delivery import Message
 from duetime.core.events import StatusChange, status_change
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
+from duetime.core.ports import UniqueKey
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -72,3 +73,17 @@ def removed_task_of_record(record: Mapping[str, Any]) -> RemovedTask | None:
         removed_at=int(images["ApproximateCreationDateTime"] * SECOND),
         has_rows=has_texts or int(old[schema.ATTEMPT]["N"]) > 1,
     )
+
+
+def freed_key_of_record(record: Mapping[str, Any]) -> UniqueKey | None:
+    """Returns the unique key of a task that was removed, by DynamoDB or by a user."""
+    old = record["dynamodb"].get("OldImage")
+    if record["eventName"] != "REMOVE" or not old or not is_task(old):
+        return None
+    if '"unique"' not in old[schema.SPEC]["S"]:  # most tasks: their spec is not decoded
+        return None
+    task = decode_task(old, texts=None)
+    if task.spec.unique is None:
+        return None
+    namespace, key = task.spec.namespace, task.spec.unique.key
+    return UniqueKey(namespace=namespace, key=key, task_id=task.id)

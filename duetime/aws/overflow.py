@@ -55,6 +55,7 @@ def spec_text(spec: Spec) -> Text:
         idempotency_key=None,
         tags={},
         occurrence=_cut(spec.occurrence) if spec.occurrence else None,
+        # `unique` stays: the relay frees the key of a removed task.
     )
     return _reference("spec", text, codec.encode_spec(stub))
 

@@ -1,4 +1,5 @@
-"""The rows beside a task (earlier attempts, idempotency keys), and when DynamoDB removes them."""
+"""The rows beside a task (earlier attempts, idempotency and unique keys), and when they are
+removed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ from duetime.aws.table import Table
 from duetime.aws.task_items import Item, is_task
 from duetime.core import codec
 from duetime.core.errors import UNREADABLE, Corrupt
-from duetime.core.ports import Reservation
+from duetime.core.ports import Reservation, UniqueKey
 from duetime.core.retention import LEDGER_RETENTION, kept_for, kept_until
 from duetime.core.task import Attempt, Task
 from duetime.core.times import SECOND, Millis
@@ -56,6 +57,15 @@ def read_reservation(namespace: str, key: str, row: Item) -> Reservation:
     )
 
 
+def unique_row(key: UniqueKey) -> Row:
+    """The relay deletes the row when the task that it names is removed."""
+    return {
+        schema.PK: {"S": schema.unique_pk(key.namespace, key.key)},
+        schema.SK: {"S": schema.UNIQUE},
+        schema.TASK_ID: {"S": key.task_id},
+    }
+
+
 def removal_attributes(task: Task, retention: Millis) -> dict[str, dict[str, Any]]:
     """Returns when to remove a task that is stored in a final status, and its own retention if it
     has one."""
@@ -100,6 +110,18 @@ class DependentRows:
         )
         if not any(is_task(row) for row in rows):
             self._table.delete(rows)
+
+    def free_key(self, key: UniqueKey) -> None:
+        """Deletes a unique key if it still names its task. A submission that has taken it over
+        keeps it."""
+        pk = schema.unique_pk(key.namespace, key.key)
+        self._table.delete_if(
+            {
+                "Key": {schema.PK: {"S": pk}, schema.SK: {"S": schema.UNIQUE}},
+                "ConditionExpression": f"{schema.TASK_ID} = :named",
+                "ExpressionAttributeValues": {":named": {"S": key.task_id}},
+            }
+        )
 
 
 def _seconds(span: Millis) -> dict[str, Any]:

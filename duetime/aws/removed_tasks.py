@@ -19,6 +19,7 @@ from duetime.aws.related_rows import DependentRows, read_attempt
 from duetime.aws.task_items import Item, decode_task
 from duetime.core.archive import archive_line
 from duetime.core.errors import Corrupt
+from duetime.core.ports import UniqueKey
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,9 @@ class RemovedTasks:
         costs nothing more."""
         if removed.has_rows:
             self._rows.delete(removed.task_id)
+
+    def free_key(self, key: UniqueKey) -> None:
+        self._rows.free_key(key)
 
     def _line(self, removed: RemovedTask) -> str | None:
         rows = self._rows.read(removed.task_id) if removed.has_rows else []

@@ -9,6 +9,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     schedule#<id>          plan#<digest>#<revision>  a plan too long for the schedule's own item
     schedule#<id>          ledger#<key>          the outcome of a fire time, or of a span of them
     key#<namespace>#<key>  key                   an idempotency key
+    unique#<namespace>#<key>  unique             a unique key, and the task that it names
     slice#<number>         cursor                the progress of the scanner of a slice
     config                 shards                how many shards there are, and since when
     namespaces             <name>                a namespace that tasks were stored in
@@ -49,6 +50,7 @@ SPEC = "sc"
 EXPIRES_AT = "xp"
 REASON = "rn"
 REPLACED = "rp"  # its spec was replaced: a row of the old one may be left
+BODY_HASH = "bh"  # of the request, if its client made the id; also of an idempotency key
 KEPT_FOR = "kf"  # seconds after its end, if the task has its own retention
 
 # The fields that only a schedule has.
@@ -61,7 +63,6 @@ PLAN = "pl"
 # The other rows.
 TEXT = "tx"
 TASK_ID = "ti"
-BODY_HASH = "bh"
 FENCE = "fe"
 SHARDS = "sh"
 SINCE = "si"
@@ -73,6 +74,7 @@ SCHEDULE = "schedule"
 PLAN_PREFIX = "plan#"
 LEDGER_PREFIX = "ledger#"
 KEY = "key"
+UNIQUE = "unique"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
 NAMESPACES = "namespaces"
@@ -108,6 +110,10 @@ def ledger_sk(key: str) -> str:
 
 def key_pk(namespace: str, key: str) -> str:
     return f"key#{namespace}#{key}"
+
+
+def unique_pk(namespace: str, key: str) -> str:
+    return f"unique#{namespace}#{key}"
 
 
 def slice_pk(slice_number: int) -> str:

@@ -85,6 +85,7 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         progress=codec.decode_progress(progress) if progress else None,
         result=_text(item, schema.RESULT, texts) or None,  # the stub of a long result is empty
         reason=item[schema.REASON]["S"] if schema.REASON in item else None,
+        body_hash=item[schema.BODY_HASH]["S"] if schema.BODY_HASH in item else None,
     )
 
 
@@ -190,4 +191,5 @@ _ENCODERS: Mapping[str, Callable[[Any], Encoded]] = {
     "progress": _encode_progress,
     "result": _encode_result,
     "reason": _string(schema.REASON),
+    "body_hash": _string(schema.BODY_HASH),
 }

@@ -24,6 +24,7 @@ from duetime.aws.related_rows import (
     read_attempt,
     read_reservation,
     removal_attributes,
+    unique_row,
 )
 from duetime.aws.soonest import SoonestLister
 from duetime.aws.table import KEY_IS_FREE, Table
@@ -43,6 +44,7 @@ from duetime.core.ports import (
     Page,
     Reservation,
     Shards,
+    UniqueKey,
 )
 from duetime.core.retention import RETENTION
 from duetime.core.steps.remove import Removal
@@ -140,6 +142,9 @@ class DynamoTaskStore:
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         return self._parallel.each(lambda wanted: self._reserve(wanted, now), reservations)
 
+    def take_keys(self, keys: Sequence[UniqueKey]) -> list[str]:
+        return self._parallel.each(self._take_key, keys)
+
     def _put(self, task: Task) -> Answer:
         """Of two writers of one id the first wins; the second learns which task is stored."""
         item, overflow = encode_task(task, listing_bucket(task, self._write_shards))
@@ -197,6 +202,20 @@ class DynamoTaskStore:
         if existing is None:  # DynamoDB has just removed the expired row
             return self._reserve(wanted, now)
         return read_reservation(wanted.namespace, wanted.key, existing)
+
+    def _take_key(self, wanted: UniqueKey) -> str:
+        """Of two submissions that take a key the second learns the task id of the first."""
+        condition, values = KEY_IS_FREE, {}
+        if wanted.instead_of is not None:
+            condition += f" OR {schema.TASK_ID} = :instead"
+            values = {":instead": {"S": wanted.instead_of}}
+        existing, made = self._table.put_if(unique_row(wanted), condition, values)
+        if made:
+            return wanted.task_id
+        if existing is None:  # the relay has just deleted the row
+            return self._take_key(wanted)
+        task_id: str = existing[schema.TASK_ID]["S"]
+        return task_id
 
 
 def _to_answer(write: Callable[[T], Answer]) -> Callable[[T], Answer]:

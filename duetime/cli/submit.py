@@ -13,7 +13,7 @@ from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Following, Polling
 from duetime.cli.output import print_error, print_json, print_text
 from duetime.cli.parse import duration, moment, refuse, task_file
-from duetime.cli.task_options import TaskOptions, given
+from duetime.cli.task_options import TaskOptions, given, unique_fields
 from duetime.core.lifecycle import FINISHED, Status
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ def submit(
     expires_at: options.ExpiresAt = None,
     name: options.Name = None,
     idempotency_key: options.IdempotencyKey = None,
+    task_id: options.TaskId = None,
+    unique: options.UniqueKey = None,
+    unique_while: options.UniqueWhile = None,
+    on_conflict: options.ConflictAction = None,
     following: Following,
     connection: Connection,
 ) -> None:
@@ -43,6 +47,8 @@ def submit(
         expires_at=moment("--expires-at", expires_at),
         name=name,
         idempotency_key=idempotency_key,
+        id=task_id,
+        unique=unique_fields(unique, unique_while, on_conflict),
     )
     task = _one_or_many({**what.fields(), **when}, source)
     if polling.watch and isinstance(task, list):

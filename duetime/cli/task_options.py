@@ -8,6 +8,7 @@ import typer
 from duetime.cli.parse import duration, finite, json_argument, pairs, refuse
 from duetime.core.lanes import Lane
 from duetime.core.secrets import REFERENCE
+from duetime.core.unique import HeldWhile, OnConflict
 
 WHAT, WHEN, RETRIES, LABELS = "What to do", "When", "If it fails", "Labels and keys"
 DURATION = "DURATION"
@@ -142,6 +143,42 @@ IdempotencyKey = Annotated[
     str | None,
     typer.Option(help="Submitting again with it makes no second task.", rich_help_panel=LABELS),
 ]
+TaskId = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="ULID",
+        help="Its id, made within 5 minutes of now; sending it again makes no second task.",
+        show_default="a new one",
+        rich_help_panel=LABELS,
+    ),
+]
+UniqueKey = Annotated[
+    str | None,
+    typer.Option(
+        "--unique",
+        metavar="KEY",
+        help="Submit it only if no live task has this key.",
+        rich_help_panel=LABELS,
+    ),
+]
+UniqueWhile = Annotated[
+    HeldWhile | None,
+    typer.Option(
+        help="How long it holds its key: until it starts, or until it ends.",
+        show_default="running",
+        rich_help_panel=LABELS,
+    ),
+]
+ConflictAction = Annotated[
+    OnConflict | None,
+    typer.Option(
+        "--on-conflict",
+        help="What to do if a live task has the key.",
+        show_default="return_existing",
+        rich_help_panel=LABELS,
+    ),
+]
 OrderingKey = Annotated[
     str | None,
     typer.Option(help="Stored with the task; it has no effect yet.", rich_help_panel=LABELS),
@@ -232,6 +269,19 @@ class TaskOptions:
         if not isinstance(target, dict):
             refuse("--target", 'must be an object such as {"type": "sqs", "queue": "arn:…"}')
         return target
+
+
+def unique_fields(
+    key: str | None, held_while: HeldWhile | None, on_conflict: OnConflict | None
+) -> dict[str, Any] | None:
+    """Returns `unique` of a task as submitted."""
+    if key is None:
+        for option, value in (("--unique-while", held_while), ("--on-conflict", on_conflict)):
+            if value is not None:
+                refuse(option, "goes with --unique")
+        return None
+    names = {"while": held_while and held_while.value}
+    return given(key=key, **names, on_conflict=on_conflict and on_conflict.value)
 
 
 def given(**fields: Any) -> dict[str, Any]:

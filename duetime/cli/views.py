@@ -64,6 +64,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "tags": clean(", ".join(f"{k}={v}" for k, v in task["tags"].items())) or None,
         "ordering key": task["ordering_key"],
         "idempotency key": task["idempotency_key"],
+        "unique key": _unique_key(task),
         "schedule": task["schedule_id"],
         "scheduled for": fmt.when(task["scheduled_for"], now),
         "reason": fmt.reason(task),
@@ -139,6 +140,14 @@ def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
             cell(fmt.short(task)),
         )
     return table
+
+
+def _unique_key(task: Task) -> str | None:
+    """Returns the key, and that the task gives it up when it starts, if so."""
+    unique = task.get("unique")  # a server of an earlier version knows none
+    if not unique:
+        return None
+    return f"{unique['key']} (while pending)" if unique["while"] == "pending" else unique["key"]
 
 
 def submitted(task: Task, now: datetime, *, replayed: bool = False) -> Text:

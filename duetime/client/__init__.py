@@ -37,6 +37,7 @@ from duetime.client.types import (
     Task,
     TaskFields,
     TaskPage,
+    UniqueFields,
 )
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "TaskFields",
     "TaskPage",
     "Throttled",
+    "UniqueFields",
     "Unreachable",
     "Upcoming",
     "fields_of",

@@ -2,9 +2,9 @@
 
 import builtins
 import math
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from http import HTTPStatus
 from types import TracebackType
 from typing import Self, Unpack, cast
 
@@ -14,6 +14,7 @@ from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
 from duetime.client.purge import add_up, purge_pages
 from duetime.client.schedules import Schedules
+from duetime.client.submissions import Submitter
 from duetime.client.transport import Transport, page_at, read_items, task_path
 from duetime.client.types import (
     Attempt,
@@ -46,11 +47,13 @@ class Client:
         sign: str | None = None,
         token: str | None = None,
         timeout: float = 10.0,
+        retries: int = 3,
         transport: httpx.BaseTransport | None = None,
         patience: float = 30.0,
         on_silence: Callable[[DuetimeError], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         """`sign` (default: DUETIME_SIGN) is the AWS region to sign requests for, with the
         credentials that every AWS tool finds. An API Gateway address names its region already.
@@ -59,9 +62,13 @@ class Client:
 
         `timeout` is how many seconds a request may take.
 
+        `retries` is how often a submission is repeated that gets no answer, or 429, 502, 503 or
+        504. Each task is sent with an id, so that it is stored once. 0 turns it off.
+
         `patience` is how many seconds `follow` and `wait` keep polling while Duetime does not
         answer, since a runner may be restarting. They call `on_silence` once, with the error."""
         self._transport = Transport(url, timeout, transport, sign=sign, token=token)
+        self._submitter = Submitter(self._transport, retries=retries, sleep=sleep, chance=chance)
         self.dead_letters = DeadLetters(self._transport)
         self.schedules = Schedules(self._transport)
         self._patience, self._on_silence = patience, on_silence
@@ -74,20 +81,19 @@ class Client:
     def submit(self, /, **fields: Unpack[TaskFields]) -> Task:
         """Submits a task and returns it as stored.
 
-        With an idempotency key that was used before, returns the task stored then."""
+        With an idempotency key or an `id` that was used before, returns the task stored then. If
+        another task holds its unique key, returns that task."""
         return self.submit_once(**fields).task
 
     def submit_once(self, /, **fields: Unpack[TaskFields]) -> Submitted:
         """Like submit, and also returns whether the task was stored before."""
-        status, task = self._transport.request("POST", "/v1/tasks", body=fields)
-        return Submitted(task, replayed=status == HTTPStatus.OK)
+        return self._submitter.submit(fields)
 
     def submit_batch(self, tasks: Sequence[TaskFields]) -> "builtins.list[BatchResult]":
         """Submits up to 100 tasks and returns one result for each, in order.
 
         If one is refused, the others are still stored."""
-        answer = self._transport.call("POST", "/v1/tasks/batch", body={"tasks": tasks})
-        return cast("list[BatchResult]", answer["results"])
+        return self._submitter.submit_batch(tasks)
 
     def get(self, task_id: str) -> Task:
         """Returns a task as it is now."""

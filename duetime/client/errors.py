@@ -39,14 +39,23 @@ class NotSigned(DuetimeError):
 
 
 class Unreachable(DuetimeError):
-    """No answer arrived: a write may or may not have happened."""
+    """No answer arrived: a write may or may not have happened. `temporary`: it may arrive if the
+    request is sent again."""
 
     def __init__(
-        self, url: str, what: str = "Duetime does not answer", remedy: str | None = None
+        self,
+        url: str,
+        what: str = "Duetime does not answer",
+        remedy: str | None = None,
+        *,
+        temporary: bool = True,
+        retry_after: float | None = None,
     ) -> None:
         remedy = remedy or "start it with `duetime local` or set DUETIME_URL"
         super().__init__(f"{what} at {url}; {remedy}")
         self.url = url
+        self.temporary = temporary
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,7 @@ class ApiError(DuetimeError):
         problem: Mapping[str, Any] | None = None,
     ) -> None:
         """`problem` is the whole answer."""
+        self.retry_after: float | None = None  # seconds, if the answer says so
         super().__init__(f"{title}: {detail}" if detail else title)
         self.status = status
         self.title = title

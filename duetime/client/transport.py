@@ -124,14 +124,18 @@ class Transport:
             return response.json()
         except ValueError as reason:
             what = "A server that is not Duetime answers"
-            raise Unreachable(self.url, what, "check DUETIME_URL") from reason
+            raise Unreachable(self.url, what, "check DUETIME_URL", temporary=False) from reason
 
     def _problem(self, response: httpx.Response, sent: Any) -> DuetimeError:
         """An answer without a title is not from Duetime but from a gateway in front of it."""
         body = _object(response)
         if "title" in body:
-            return to_error(body, response.status_code, sent)
-        return _gateway_error(response, body, self.url, self._auth.method)
+            error: DuetimeError = to_error(body, response.status_code, sent)
+        else:
+            error = _gateway_error(response, body, self.url, self._auth.method)
+        if isinstance(error, ApiError | Unreachable):
+            error.retry_after = _seconds(response.headers.get("retry-after"))
+        return error
 
     def close(self) -> None:
         self._http.close()
@@ -217,6 +221,11 @@ def _text_at(sent: Any, path: str) -> str | None:
     return sent if isinstance(sent, str) else None
 
 
+def _seconds(text: str | None) -> float | None:
+    """Reads a Retry-After in seconds. A date is ignored: it is for caches."""
+    return float(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
 def _object(response: httpx.Response) -> dict[str, Any]:
     try:
         body = response.json()
@@ -236,7 +245,8 @@ def _gateway_error(
             parts = [_token_error(response), message, _remedy(status, str(message), method)]
             return ApiError(status, title, "; ".join(p for p in parts if p and p != title))
         case 404:
-            return Unreachable(url, "There is no such path", "check DUETIME_URL and its stage")
+            what, remedy = "There is no such path", "check DUETIME_URL and its stage"
+            return Unreachable(url, what, remedy, temporary=False)
         case 429:
             return Throttled(status, title, "the API is throttled; wait a moment and try again")
         case 503 | 504:

@@ -128,6 +128,20 @@ class Retry(TypedDict, total=False):
 # In place of a text in a target: the name of a secret.
 SecretReference = TypedDict("SecretReference", {"$secret": str})
 
+# `while` is no name in Python.
+UniqueFields = TypedDict(
+    "UniqueFields",
+    {
+        "key": Required[str | UUID],
+        "while": Literal["pending", "running"],
+        "on_conflict": Literal["return_existing", "replace", "reject"],
+    },
+    total=False,
+)
+
+
+Unique = TypedDict("Unique", {"key": str, "while": str, "on_conflict": str})
+
 
 class TaskFields(TypedDict, total=False):
     """A task as submitted. The payload may hold datetimes with a time zone, UUIDs, dataclasses and
@@ -146,6 +160,8 @@ class TaskFields(TypedDict, total=False):
     namespace: str
     ordering_key: str | UUID
     idempotency_key: str | UUID
+    id: str  # a ULID; the client makes one if it is left out
+    unique: UniqueFields
     tags: dict[str, str]
 
 
@@ -194,6 +210,7 @@ class Task(TypedDict):
     expires_at: str | None
     ordering_key: str | None
     idempotency_key: str | None
+    unique: Unique | None
     tags: dict[str, str]
     attempt: int  # 0 before the first
     created_at: str
@@ -205,7 +222,7 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
-    # Why its schedule cancelled it: overlap, misfire, paused, changed, deleted.
+    # Why Duetime cancelled it: overlap, misfire, paused, changed, deleted, replaced.
     reason: str | None
     schedule_id: str | None
     scheduled_for: str | None
@@ -216,7 +233,7 @@ class Task(TypedDict):
 @dataclass(frozen=True)
 class Submitted:
     task: Task
-    replayed: bool  # the idempotency key was used before, and this is the task stored then
+    replayed: bool  # the key or id was used before, or another task holds the unique key
 
 
 class TaskPage(TypedDict):

@@ -11,12 +11,13 @@ from duetime.core.lifecycle import Outcome
 from duetime.core.occurrence import Occurrence, OverlapPolicy
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import Attempt, Progress, Spec, TaskError
+from duetime.core.unique import HeldWhile, OnConflict, Unique
 
 # Created once: json.dumps builds a new encoder for each call with options.
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
-_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence")
+_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique")
 _SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
 
 
@@ -32,6 +33,8 @@ def encode_spec(spec: Spec) -> str:
         body["retry"] = [getattr(spec.retry, f.name) for f in fields(RetryPolicy)]
     if spec.occurrence:
         body["occurrence"] = encode_occurrence(spec.occurrence)
+    if spec.unique:
+        body["unique"] = _encode_unique(spec.unique)
     return to_json(body)
 
 
@@ -44,6 +47,8 @@ def decode_spec(text: str) -> Spec:
         body["retry"] = RetryPolicy(**dict(zip(names, body["retry"], strict=True)))
     if "occurrence" in body:
         body["occurrence"] = decode_occurrence(body["occurrence"])
+    if "unique" in body:
+        body["unique"] = _decode_unique(body["unique"])
     return Spec(**body)
 
 
@@ -70,6 +75,21 @@ def decode_occurrence(written: Sequence[Any]) -> Occurrence:
         name=name,
         open=bool(rest),
     )
+
+
+def _encode_unique(unique: Unique) -> list[str]:
+    """Leaves out defaults at the end."""
+    if unique.on_conflict is not OnConflict.RETURN_EXISTING:
+        return [unique.key, unique.held_while, unique.on_conflict]
+    if unique.held_while is not HeldWhile.RUNNING:
+        return [unique.key, unique.held_while]
+    return [unique.key]
+
+
+def _decode_unique(written: Sequence[str]) -> Unique:
+    defaults = [HeldWhile.RUNNING.value, OnConflict.RETURN_EXISTING.value]
+    key, held_while, on_conflict = [*written, *defaults[len(written) - 1 :]]
+    return Unique(key=key, held_while=HeldWhile(held_while), on_conflict=OnConflict(on_conflict))
 
 
 def encode_attempt(attempt: Attempt) -> str:

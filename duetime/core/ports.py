@@ -67,6 +67,16 @@ class ListOrder(StrEnum):
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class UniqueKey:
+    """A unique key, and the task that it is to name."""
+
+    namespace: str
+    key: str
+    task_id: str
+    instead_of: str | None = None  # the task that it may name so far; None: it must be free
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Listing:
     """Which tasks to list, in which order, and how many of them."""
 
@@ -193,6 +203,11 @@ class TaskStore(Protocol):
 
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         """Returns the valid reservation of each key: ours if the key was free or has expired."""
+        ...
+
+    def take_keys(self, keys: Sequence[UniqueKey]) -> list[str]:
+        """Makes each key name its task if the key is free or names `instead_of`. Returns the id
+        that each key names now."""
         ...
 
 

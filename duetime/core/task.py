@@ -9,9 +9,11 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import Occurrence
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.times import Millis
+from duetime.core.unique import Unique
 from duetime.core.value import value
 from duetime.core.wakes import Wake
 
+SUPERSEDED = "superseded"  # the reason of a dead task that cannot be revived any more
 LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; less where the executor itself is limited
 
 
@@ -33,6 +35,7 @@ class Spec:
     idempotency_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     occurrence: Occurrence | None = None  # of a schedule
+    unique: Unique | None = None
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -81,7 +84,9 @@ class Task:
     skips: int = 0  # how often in a row a watch sent nothing, since the lane was backed up
     progress: Progress | None = None
     result: str | None = None  # JSON: see duetime.core.results
-    reason: str | None = None  # why Duetime cancelled it; None if a person did
+    # Why Duetime cancelled it, None if a person did; or SUPERSEDED.
+    reason: str | None = None
+    body_hash: str | None = None  # of the request, if its client made the id
 
     @property
     def lane(self) -> Lane:

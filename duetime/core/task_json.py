@@ -9,6 +9,7 @@ from duetime.core.results import decode_result
 from duetime.core.retry import RetryPolicy
 from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis, rfc3339
+from duetime.core.unique import Unique
 
 NOT_SHOWN = "not_shown"  # beside a field that is null: its name, and why
 
@@ -33,6 +34,7 @@ def task_json(task: Task) -> dict[str, Any]:
         "expires_at": moment_json(spec.expires_at),
         "ordering_key": spec.ordering_key,
         "idempotency_key": spec.idempotency_key,
+        "unique": unique_json(spec.unique) if spec.unique else None,
         "tags": spec.tags,
         "attempt": task.attempt,
         "created_at": rfc3339(task.created_at),
@@ -59,6 +61,14 @@ def retry_json(retry: RetryPolicy) -> dict[str, Any]:
         "multiplier": retry.multiplier,
         "max_delay": retry.max_delay,
         "jitter": retry.jitter,
+    }
+
+
+def unique_json(unique: Unique) -> dict[str, Any]:
+    return {
+        "key": unique.key,
+        "while": unique.held_while.value,
+        "on_conflict": unique.on_conflict.value,
     }
 
 

@@ -12,7 +12,7 @@ then the tasks that were put belong to an old version, and are cancelled here or
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from typing import NamedTuple, TypeGuard
 
 from duetime.core.change import Applied, Refused, Unknown, Unreadable
@@ -55,7 +55,8 @@ class Evaluator:
             with self._marking_broken(schedule):
                 ids += needed_task_ids(schedule, self._now, self._ports.wake_policy.horizon)
                 sound.append(schedule)
-        self._known = self._ports.store.get(ids) if ids else {}
+        found = self._ports.store.get(ids) if ids else {}
+        self._known = {i: task for i, task in found.items() if task.spec.occurrence}
         return sound
 
     def look_ahead(self, schedule: Schedule, slot: Millis) -> LookaheadPass | None:
@@ -78,6 +79,7 @@ class Evaluator:
             self.broken += 1
 
 
+ID_TAKEN = "a client has used the id of this run for another task"
 MAX_WRITE_ATTEMPTS = 5  # to write a schedule whose runs start and end at the same time
 NO_SLOTS: Mapping[str, Millis] = {}
 
@@ -185,6 +187,9 @@ def _put(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> list[_Pu
         if isinstance(answer, Unknown) and not isinstance(answer, Unreadable):  # it exists
             of.sure = False
             continue
+        if isinstance(answer, Refused) and not _is_run_of(one.row, answer.stored):
+            notes.append(_record_taken(of.done, one))
+            continue
         notes.append(one.row)
         if isinstance(answer, Applied) and one.task:
             of.tasks.append(one.task)
@@ -193,6 +198,21 @@ def _put(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> list[_Pu
     if notes:
         ports.schedules.write_ledger(notes, now)
     return list(put.values())
+
+
+def _is_run_of(row: LedgerRow, stored: Task | None) -> bool:
+    """Whether a stored task is a run of this schedule. A client that computes the id of a coming
+    fire time can submit a task with it; that fire time then has no run."""
+    occurrence = stored.spec.occurrence if stored else None
+    return stored is None or (occurrence is not None and occurrence.schedule_id == row.schedule_id)
+
+
+def _record_taken(done: LookaheadPass, one: _Built) -> LedgerRow:
+    """Returns the ledger row of a fire time whose id another task has."""
+    log.error("occurrence not put: id taken", extra={"step": "scan", "task_id": one.row.task_id})
+    if one.task:
+        done.record_missing_run(one.task.id, ID_TAKEN)
+    return replace(one.row, outcome=LedgerOutcome.BROKEN, task_id=None, error=ID_TAKEN)
 
 
 def _is_unstarted(task: Task | None) -> TypeGuard[Task]:
@@ -219,7 +239,7 @@ def _build(ports: Ports, done: LookaheadPass, ahead: PlannedOccurrence, now: Mil
     except Exception as raised:
         log.exception("occurrence not built", extra={"step": "scan", "schedule_id": schedule.id})
         error = f"{type(raised).__name__}: {raised}"
-        done.record_build_error(ahead, error)
+        done.record_missing_run(ahead.id, error)
     row = LedgerRow(
         schedule_id=schedule.id,
         fire_time=ahead.fire_time,

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS tasks (
     created_at INTEGER NOT NULL,
     schedule_id TEXT,
     spec TEXT,
+    body_hash TEXT,
     status TEXT NOT NULL,
     token TEXT NOT NULL,
     due_at INTEGER NOT NULL,
@@ -66,6 +67,13 @@ CREATE TABLE IF NOT EXISTS keys (
     expires_at INTEGER NOT NULL, PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS key_ends ON keys (expires_at);
+CREATE TABLE IF NOT EXISTS unique_keys (
+    namespace TEXT, key TEXT, task_id TEXT NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS unique_holders ON unique_keys (task_id);
+CREATE TRIGGER IF NOT EXISTS unique_key_freed AFTER DELETE ON tasks BEGIN
+    DELETE FROM unique_keys WHERE task_id = OLD.id;
+END;
 CREATE TABLE IF NOT EXISTS schedules (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
@@ -116,8 +124,12 @@ CREATE TABLE ledger (
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
 """,
-    # The columns, the table and the indexes that filters use.
+    # The columns, the table and the indexes that filters use; ids of clients and unique keys.
     2: """
+ALTER TABLE tasks ADD COLUMN body_hash TEXT;
+CREATE TABLE unique_keys (
+    namespace TEXT, key TEXT, task_id TEXT NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
 DROP INDEX IF EXISTS listing;
 DROP INDEX IF EXISTS occurrences;
 ALTER TABLE tasks ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
@@ -165,7 +177,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if missing := _missing(connection):
         raise DuetimeError(f"{path} lacks {', '.join(missing)}: {REMEDY}")
-    connection.executescript(SCHEMA)  # creates missing indexes
+    connection.executescript(SCHEMA)  # creates missing indexes and triggers
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:

@@ -1,4 +1,4 @@
-"""Tasks as rows, and their idempotency keys.
+"""Tasks as rows, their idempotency keys and their unique keys.
 
 A step writes only the hot columns. Of the cold ones only the spec ever changes, by `defer`.
 """
@@ -18,7 +18,7 @@ from duetime.core.codec import (
 )
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Reservation
+from duetime.core.ports import Reservation, UniqueKey
 from duetime.core.task import Spec, Task
 from duetime.core.task_filter import handler_of, tag_texts
 from duetime.core.times import DAY, Millis
@@ -26,7 +26,7 @@ from duetime.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
 
-COLD = ("id", "namespace", "created_at", "schedule_id", "spec")
+COLD = ("id", "namespace", "created_at", "schedule_id", "spec", "body_hash")
 HOT = (
     "status",
     "token",
@@ -61,7 +61,8 @@ IN_BODIES = ""  # the value of a column whose text is in `bodies`
 def new_row(connection: Connection, task: Task) -> Row:
     spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
     of = task.spec.occurrence
-    cold = (task.id, task.spec.namespace, task.created_at, of.schedule_id if of else None, spec)
+    schedule_id = of.schedule_id if of else None
+    cold = (task.id, task.spec.namespace, task.created_at, schedule_id, spec, task.body_hash)
     hot = hot_row(connection, task)[1:]  # without the id, which is its first column
     return (*cold, *hot, task.created_at // DAY, task.spec.name, target_text(task.spec))
 
@@ -198,6 +199,20 @@ def _reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reserv
     return wanted
 
 
+def take_key(connection: Connection, wanted: UniqueKey) -> str:
+    connection.execute(
+        "INSERT INTO unique_keys VALUES (?, ?, ?) ON CONFLICT (namespace, key)"
+        " DO UPDATE SET task_id = excluded.task_id WHERE task_id = ?",
+        (wanted.namespace, wanted.key, wanted.task_id, wanted.instead_of),
+    )
+    [task_id] = connection.execute(
+        "SELECT task_id FROM unique_keys WHERE namespace = ? AND key = ?",
+        (wanted.namespace, wanted.key),
+    ).fetchone()
+    named: str = task_id
+    return named
+
+
 @overload
 def _inline_or_spill(connection: Connection, task_id: str, part: str, text: str) -> str: ...
 @overload
@@ -234,6 +249,7 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         created_at,
         _schedule_id,
         _spec,
+        body_hash,
         status,
         token,
         due_at,
@@ -274,4 +290,5 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         progress=decode_progress(progress) if progress else None,
         result=result,
         reason=reason,
+        body_hash=body_hash,
     )

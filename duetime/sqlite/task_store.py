@@ -26,6 +26,7 @@ from duetime.core.ports import (
     ListOrder,
     Page,
     Reservation,
+    UniqueKey,
 )
 from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan
@@ -54,6 +55,7 @@ from duetime.sqlite.task_rows import (
     rows_of,
     spilled,
     tag_rows,
+    take_key,
     try_reading,
     write_spec,
 )
@@ -61,6 +63,10 @@ from duetime.sqlite.wake_index import read_bucket, read_few
 
 LIVE_CACHE_SIZE = 10_000
 RECOVERY_BATCH = 1_000
+# A submission that died before it stored its task has left its unique key behind.
+FREE_ABANDONED_KEYS = (
+    "DELETE FROM unique_keys WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = unique_keys.task_id)"
+)
 CHECKED = "INSERT OR REPLACE INTO settings VALUES ('checked', ?)"
 
 log = logging.getLogger(__name__)
@@ -167,10 +173,14 @@ class SqliteTaskStore(SqliteCursorStore):
     def reserve(self, reservations: Sequence[Reservation], now: Millis) -> list[Reservation]:
         return self._database.write(lambda c: reserve_each(c, reservations, now))
 
+    def take_keys(self, keys: Sequence[UniqueKey]) -> list[str]:
+        return self._database.write(lambda c: [take_key(c, key) for key in keys])
+
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
         """Call at the start, when no other process can hold a lease: expires every lease and
         repeats every delivery. Returns how many tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
+        self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self.clear_pacing()
         with self._database.read() as connection:
             rows = connection.execute(

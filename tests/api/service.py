@@ -57,6 +57,10 @@ class WatchedStore:
         self.writes.append("reserve")
         return self._store.reserve(*arguments)
 
+    def take_keys(self, *arguments: Any) -> Any:
+        self.writes.append("take_keys")
+        return self._store.take_keys(*arguments)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 

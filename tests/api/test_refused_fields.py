@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from duetime.core.ids import new_id
+from duetime.core.times import MINUTE
 from tests.api.service import PYTHON, Service, as_sent, refusal
 from tests.api.test_submit import headers_of
+from tests.factories import NOW
 
 A_TIME = "must be an RFC 3339 time such as 2026-11-16T09:00:00+01:00"
 NO_OFFSET = "must have an offset: add Z or, for example, +01:00"
@@ -16,6 +19,8 @@ A_WORD = "must have only letters, digits and ._:-"
 A_HOST = "must have a host that is a name or an address"
 A_PORT = "must have a port from 1 to 65535, or none"
 A_URL = "must be an http:// or https:// URL"
+NOT_AN_ID = "must be a ULID: 26 digits and capital letters, without I, L, O and U"
+NOT_OF_NOW = "must have a time within 5 minutes of now: make a new id, or check your clock"
 NO_SPACES = "must have no spaces or control characters"
 
 NUMBERS: list[tuple[str, Any, str]] = [
@@ -84,7 +89,14 @@ TEXTS: list[tuple[str, Any, str]] = [
     ("priority", "HIGH", "must be 'high', 'medium' or 'low'"),
     ("priority", None, "must be 'high', 'medium' or 'low'"),
     ("unheard_of", None, "unknown field"),
-    ("id", "01KA5V8Y3M0000000000000001", "unknown field"),
+    ("id", 7, "must be a string"),
+    ("id", "a", NOT_AN_ID),
+    ("id", "01ka5v8y3m0000000000000001", NOT_AN_ID),
+    ("id", "U" * 26, NOT_AN_ID),
+    ("id", "01KA5V8Y3M0000000000000001", NOT_OF_NOW),
+    ("id", new_id(NOW + 5 * MINUTE + 1, 1), NOT_OF_NOW),
+    ("id", new_id(NOW - 5 * MINUTE - 1, 1), NOT_OF_NOW),
+    ("unique", "k", "must be an object"),
     ("[key]", 1, "unknown field"),
     ("{x}", 1, "unknown field"),
 ]

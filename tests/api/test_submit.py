@@ -45,6 +45,7 @@ def test_task_is_returned_with_every_default(any_service: Service):
         "expires_at": None,
         "ordering_key": None,
         "idempotency_key": None,
+        "unique": None,
         "tags": {},
         "attempt": 0,
         "created_at": TIME,

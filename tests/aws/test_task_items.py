@@ -22,6 +22,7 @@ from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.task import Attempt, Progress, Spec, Task, TaskError
 from duetime.core.times import DAY, MINUTE, SECOND
+from duetime.core.unique import HeldWhile, OnConflict, Unique
 from duetime.core.wakes import minute_of, shard_of
 from tests.aws.stored import a_store, asked_of, items_in
 from tests.factories import (
@@ -134,6 +135,26 @@ def test_the_fullest_item_stays_below_1_kb(dynamodb: Any, table: str, text: str 
     store.apply([succeed(task, result=result, now=NOW)])
     assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
     assert len(items_in(dynamodb, table)) == (4 if text else 1)
+
+
+@pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])
+def test_the_fullest_item_of_a_unique_task_stays_below_1_kb(
+    dynamodb: Any, table: str, text: str | None
+):
+    """Its key stays in the item, even if its spec is long: see duetime.aws.event_records."""
+    unique = Unique(key="k" * 128, held_while=HeldWhile.PENDING, on_conflict=OnConflict.REPLACE)
+
+    def a_unique_spec(payload: str) -> Spec:
+        return a_spec(payload=payload, expires_at=NOW + DAY, unique=unique, name="n" * 64)
+
+    payload = text or filled(texts.SPEC_LIMIT, lambda t: texts.spec_text(a_unique_spec(t)))
+    task = replace(full(text), spec=a_unique_spec(payload), body_hash="0123456789abcdef")
+    store = a_store(dynamodb, table)
+
+    store.put([task])
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+    store.apply([succeed(task, result="r", now=NOW)])
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
 
 
 @pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])

@@ -10,6 +10,7 @@ from bench.billing.flows import count_flow, idle_tick
 from bench.billing.meter import Counts, units_written
 from bench.billing.moto_setup import deployed
 from bench.billing.prices import read_prices
+from duetime.core.ids import new_id
 from duetime.core.lanes import MAX_RECEIVES
 from duetime.core.times import MINUTE
 
@@ -91,6 +92,35 @@ def test_a_removed_task_with_a_long_payload_costs_the_removal_of_its_row(deploym
     counts = deployment.meter.take_counts()
     assert (counts["lambda.relay"], counts["call.BatchWriteItem"]) == (1, 1)
     assert units_written(counts) == 20
+
+
+@pytest.mark.parametrize(("fields", "more"), [({"id": True}, 0), ({"unique": True}, 1)], ids=str)
+def test_client_made_id_takes_no_more_units_and_a_unique_key_takes_one(
+    deployment: Deployment, fields: Mapping[str, bool], more: int
+):
+    def submitted(*tasks: Mapping[str, Any]) -> float:
+        deployment.request(*tasks)
+        return units_written(deployment.meter.take_counts())
+
+    now = deployment.clock.now()
+    named = {
+        "id": new_id(now, 7) if "id" in fields else None,
+        "unique": {"key": "k"} if "unique" in fields else None,
+    }
+
+    assert submitted(a_task(**named)) == submitted(a_task()) + more
+
+
+def test_unique_key_takes_one_unit_when_its_task_is_removed(deployment: Deployment):
+    deployment.request(a_task(unique={"key": "k"}))
+    deployment.deliver()
+    deployment.relay()
+    deployment.meter.take_counts()
+
+    deployment.expire()
+
+    counts = deployment.meter.take_counts()
+    assert (units_written(counts), counts["call.DeleteItem"]) == (1, 1)
 
 
 def test_only_the_submission_grows_with_the_payload(deployment: Deployment):

@@ -136,5 +136,5 @@ def test_sqs_requests_are_billed_by_the_size_of_their_bodies(dynamodb: Any, mete
 
 
 def test_the_meter_raises_for_an_operation_without_a_rule(metered: Any, table: str):
-    with pytest.raises(NotImplementedError, match="DeleteItem"):
-        metered.delete_item(TableName=table, Key=key())
+    with pytest.raises(NotImplementedError, match="DescribeTable"):
+        metered.describe_table(TableName=table)

@@ -47,6 +47,7 @@ TASK: dict[str, Any] = {
     "expires_at": None,
     "ordering_key": None,
     "idempotency_key": None,
+    "unique": None,
     "tags": {},
     "attempt": 0,
     "created_at": "2026-11-16T08:00:00.000Z",

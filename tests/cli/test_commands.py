@@ -10,6 +10,7 @@ from duetime.api.health import Check, Health
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.submit import print_refusal
 from duetime.client import Client, Unreachable
+from duetime.client.submissions import make_id
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -57,7 +58,8 @@ def test_every_option_of_submit_arrives(live: Any) -> None:
     words = """--handler echo --payload {"day":1} --in 1h30m --priority HIGH --timeout 2m
         --jitter 5 --expires-at 2035-11-16T09:00:00+01:00 --max-attempts 3 --base-delay 2
         --multiplier 3 --max-delay 1h --retry-jitter 0.25 --namespace shop --tag team=growth
-        --tag tier=1 --idempotency-key k1 --ordering-key o1"""
+        --tag tier=1 --idempotency-key k1 --ordering-key o1
+        --unique u1 --unique-while pending --on-conflict reject"""
     task = submitted(live, *words.split(), "--name", "the daily one")
     expected = {
         "target": {"type": "python", "handler": "echo"},
@@ -70,6 +72,7 @@ def test_every_option_of_submit_arrives(live: Any) -> None:
         "namespace": "shop",
         "tags": {"team": "growth", "tier": "1"},
         "idempotency_key": "k1",
+        "unique": {"key": "u1", "while": "pending", "on_conflict": "reject"},
         "ordering_key": "o1",
         "status": "PENDING",
     }
@@ -142,6 +145,36 @@ def test_invalid_unicode_is_refused_without_a_stack_trace(live: Any) -> None:
     result = live(*ECHO, "--payload", r'"\ud800"')
     assert result.exit_code == ExitCode.NOT_DONE
     assert live("show", "\udcff").exit_code == ExitCode.NOT_FOUND
+
+
+def test_submit_with_an_id_can_be_repeated(live: Any) -> None:
+    task_id = make_id()
+    words = ("--handler", "echo", "--in", "1h", "--id", task_id)
+    assert [submitted(live, *words)["id"] for _ in range(2)] == [task_id] * 2
+    other = live(*ECHO, "--id", task_id, "--payload", "1")
+    assert (other.exit_code, other.stdout) == (ExitCode.NOT_DONE, "")
+    assert "id: was used for another task" in other.stderr
+
+
+def test_submit_with_a_unique_key_that_is_held_returns_its_task_or_is_refused(live: Any) -> None:
+    words = ("--handler", "echo", "--in", "1h", "--unique", "k")
+    first = submitted(live, *words)
+    again = live("submit", *words)
+    rejected = live("submit", *words, "--on-conflict", "reject")
+    shown = live("show", first["id"])
+    replaced = submitted(live, *words, "--on-conflict", "replace")
+    assert f"Already submitted {first['id']}" in again.stdout
+    assert rejected.exit_code == ExitCode.NOT_DONE
+    assert first["id"] in rejected.stderr
+    assert "unique key" in shown.stdout
+    assert replaced["id"] != first["id"]
+
+
+def test_options_of_a_unique_key_need_the_key(live: Any) -> None:
+    for words in (("--unique-while", "pending"), ("--on-conflict", "reject")):
+        result = live(*ECHO, *words)
+        assert result.exit_code == ExitCode.USAGE
+        assert "goes with --unique" in result.stderr
 
 
 def test_a_key_that_is_taken_is_refused(live: Any) -> None:

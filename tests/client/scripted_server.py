@@ -22,7 +22,8 @@ class Script:
         return answer
 
     def client(self, url: str | None = "http://duetime.test", **options: Any) -> Client:
-        return Client(url, transport=httpx.MockTransport(self), **options)
+        """Its submissions are sent once, unless the test says otherwise."""
+        return Client(url, transport=httpx.MockTransport(self), **{"retries": 0, **options})
 
 
 def ok(body: Any, status: int = 200) -> httpx.Response:

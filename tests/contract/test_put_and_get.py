@@ -7,6 +7,7 @@ from duetime.core.ports import TaskStore
 from duetime.core.retry import RetryPolicy
 from duetime.core.task import Progress, TaskError
 from duetime.core.times import HOUR
+from duetime.core.unique import HeldWhile, OnConflict, Unique
 from tests.factories import NOW, a_running_task, a_spec, a_task, an_id
 
 LONG = "ä" * 100_000  # 200 KB of UTF-8
@@ -26,6 +27,7 @@ def a_full_spec():
         ordering_key="customer:7",
         idempotency_key="order-7",
         tags={"team": "growth"},
+        unique=Unique(key="report:7", held_while=HeldWhile.PENDING, on_conflict=OnConflict.REPLACE),
         occurrence=Occurrence(
             schedule_id=an_id(),
             scheduled_for=NOW,
@@ -55,6 +57,7 @@ def test_every_field_is_kept(store: TaskStore):
         progress=Progress(fraction=0.25, message="a quarter"),
         result='{"rows":3}',
         reason="overlap",
+        body_hash="0123456789abcdef",
         budget=7,
     )
 

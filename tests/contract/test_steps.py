@@ -22,6 +22,7 @@ from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, lease_expired, succeed
 from duetime.core.steps.revive import revive
 from duetime.core.steps.revoke import revoke
+from duetime.core.steps.supersede import supersede
 from duetime.core.steps.watch import check_wake
 from duetime.core.task import Progress, Task, TaskError
 from duetime.core.times import HOUR, MINUTE, SECOND
@@ -196,6 +197,11 @@ def revived() -> Made:
     return task, revive(WAKE_POLICY, task, now=LATER, draw=a_draw())
 
 
+def superseded() -> Made:
+    task = a_dead_task()
+    return task, supersede(task, nonce="new")
+
+
 def stopped() -> Made:
     task = a_running_task(cancel_requested=True)
     return task, fail(WAKE_POLICY, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
@@ -319,6 +325,7 @@ STEPS = [
     buried_with_a_long_traceback,
     snoozed,
     revived,
+    superseded,
     stopped,
     lease_run_out,
     cancelled,

@@ -11,7 +11,9 @@ from tests.faulty_ports import VERBS, FaultyPort
 READ = "get exist wakes few_wakes page dead ended attempts ledger shards load depth"
 READS = frozenset(READ.split(" "))
 # Calls that make many requests. (A schedule is deleted by itself.)
-SEVERAL = frozenset({"put", "apply", "reserve", "write_ledger", "send", "delete", "remove"})
+SEVERAL = frozenset(
+    {"put", "apply", "reserve", "take_keys", "write_ledger", "send", "delete", "remove"}
+)
 if unknown := (READS | SEVERAL) - VERBS:
     raise AssertionError(f"no verbs of a port: {unknown}")
 

@@ -36,6 +36,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:GetShardIterator", "table stream"),
         ("dynamodb:ListStreams", "table/stream/*"),
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
+        ("dynamodb:DeleteItem", "table"),
         *(("sqs:SendMessage", lane) for lane in Lane),
         ("sqs:SendMessage", "failed records"),
     },

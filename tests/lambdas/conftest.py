@@ -141,6 +141,12 @@ class Deployment:
         )
         return {item[schema.SK]["S"]: item for item in answer["Items"]}
 
+    def unique_key(self, key: str) -> str | None:
+        """Returns the id of the task that a unique key names."""
+        at = {schema.PK: {"S": schema.unique_pk("default", key)}, schema.SK: {"S": schema.UNIQUE}}
+        row = self._dynamodb.get_item(TableName=self.table, Key=at).get("Item")
+        return row[schema.TASK_ID]["S"] if row else None
+
     def expire(self, task_id: str) -> Any:
         """Returns the stream record of the deletion at the end of a task's retention."""
         item = self.rows(task_id)[schema.TASK]

@@ -229,6 +229,37 @@ def test_search_of_a_bucket_reads_only_the_days_that_can_match(deployment: Deplo
     assert found(since=now + 400 * DAY) == []
 
 
+@pytest.mark.parametrize("size", [1, 5_000], ids=["short", "long"])
+@pytest.mark.parametrize("by_user", [False, True], ids=["expired", "deleted"])
+def test_unique_key_of_a_removed_task_is_deleted(deployment: Deployment, size: int, by_user: bool):
+    task = submit_unique(deployment, payload="p" * size)
+    record = deployment.expire(task["id"])
+    if by_user:
+        del record["userIdentity"]
+    assert deployment.unique_key("k") == task["id"]
+
+    assert deployment.relay([record]) == []
+    assert deployment.relay([record]) == [], "a repeated record"
+
+    assert deployment.unique_key("k") is None
+
+
+def test_unique_key_that_a_newer_task_has_taken_over_is_kept(deployment: Deployment):
+    first = submit_unique(deployment)
+    second = submit_unique(deployment, on_conflict="replace")
+
+    assert deployment.relay([deployment.expire(first["id"])]) == []
+
+    assert deployment.unique_key("k") == second["id"] != first["id"]
+
+
+def submit_unique(deployment: Deployment, payload: str = "", **unique: str) -> Any:
+    event = recorded("http_api_post")
+    body = {**json.loads(event["body"]), "payload": payload, "unique": {"key": "k", **unique}}
+    _, task = deployment.ask(event | {"body": json.dumps(body)})
+    return task
+
+
 def test_relay_starts_without_boto3():
     code = "import sys, lambdas.relay; sys.exit('boto3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -17,6 +17,7 @@ from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.schedule_invariants import ScheduleInvariants
+from tests.simulation.unique_workload import UniqueInvariants
 from tests.simulation.version_invariants import VersionInvariants
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
@@ -74,6 +75,7 @@ class Monitor:
     def __post_init__(self) -> None:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
         self.versions = VersionInvariants(self._blame)
+        self.unique = UniqueInvariants(self._fail)
 
     # the table
 
@@ -86,6 +88,7 @@ class Monitor:
         process.note("stored", task.id, task.status, due_in, *run)
         self.tasks[task.id] = task
         self.schedules.put(task)
+        self.unique.check(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 
     def changed(self, process: Process, change: Change, answer: Answer) -> None:
@@ -101,6 +104,7 @@ class Monitor:
         self._check(process, change, before, after)
         self.versions.changed(change, before, after)
         self.schedules.changed(process, before, after)
+        self.unique.check(after)
 
     def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
         if before != after:
@@ -138,7 +142,8 @@ class Monitor:
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.status is not after.status and after.status not in TRANSITIONS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
-        if before.status.finished and change.step not in (Step.REVIVE, Step.FOLLOW_UP):
+        allowed = (Step.REVIVE, Step.SUPERSEDE, Step.FOLLOW_UP)
+        if before.status.finished and change.step not in allowed:
             self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)
@@ -156,7 +161,7 @@ class Monitor:
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
         """A token belongs to one version of a task and one due time, and changes with each of them,
         or when it is revoked."""
-        renewed = change.step in (Step.REVIVE, Step.REVOKE, Step.DEFER)
+        renewed = change.step in (Step.REVIVE, Step.REVOKE, Step.SUPERSEDE, Step.DEFER)
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"

@@ -29,7 +29,7 @@ from duetime.executor.run_control import RunControl
 from duetime.scanner import scanner, wake_reader
 from duetime.scanner.dispatch import Dispatcher
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.simulation import change_workload, faults, schedule_workload
+from tests.simulation import change_workload, faults, schedule_workload, unique_workload
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -268,7 +268,7 @@ def key_reserved_after_the_task():
     """Every replay of a submission creates another task."""
     return patch(
         "duetime.api.submission.reserve_ids",
-        lambda ports, keys, now: [ports.chance.new_id(now) for _ in keys],
+        lambda ports, keys, now, ids: [ports.chance.new_id(now) for _ in keys],
     )
 
 
@@ -407,6 +407,72 @@ def rule_scans_beside_a_chain():
 @mutant
 def backed_up_lanes_refuse_for_ever():
     return patch.object(Dispatcher, "_trickle", lambda dispatcher, lane: 0)
+
+
+# Unique keys.
+
+
+def unique(make: Mutant) -> Mutant:
+    """Aims the worlds at unique keys: every submission has one of two."""
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        with patch.multiple(unique_workload, SHARES=[1], KEYS=2), make():
+            yield
+
+    made.__name__ = make.__name__
+    return made
+
+
+@mutant
+@unique
+def unique_key_taken_over_without_its_condition():
+    take_keys = SqliteTaskStore.take_keys
+
+    def careless(store, keys):
+        return [take_keys(store, [_from_its_holder(store, key)])[0] for key in keys]
+
+    def _from_its_holder(store, key):
+        if key.instead_of is None:
+            return key
+        [holder] = take_keys(store, [replace(key, instead_of=None)])
+        return replace(key, instead_of=holder)
+
+    return patch.object(SqliteTaskStore, "take_keys", careless)
+
+
+@mutant
+@unique
+def unique_key_taken_from_a_live_task():
+    from duetime.core.steps.supersede import KeyState
+
+    return patch("duetime.api.unique.key_state", lambda task, key: KeyState.FREE)
+
+
+@mutant
+@unique
+def unique_key_taken_from_a_dead_task_that_can_be_revived():
+    from duetime.core.steps.supersede import KeyState, key_state
+
+    def hasty(task, key):
+        state = key_state(task, key)
+        return KeyState.FREE if state is KeyState.DEAD else state
+
+    return patch("duetime.api.unique.key_state", hasty)
+
+
+@mutant
+@unique
+def unique_key_taken_from_a_task_that_is_still_to_be_stored():
+    return patch("duetime.api.unique.UniqueTasks._is_abandoned", lambda *args: True)
+
+
+@mutant
+@unique
+def unique_key_never_freed():
+    from duetime.core.steps.supersede import KeyState
+
+    return patch("duetime.api.unique.key_state", lambda task, key: KeyState.HELD)
 
 
 # Schedules.

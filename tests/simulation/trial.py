@@ -12,6 +12,7 @@ from duetime.core.times import HOUR, MINUTE, Millis
 from tests.simulation.monitor import Violation
 from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
+from tests.simulation.unique_workload import is_superseded
 from tests.simulation.workload import Workload
 from tests.simulation.world import World
 
@@ -77,6 +78,7 @@ class Trial:
             "did not end in time after its redrive",
         )
         self._check_redrive(dead)
+        self._check_unique_keys()
         Removals(self._world, self._workload.ask_for_revival).run()
 
     def _run(self, span: Millis, done: Callable[[], bool], complaint: str) -> None:
@@ -110,7 +112,7 @@ class Trial:
     def _check(self) -> None:
         accepted, tasks = self._workload.accepted, self._monitor.tasks
         submitted = [task for task in tasks.values() if task.spec.occurrence is None]
-        if not len(accepted) <= len(submitted) <= self._workload.tasks:
+        if not len(set(accepted.values())) <= len(submitted) <= self._workload.tasks:
             raise Violation(f"{len(submitted)} tasks of {self._workload.tasks} requests")
         for key, task_id in accepted.items():
             if task_id not in tasks:
@@ -123,6 +125,8 @@ class Trial:
         for task in self._dead():
             if task.spec.occurrence:  # a copy of its message is deleted when it has to wait
                 continue
+            if is_superseded(task):  # its message has no effect
+                continue
             if task.token not in self._monitor.gone and task.token not in self._tokens_of_letters():
                 raise Violation("dead, and its message is not in the dead-letter queue", task.id)
 
@@ -133,7 +137,8 @@ class Trial:
 
     def _redrive_all(self) -> list[Task]:
         """Redrives every dead task: by its dead letters, or over the API if it has none."""
-        dead, letters = self._dead(), self._tokens_of_letters()
+        dead = [task for task in self._dead() if not is_superseded(task)]
+        letters = self._tokens_of_letters()
         for letter in list(self._world.sqs.dead_letters):
             self._world.sqs.redrive(letter, copies=self._engine.random.choice([1, 2]))
         for task in dead:
@@ -146,6 +151,18 @@ class Trial:
             lives = self._monitor.revived[task.token]
             if lives != 1:
                 raise Violation(f"redriven once, revived {lives} times", task.id)
+
+    def _check_unique_keys(self) -> None:
+        """Every task has ended, so every unique key can be taken again."""
+        answers: list[int] = []
+        for key in sorted(self._workload.unique.keys):
+            self._workload.submit_unique(key, answers)
+        wanted = [201] * len(self._workload.unique.keys)
+        self._engine.run(self._engine.now + MINUTE, lambda: len(answers) == len(wanted))
+        for violation in self._monitor.failures:
+            raise violation
+        if answers != wanted:
+            raise Violation(f"free unique keys were answered with {answers}")
 
     def _dead(self) -> list[Task]:
         return [t for t in self._monitor.tasks.values() if t.status is Status.DEAD]

@@ -16,6 +16,7 @@ from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.schedule_workload import ScheduleWorkload
+from tests.simulation.unique_workload import UniqueWorkload
 from tests.simulation.world import World
 
 CLIENT_RETRY: Millis = 30 * SECOND  # after which a client without an answer repeats its request
@@ -46,12 +47,13 @@ class Workload:
         self._changes = ChangeWorkload(world)
         self.accepted: dict[str, str] = {}  # key → task id
         self.given_up: set[str] = set()
+        self.unique = UniqueWorkload(world.seed)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
         for number in range(self.tasks):
             at = random.randint(0, self._faults.lasts * 2 // 3)
-            engine.after(at, lambda n=number: self._submit(self._body(n)))
+            engine.after(at, lambda n=number: self._submit_first(n))
         for _ in range(random.randint(2, 3)):
             self._executor()
         self._tick()
@@ -82,9 +84,18 @@ class Workload:
 
     # clients
 
-    def _submit(self, body: dict[str, Any]) -> None:
+    def submit_unique(self, key: str, answers: list[int]) -> None:
+        """Submits a task with a unique key, and notes the status of the answer."""
+        body = {"target": {"type": "python", "handler": HANDLER}, "unique": {"key": key}}
+        body |= {"payload": [], "idempotency_key": f"last-{key}"}
+        self._world.request("POST", "/v1/tasks", body, lambda answer: answers.append(answer.status))
+
+    def _submit_first(self, number: int) -> None:
+        body = self._body(number)
+        self._submit(body["idempotency_key"], self.unique.add_to(body, self._engine.now))
+
+    def _submit(self, key: str, body: dict[str, Any]) -> None:
         """Submits a task. The client repeats its request, with its key, until it has an answer."""
-        key = body["idempotency_key"]
         if key in self.accepted or key in self.given_up:
             return
 
@@ -93,11 +104,13 @@ class Workload:
                 self.accepted[key] = answer.body["id"]
                 self._perhaps_cancel(answer.body["id"], within=300)
                 self._changes.accepted(answer.body["id"])
-            elif answer.status == 422:  # so late that the task has expired
+            elif answer.status in (409, 422):
+                # Another task holds its unique key; or it is so late that the task has expired, or
+                # that its id is too old.
                 self.given_up.add(key)
 
         self._world.request("POST", "/v1/tasks", body, answered)
-        self._engine.after(CLIENT_RETRY, lambda: self._submit(body))
+        self._engine.after(CLIENT_RETRY, lambda: self._submit(key, body))
 
     def _body(self, number: int) -> dict[str, Any]:
         random = self._engine.random

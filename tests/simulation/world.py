@@ -28,6 +28,7 @@ NO_HEADERS: Mapping[str, str] = {}
 
 class World:
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.engine = engine = Engine(seed)
         self.faults = faults.draw_faults(engine.random, engine.scanner_random)
         self.monitor = Monitor(engine, self.faults)

@@ -15,7 +15,7 @@ from duetime.core.change import Applied
 from duetime.core.codec import from_json, to_json
 from duetime.core.errors import DuetimeError
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.ports import DeadListing, Reservation
+from duetime.core.ports import DeadListing, Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.steps.cancel import cancel
@@ -215,6 +215,18 @@ def test_migrated_store_finds_its_tasks_by_every_filter(tmp_path: Path, script: 
             assert found or wanted["target"] == "http"
 
 
+def test_store_of_format_2_takes_unique_and_client_made_ids_from_then_on(format_2: Path):
+    key = UniqueKey(namespace="default", key="k", task_id="a")
+    task = a_task(body_hash="0123456789abcdef")
+    for _ in range(2):
+        with closing(SqliteTaskStore(format_2)) as store:
+            assert {old.body_hash for old in all_tasks(store) if old.id != task.id} == {None}
+            store.put([task])
+            assert store.get([task.id]) == {task.id: task}
+            assert store.take_keys([key]) == ["a"]
+    assert format_of(format_2) == schema.FORMAT
+
+
 def test_store_of_format_2_keeps_its_schedules_and_ledgers(format_2: Path):
     with closing(SqliteTaskStore(format_2)) as store:
         schedules = store.schedules(SteppedClock(STOPPED_AT))
@@ -262,13 +274,14 @@ def test_store_of_format_2_runs_its_unfinished_tasks_to_an_outcome(format_2: Pat
     assert outcomes == {Status.SUCCEEDED: 16, Status.CANCELLED: 25}  # 23 by their schedules
 
 
-def test_migrated_store_has_the_tables_and_indexes_of_a_new_one(path: Path, tmp_path: Path):
-    new = tmp_path / "new.db"
-    for each in (path, new):
+@pytest.mark.parametrize("script", [FORMAT_1, FORMAT_2], ids=["format 1", "format 2"])
+def test_migrated_store_has_the_tables_and_indexes_of_a_new_one(script: str, tmp_path: Path):
+    old, new = written(tmp_path / "old.db", script), tmp_path / "new.db"
+    for each in (old, new):
         SqliteTaskStore(each).close()
 
-    assert tables_of(path) == tables_of(new)
-    assert indexes_of(path) == indexes_of(new)
+    assert tables_of(old) == tables_of(new)
+    assert indexes_of(old) == indexes_of(new)
 
 
 def test_migration_that_is_cut_off_leaves_the_old_format(

@@ -36,6 +36,8 @@ INSTEAD: Mapping[str, str] = {
     "expires_at": "use misfire (grace, window) or ends_at of the schedule",
     "jitter": "use jitter of the schedule",
     "idempotency_key": "every fire time is one task; for the schedule itself use the header",
+    "id": "every fire time gets an id of its own",
+    "unique": "use overlap of the schedule",
 }
 FIXED_FIELDS = ("type", "handler", "method")  # of a target: they cannot be templates
 FREE_TYPES = ("http", "python")  # of a target: the others have no templates at all

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from duetime.core.ids import created_at
 from duetime.core.occurrence import OverlapPolicy, occurrence_id
 from duetime.core.schedules.fire_times import first
 from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerSpan
@@ -100,13 +101,13 @@ class LookaheadPass:
                 )
             )
 
-    def record_build_error(self, ahead: PlannedOccurrence, error: str) -> None:
-        """Records that an occurrence could not be built. A delay must not await its end."""
+    def record_missing_run(self, task_id: str, error: str) -> None:
+        """Records that an occurrence could not be built or put. A delay must not await its end."""
         self.sets["last_error"] = error
-        if self.sets.get("awaited") == ahead.id:
+        if self.sets.get("awaited") == task_id:
             self.sets["awaited"] = None
             if not self.runs_out:
-                next_at = first(self.schedule.plan, max(ahead.fire_time, self.seen_at))
+                next_at = first(self.schedule.plan, max(created_at(task_id), self.seen_at))
                 status = ScheduleStatus.FINISHED if next_at is None else self.schedule.status
                 self.sets |= {"next_at": next_at, "status": status}
 

@@ -3,9 +3,15 @@
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Status, Step, sources, status_after
-from duetime.core.task import Task
+from duetime.core.task import SUPERSEDED, Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import Draw, WakePolicy
+
+
+def revivable(task: Task) -> bool:
+    """Whether a dead task may be revived. A superseded one may not, since another task has its
+    unique key; being superseded is never undone, so this may be decided before the write."""
+    return task.status is Status.DEAD and task.reason != SUPERSEDED
 
 
 def revive(

@@ -7,7 +7,15 @@ from duetime.core.times import Millis, seconds
 from duetime.core.wake_policy import Draw, WakePolicy
 
 
-def submit(wake_policy: WakePolicy, task_id: str, spec: Spec, *, now: Millis, draw: Draw) -> Task:
+def submit(
+    wake_policy: WakePolicy,
+    task_id: str,
+    spec: Spec,
+    *,
+    now: Millis,
+    draw: Draw,
+    body_hash: str | None = None,
+) -> Task:
     """Returns a task that is ENQUEUED if it is due within the horizon, so that it is sent at once
     (the fast path); otherwise PENDING until the scanner claims it. It is stored only if its id is
     free: of two replays of one idempotency key the second stores and sends nothing."""
@@ -23,6 +31,7 @@ def submit(wake_policy: WakePolicy, task_id: str, spec: Spec, *, now: Millis, dr
         created_at=now,
         updated_at=now,
         budget=spec.retry.max_attempts,
+        body_hash=body_hash,
     )
 
 
