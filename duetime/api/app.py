@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from duetime.api.content_encoding import deflated, inflated
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
@@ -41,8 +42,11 @@ class Api:
         self._router.add("GET", "/v1/health", self._health)
 
     def call(self, request: Request) -> Response:
+        return deflated(request, self._answer(request))
+
+    def _answer(self, request: Request) -> Response:
         try:
-            response = self._router.call(request)
+            response = self._router.call(inflated(request))
             response.encoded()
             return response
         except Problem as problem:

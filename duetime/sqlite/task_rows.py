@@ -18,6 +18,7 @@ from duetime.core.codec import (
 )
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lifecycle import Status
+from duetime.core.packing import FAST, pack, unpack
 from duetime.core.ports import Reservation
 from duetime.core.task import Spec, Task
 from duetime.core.task_filter import handler_of, tag_texts
@@ -174,7 +175,8 @@ def _inline_or_spill(
 ) -> str | None:
     if text is None or len(text) <= INLINE_LIMIT:
         return text
-    connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (task_id, part, text))
+    row = (task_id, part, pack(text, FAST))
+    connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", row)
     return IN_BODIES
 
 
@@ -184,8 +186,10 @@ def _body(connection: Connection, task_id: str, part: str) -> str:
     ).fetchone()
     if row is None:
         raise Corrupt(task_id, f"its {part} is missing")
-    body: str = row[0]
-    return body
+    try:
+        return unpack(row[0])
+    except ValueError as error:
+        raise Corrupt(task_id, repr(error)) from error
 
 
 def _task(row: Row, spec: str, result: str | None) -> Task:
