@@ -40,7 +40,7 @@ FILTERS = {
     "tag team:growth (1 in 100)": TaskFilter(tags=("team:growth",)),
     "tag team:rare (1 in 9,973)": TaskFilter(tags=("team:rare",)),
     "handler (1 in 100)": TaskFilter(handler="shop.h7"),
-    "tag and handler": TaskFilter(tags=("team:growth",), handler="shop.h7"),
+    "tag and handler": TaskFilter(tags=("team:growth",), handler="shop.h11"),
     "a time range": TaskFilter(created_since=NOW - 5 * DAY, created_before=NOW - 4 * DAY - HOUR),
     "name (while reading)": TaskFilter(name="restock 9"),
     "status SUCCEEDED (while reading)": TaskFilter(statuses=frozenset({Status.SUCCEEDED})),

@@ -50,6 +50,7 @@ class Api(Construct):
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
+                table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
                 lanes.allow("SendMessage"),
             ],
         )

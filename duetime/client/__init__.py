@@ -33,6 +33,7 @@ from duetime.client.types import (
     Submitted,
     Task,
     TaskFields,
+    TaskFilter,
     TaskPage,
 )
 
@@ -63,6 +64,7 @@ __all__ = [
     "Submitted",
     "Task",
     "TaskFields",
+    "TaskFilter",
     "TaskPage",
     "Throttled",
     "Unreachable",

@@ -10,6 +10,7 @@ from itertools import islice
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from duetime.core.codec import from_json
 from duetime.core.list_positions import LAST, Newest, Soonest, newest_from, soonest_from
 from duetime.core.ports import Listing, ListOrder
 from duetime.core.times import DAY
@@ -145,7 +146,10 @@ def _select(
         values += given
     column, _, direction = span.order
     order = f"ORDER BY {column} {direction}, id {direction} LIMIT {limit}"
-    return connection.execute(f"{' UNION ALL '.join(parts)} {order}", values).fetchall()
+    rows = f"{' UNION ALL '.join(parts)} {order}"
+    sql = f"SELECT json_group_array(json_array({column}, id)) FROM ({rows})"
+    [text] = connection.execute(sql, values).fetchone()  # one step: see load_listed
+    return span.order.sorted([(at, task_id) for at, task_id in from_json(text)])
 
 
 def _arm(arm: Arm, span: Span, left: Sequence[Condition]) -> tuple[str, list[Any]]:

@@ -86,7 +86,7 @@ def plan_of(store: SqliteTaskStore, **wanted: Any) -> list[str]:
 def test_page_is_read_along_an_index(store: SqliteTaskStore, wanted: dict[str, Any], index: str):
     plan = plan_of(store, **wanted)
 
-    assert index in plan[0]
+    assert any(index in step for step in plan)
     assert not any("TEMP B-TREE" in step for step in plan), "it is sorted by the index"
 
 

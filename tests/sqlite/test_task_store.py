@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from duetime.core.change import Applied, Unknown
+from duetime.core.codec import encode_spec
 from duetime.core.dead_letters import Death
+from duetime.core.errors import Corrupt
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.ports import DeadListing
@@ -20,7 +22,16 @@ from duetime.sqlite import task_store as module
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.task_store import SqliteTaskStore
 from duetime.sqlite.wake_index import read_few
-from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_task
+from tests.factories import (
+    NOW,
+    WAKE_POLICY,
+    a_draw,
+    a_listing,
+    a_running_task,
+    a_sent_task,
+    a_spec,
+    a_task,
+)
 
 
 class Listened(SqliteTaskStore):
@@ -171,3 +182,32 @@ def test_few_wakes_reads_only_the_indexes(store: SqliteTaskStore):
     merged, *steps = store._database.write(asked)
     assert merged == "MERGE (UNION ALL)", "nothing is sorted"
     assert ["USING COVERING INDEX" in step for step in steps] == [False, True, False, True]
+
+
+def test_long_texts_are_stored_compressed(store: SqliteTaskStore):
+    long = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([long])
+
+    with store._database.read() as connection:
+        [body] = connection.execute("SELECT typeof(body), length(body) FROM bodies").fetchall()
+    assert (body[0], body[1] < 300) == ("blob", True)
+    assert store.get([long.id]) == {long.id: long}
+
+
+def test_text_of_an_earlier_version_is_read_as_it_is(store: SqliteTaskStore):
+    task = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([task])
+    text = encode_spec(task.spec)
+    store._database.write(lambda c: c.execute("UPDATE bodies SET body = ?", (text,)))
+
+    assert store.get([task.id]) == {task.id: task}
+
+
+def test_text_that_cannot_be_inflated_makes_its_task_unreadable(store: SqliteTaskStore):
+    task = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([task])
+    store._database.write(lambda c: c.execute("UPDATE bodies SET body = x'00'"))
+
+    with pytest.raises(Corrupt):
+        store.get([task.id])
+    assert store.page(a_listing()).tasks == []
