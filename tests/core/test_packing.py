@@ -27,5 +27,5 @@ def test_text_that_does_not_shrink_is_stored_as_it_is():
 
 @pytest.mark.parametrize("stored", [b"", b"broken", pack("x" * 5_000, FAST)[:-3]])
 def test_packed_text_that_is_damaged_cannot_be_read(stored: bytes):
-    with pytest.raises(ValueError, match=""):
+    with pytest.raises(ValueError, match=r"Error -|not complete"):
         unpack(stored)

@@ -16,6 +16,8 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
         ("dynamodb:Query", "table/index/listing"),
+        ("dynamodb:Query", "table/index/wake"),
+        ("dynamodb:Scan", "table/index/wake"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
     },
