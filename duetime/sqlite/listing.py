@@ -107,14 +107,13 @@ def _furthest(
 ) -> tuple[Source, Key | None]:
     """Returns the source of which READ_LIMIT rows reach furthest, and the key that they reach; None
     if there are fewer rows."""
-    nearest_first: list[tuple[Source, Key]] = []
+    reached: list[tuple[Source, Key]] = []
     for source in sources:
         reach = _reach(connection, source.arms, span)
         if reach is None:
             return source, None
-        nearest_first.append((source, reach))
-    key = max if span.order is SOONEST else min
-    return key(nearest_first, key=lambda found: found[1])
+        reached.append((source, reach))
+    return min(reached, key=lambda found: found[1])  # only the order `newest` has several sources
 
 
 def _reach(connection: Connection, arms: Sequence[Arm], span: Span) -> Key | None:

@@ -203,11 +203,9 @@ def test_list_of_tasks_full_of_quotes_fits_into_an_answer(deployment: Deployment
 
 def test_repeated_parameter_of_a_query_reaches_the_api(deployment: Deployment):
     _, task = deployment.ask(recorded("http_api_post"))
-    event = recorded("http_api_get") | {
-        "rawQueryString": f"status=DEAD&status={task['status']}&namespace={task['namespace']}"
-    }
+    query = f"status={task['status']}&status=DEAD&status=EXPIRED&namespace={task['namespace']}"
 
-    status, page = deployment.ask(event)
+    status, page = deployment.ask(recorded("http_api_get") | {"rawQueryString": query})
 
     assert status == 200
     assert [item["id"] for item in page["items"]] == [task["id"]]

@@ -93,14 +93,15 @@ def test_page_is_read_along_an_index(store: SqliteTaskStore, wanted: dict[str, A
 def test_page_is_read_along_the_index_that_reaches_furthest(
     store: SqliteTaskStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "READ_LIMIT", 10)
-    tagged = [_tagged(n, "common", "rare" if n % 40 == 39 else "x") for n in range(80)]
+    monkeypatch.setattr(module, "READ_LIMIT", 5)
+    tagged = [_tagged(n, "common", "rare" if n % 10 == 9 else "x") for n in range(80)]
     store.put(tagged)
     both = ("all:common", "some:rare")
 
     for tags in (both, both[::-1]):
-        assert flat(pages := read_all(store, tags=tags)) == [tagged[39], tagged[79]]
-        assert len(pages) == 1, "it reads the two rows of the rare tag"
+        pages = read_all(store, tags=tags)
+        assert flat(pages) == tagged[9::10]
+        assert len(pages) == 2, "they read the eight rows of the rare tag"
 
 
 def _tagged(n: int, common: str, rare: str) -> Task:
