@@ -52,6 +52,7 @@ class Api(Construct):
                 table.allow("Scan", "DeleteItem"),  # a purge
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
+                table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
                 lanes.allow("SendMessage"),
             ],
         )

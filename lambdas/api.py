@@ -1,6 +1,6 @@
 """The `api` function: answers HTTP API events (payload format 2.0)."""
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -51,10 +51,12 @@ def _handlers(source: str) -> HandlerNames:
 @logger.inject_lambda_context
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     response = api().call(request_of(event))
+    body, binary = response.encoded(), "content-encoding" in response.headers
     return {
         "statusCode": response.status,
         "headers": dict(response.headers),
-        "body": response.encoded().decode(),
+        "body": b64encode(body).decode() if binary else body.decode(),
+        "isBase64Encoded": binary,
     }
 
 

@@ -78,6 +78,8 @@ def _size_of_value(value: Mapping[str, Any]) -> int:
     match kind:
         case "S":
             return len(content.encode())
+        case "B":
+            return len(content)
         case "N":
             return _size_of_number(content)
         case "BOOL" | "NULL":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from duetime.api.content_encoding import deflated, inflated
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
@@ -61,14 +62,17 @@ class Api:
         self._router.add_lazily("/docs", _docs)
 
     def call(self, request: Request) -> Response:
-        return self._or_problem(request, lambda: _encoded(self._router.call(request)))
+        return deflated(request, self._answer(request))
+
+    def _answer(self, request: Request) -> Response:
+        return self._or_problem(request, lambda: _encoded(self._router.call(inflated(request))))
 
     def submit_together(self, requests: Sequence[Request]) -> list[Response]:
         """Answers requests for `POST /v1/tasks` as `call` does, with one write for all of them."""
         answers: dict[int, Response] = {}
         wanted: dict[int, TaskRequest] = {}
         for place, request in enumerate(requests):
-            read = self._or_problem(request, partial(self._tasks.read_submission, request))
+            read = self._or_problem(request, partial(self._read_submission, request))
             if isinstance(read, Response):
                 answers[place] = read
             else:
@@ -77,7 +81,10 @@ class Api:
         if isinstance(submitted, Response):  # a failure of the whole write
             submitted = [submitted] * len(wanted)
         answers |= zip(wanted, submitted, strict=True)
-        return [answers[place] for place in range(len(requests))]
+        return [deflated(request, answers[place]) for place, request in enumerate(requests)]
+
+    def _read_submission(self, request: Request) -> TaskRequest:
+        return self._tasks.read_submission(inflated(request))
 
     def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
         submitted = self._submission.submit(wanted)

@@ -94,7 +94,7 @@ def unavailable(reason: str, *, read_only: bool = False) -> Problem:
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
 
 
-def _too_large(detail: str) -> Problem:
+def too_large(detail: str) -> Problem:
     return Problem(413, "too-large", "The body is too large", detail)
 
 
@@ -123,10 +123,10 @@ class Request:
 
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:
-            raise _too_large("The limit is 5 MiB.")
+            raise too_large("The limit is 5 MiB.")
         if (size := escaped_size(self.body)) > ESCAPED_LIMIT:
             limit = f"The limit is 5 MiB, and {ESCAPED_LIMIT:,} bytes as a JSON string, in which"
-            raise _too_large(f"{limit} a quote, a backslash or a line break takes two: {size:,}.")
+            raise too_large(f"{limit} a quote, a backslash or a line break takes two: {size:,}.")
         media_type = self.headers.get("content-type", "").partition(";")[0].strip()
         if media_type.lower() != "application/json":
             # A missing type is refused too: a browser sends that for any page, without a preflight.
@@ -160,7 +160,7 @@ class Response:
         """Returns the bytes of the body. The API encodes each answer once, where a failure can
         still become a problem; the servers in front of it read the result."""
         if self._encoded is None:
-            self._encoded = b"" if self.status == 204 else encode(self.body)
+            self._encoded = b"" if self.status in (204, 304) else encode(self.body)
         return self._encoded
 
 

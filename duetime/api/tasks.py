@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from duetime.api.batch_answers import fitting, without
+from duetime.api.etags import with_etag
 from duetime.api.http import (
     CONTENTION,
     FieldError,
@@ -76,6 +77,8 @@ class Tasks:
         router.add("GET", "/v1/tasks/{id}/attempts", self.attempts)
         router.add("POST", "/v1/tasks/{id}/run", self.run_now)
         router.add("POST", "/v1/tasks/{id}/retry", self.retry)
+        router.add("GET", "/v1/tasks/{id}/payload", self.payload)
+        router.add("GET", "/v1/tasks/{id}/result", self.result)
 
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
         (submitted,) = self.submission.submit([self.read_submission(request)])
@@ -96,7 +99,20 @@ class Tasks:
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        return Response(status=200, body=task_json(self._find(parameters["id"])))
+        answer = Response(status=200, body=task_json(self._find(parameters["id"])))
+        return with_etag(request, answer)
+
+    def payload(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        from duetime.api.task_texts import payload_response
+
+        Query(request).done()
+        return payload_response(self._find(parameters["id"]))
+
+    def result(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        from duetime.api.task_texts import result_response
+
+        Query(request).done()
+        return result_response(self._find(parameters["id"]))
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         from duetime.api.task_list import task_list  # most requests submit tasks

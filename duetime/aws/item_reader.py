@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
 from duetime.aws.clients import translate_errors
+from duetime.aws.overflow import text_in
 from duetime.aws.table import back_off
 from duetime.aws.task_items import Item, decode_task, task_references
-from duetime.core.errors import Corrupt
+from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.task import Task
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ItemReader:
             missing = [key for key in keys if key not in texts]
             for item in self.items(missing, consistent=consistent):
                 key = (pk_of(item), item[schema.SK]["S"])
-                texts[key] = item[schema.TEXT]["S"]
+                texts[key] = _text(item)
                 self.remember(key[0], {key[1]: texts[key]})
         return texts
 
@@ -106,6 +107,13 @@ class TaskReader(ItemReader):
             return [decode_task(item, {}) for item in items]
         texts = self.texts(dict.fromkeys(keys))
         return [decode_task(item, texts_of(item, task_references(item), texts)) for item in items]
+
+
+def _text(row: Item) -> str:
+    try:
+        return text_in(row)
+    except UNREADABLE as error:
+        raise Corrupt(pk_of(row), repr(error)) from error
 
 
 def pk_of(item: Item) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 from duetime.aws import schema
 from duetime.core import codec
 from duetime.core.occurrence import Occurrence
+from duetime.core.packing import SMALL, pack, unpack
 from duetime.core.task import Attempt, Spec
 from duetime.core.value import value
 
@@ -87,7 +88,17 @@ def resolve(value: str, texts: Texts | None) -> str:
 
 
 def text_row(pk: str, sk: str, text: str) -> dict[str, Any]:
-    return {schema.PK: {"S": pk}, schema.SK: {"S": sk}, schema.TEXT: {"S": text}}
+    """A long text is stored compressed, as binary. Its sort key is the digest of the text itself,
+    so the row has the same name either way."""
+    packed = pack(text, SMALL)
+    value = {"S": packed} if isinstance(packed, str) else {"B": packed}
+    return {schema.PK: {"S": pk}, schema.SK: {"S": sk}, schema.TEXT: value}
+
+
+def text_in(row: Mapping[str, Mapping[str, Any]]) -> str:
+    """Returns the text of a row, which earlier versions stored as it is."""
+    [stored] = row[schema.TEXT].values()
+    return unpack(stored)
 
 
 def digest(text: str) -> str:

@@ -14,11 +14,11 @@ from typing import Any
 from duetime.aws import schema
 from duetime.aws.archive_bucket import ArchiveBucket
 from duetime.aws.event_records import RemovedTask
-from duetime.aws.overflow import digest
+from duetime.aws.overflow import digest, text_in
 from duetime.aws.related_rows import DependentRows, read_attempt
 from duetime.aws.task_items import Item, decode_task
 from duetime.core.archive import archive_line
-from duetime.core.errors import Corrupt
+from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.ports import UniqueKey
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class RemovedTasks:
         try:
             task = decode_task(removed.image, _texts(rows))
             attempts = [read_attempt(row) for row in rows if _is_attempt(row)]
-        except Corrupt as error:
+        except (Corrupt, *UNREADABLE) as error:
             fields = {"step": "archive", "task_id": removed.task_id, "reason": str(error)}
             log.warning("task not archived: archived before, or unreadable", extra=fields)
             return None
@@ -64,7 +64,7 @@ class RemovedTasks:
 
 
 def _texts(rows: Sequence[Item]) -> Mapping[str, Any]:
-    return {row[schema.SK]["S"]: row[schema.TEXT]["S"] for row in rows if schema.TEXT in row}
+    return {row[schema.SK]["S"]: text_in(row) for row in rows if schema.TEXT in row}
 
 
 def _is_attempt(row: Item) -> bool:

@@ -91,7 +91,8 @@ def drift(milliseconds: int | None) -> str | None:
 
 def tries(task: "Task") -> str:
     """Returns "2 of 5", or "7" once a redriven task has had more attempts than its policy."""
-    most = task["retry"].get("max_attempts", 0)
+    summary = "max_attempts" in task
+    most = task["max_attempts"] if summary else task["retry"].get("max_attempts", 0)
     return f"{task['attempt']} of {most}" if task["attempt"] <= most else str(task["attempt"])
 
 

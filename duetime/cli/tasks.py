@@ -8,20 +8,34 @@ import typer
 from duetime.cli import format as fmt
 from duetime.cli.exit_codes import ExitCode, code_of
 from duetime.cli.option_groups import grouped
-from duetime.cli.options import Connection, Paging, TaskId, TaskIds, check_optional_id
+from duetime.cli.options import Connection, Paging, TaskId, TaskIds
 from duetime.cli.output import print_error, print_json, print_text
+from duetime.cli.parse import refuse
+from duetime.cli.task_filters import TaskFilters
 from duetime.core.lifecycle import Status
+from duetime.core.ports import ListOrder
 
 if TYPE_CHECKING:
-    from duetime.client import Task
+    from duetime.client import Task, TaskPage
 
 
 @grouped
-def show(task: TaskId, *, connection: Connection) -> None:
+def show(
+    task: TaskId,
+    *,
+    payload: Annotated[bool, typer.Option("--payload", help="Print its payload only.")] = False,
+    result: Annotated[bool, typer.Option("--result", help="Print its result only.")] = False,
+    connection: Connection,
+) -> None:
     """One task: everything about it, and its attempts."""
     from duetime.cli import views
 
+    if payload and result:
+        refuse("--result", "does not go with --payload")
     with connection.connect() as client:
+        if payload or result:
+            print_json(client.payload(task) if payload else client.result(task))
+            return
         found, attempts = client.get(task), client.attempts(task)
     connection.print(
         {**found, "attempts": attempts}, lambda: [views.panel(found, attempts, fmt.now())]
@@ -31,20 +45,14 @@ def show(task: TaskId, *, connection: Connection) -> None:
 @grouped
 def list_tasks(
     *,
-    status: Annotated[
-        Status | None, typer.Option(case_sensitive=False, help="Only tasks in this status.")
-    ] = None,
-    namespace: Annotated[
-        str | None, typer.Option(help="Whose tasks.", show_default="default")
-    ] = None,
-    schedule: Annotated[
-        str | None,
-        typer.Option(metavar="ID", callback=check_optional_id, help="Only runs of this schedule."),
-    ] = None,
+    filters: TaskFilters,
     upcoming: Annotated[
         bool,
         typer.Option("--upcoming", help="Include future runs of schedules; --status does too."),
     ] = False,
+    order: Annotated[
+        ListOrder, typer.Option(help="Newest first, or what starts next first.")
+    ] = ListOrder.NEWEST,
     paging: Paging,
     connection: Connection,
 ) -> None:
@@ -52,16 +60,31 @@ def list_tasks(
     from duetime.cli import views
     from duetime.cli.paging import NO_TASK_MATCHES, NO_TASKS, UPCOMING_HIDDEN, print_list
 
-    which = {"status": status, "namespace": namespace, "schedule_id": schedule}
-    with_upcoming = upcoming or status is not None
-    with connection.connect() as client:
-        page = paging.read(
-            lambda size, at: client.page(**which, upcoming=with_upcoming, limit=size, cursor=at)
-        )
+    which = filters.parse(fmt.now())
     empty = NO_TASK_MATCHES if any(which.values()) else NO_TASKS
-    if not with_upcoming:
+    soonest = order is ListOrder.SOONEST
+    if not (upcoming or soonest or which.get("status")):
+        which["upcoming"] = False
         empty = f"{empty}\n{UPCOMING_HIDDEN}"
-    print_list(connection, page, views.task_table, empty=empty)
+    looked_until: str | None = None
+
+    def read(size: int, at: str | None) -> "TaskPage":
+        nonlocal looked_until
+        page = client.page(
+            **which,
+            order="soonest" if soonest else None,
+            fields=None if connection.json else "summary",
+            limit=size,
+            cursor=at,
+        )
+        looked_until = page.get("looked_until")
+        return page
+
+    with connection.connect() as client:
+        found = paging.read(read)
+    print_list(connection, found, views.task_table, empty=empty)
+    if looked_until and not connection.json:
+        print_text(f"Looked at due times until {fmt.local(looked_until)}.")
 
 
 @grouped

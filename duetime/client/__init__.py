@@ -36,6 +36,7 @@ from duetime.client.types import (
     Submitted,
     Task,
     TaskFields,
+    TaskFilter,
     TaskPage,
     UniqueFields,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "Submitted",
     "Task",
     "TaskFields",
+    "TaskFilter",
     "TaskPage",
     "Throttled",
     "UniqueFields",

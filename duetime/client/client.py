@@ -6,12 +6,13 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Self, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 import httpx
 
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
+from duetime.client.filters import filter_query
 from duetime.client.purge import add_up, purge_pages
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Submitter
@@ -20,11 +21,14 @@ from duetime.client.types import (
     Attempt,
     BatchResult,
     ChangeFields,
+    Fields,
     Json,
+    Order,
     Purged,
     Submitted,
     Task,
     TaskFields,
+    TaskFilter,
     TaskPage,
 )
 from duetime.core.errors import DuetimeError
@@ -123,40 +127,40 @@ class Client:
         path = f"{task_path(task_id)}/attempts"
         return [*read_items(lambda at: self._transport.call("GET", path, query=page_at(at)))]
 
+    def payload(self, task_id: str) -> Any:
+        """Returns the payload of a task, which a list of summaries does not have."""
+        return self._transport.call("GET", f"{task_path(task_id)}/payload")
+
+    def result(self, task_id: str) -> Any:
+        """Returns the result of a task. Raises ApiError with status 404 if it has none."""
+        return self._transport.call("GET", f"{task_path(task_id)}/result")
+
     def page(
         self,
         *,
-        status: str | None = None,
-        namespace: str | None = None,
-        schedule_id: str | None = None,
-        upcoming: bool = True,
+        order: Order | None = None,
+        fields: Fields | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        **which: Unpack[TaskFilter],
     ) -> TaskPage:
-        """Returns one page, newest first. `upcoming` includes future runs of schedules."""
-        query = {"status": status, "namespace": namespace, "schedule_id": schedule_id}
-        at = {"upcoming": None if upcoming else "false", "limit": limit, "cursor": cursor}
-        answer = self._transport.call("GET", "/v1/tasks", query={**query, **at})
-        return cast(TaskPage, answer)
+        """Returns one page of the tasks that match.
+
+        `order` is "newest" (the default) or "soonest": what starts next, by due time. With `fields`
+        "summary" the tasks come without payload, result and traceback."""
+        at = {"order": order, "fields": fields, "limit": limit, "cursor": cursor}
+        query = {**filter_query(which), **at}
+        return cast(TaskPage, self._transport.call("GET", "/v1/tasks", query=query))
 
     def list(
         self,
         *,
-        status: str | None = None,
-        namespace: str | None = None,
-        schedule_id: str | None = None,
-        upcoming: bool = True,
+        order: Order | None = None,
+        fields: Fields | None = None,
+        **which: Unpack[TaskFilter],
     ) -> Iterator[Task]:
-        """Yields every task that matches, newest first; reads page by page."""
-        return read_items(
-            lambda at: self.page(
-                status=status,
-                namespace=namespace,
-                schedule_id=schedule_id,
-                upcoming=upcoming,
-                **page_at(at),
-            )
-        )
+        """Yields every task that matches; reads page by page. See `page`."""
+        return read_items(lambda at: self.page(order=order, fields=fields, **which, **page_at(at)))
 
     def follow(
         self, task_id: str, *, timeout: float | None = None, poll: float = 0.5

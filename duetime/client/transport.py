@@ -96,7 +96,8 @@ class Transport:
         """Returns the status and the JSON of a successful answer. `key` is an idempotency key."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         if given:  # a space is written as %20, as in the text that is signed
-            path = f"{path}?{urlencode(_plain(given), quote_via=quote, errors='replace')}"
+            options: Any = {"doseq": True, "quote_via": quote, "errors": "replace"}
+            path = f"{path}?{urlencode(_plain(given), **options)}"
         content = None if body is None else _encoded(body)
         response = self._send(method, path, content, key)
         return response.status_code, self._read(response, body)

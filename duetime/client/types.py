@@ -1,5 +1,6 @@
 """Types of the JSON of tasks. They are plain dicts, so a newer server may add fields."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NotRequired, Required, TypedDict
@@ -7,6 +8,8 @@ from uuid import UUID
 
 Json = dict[str, Any]
 Priority = Literal["high", "medium", "low"]
+Order = Literal["newest", "soonest"]
+Fields = Literal["all", "summary"]
 
 # The client accepts more than the types of JSON: see duetime.core.json_values.
 Moment = str | datetime  # RFC 3339 with an offset, or with a time zone
@@ -228,6 +231,7 @@ class Task(TypedDict):
     scheduled_for: str | None
     workflow_id: str | None
     not_shown: dict[str, str] | None  # fields that are null because they are nested too deep
+    max_attempts: NotRequired[int]  # of a summary, which has no `retry`
 
 
 @dataclass(frozen=True)
@@ -239,8 +243,28 @@ class Submitted:
 class TaskPage(TypedDict):
     """A page may be short, even empty. The list ends where `next_cursor` is None."""
 
-    items: list[Task]
+    items: list[Task]  # with fields="summary", without what is long: see the API reference
     next_cursor: str | None
+    looked_from: NotRequired[str | None]  # these two with order="soonest": the due times that
+    looked_until: NotRequired[str | None]  # were read; None: without an end
+
+
+Tags = str | Mapping[str, str] | Sequence[str]  # "team:growth", "team", {"team": "growth"}
+
+
+class TaskFilter(TypedDict, total=False):
+    """Selects tasks. A field that is None or left out matches every task."""
+
+    namespace: str | None  # "*": all; left out: "default"
+    status: str | Sequence[str] | None
+    schedule_id: str | None
+    tag: Tags | None  # all of them
+    name: str | None  # how it begins
+    handler: str | None
+    target: str | None  # its type
+    created_since: Moment | None  # then or later
+    created_before: Moment | None
+    upcoming: bool | None  # False: without future runs of schedules
 
 
 class DeadFilter(TypedDict, total=False):

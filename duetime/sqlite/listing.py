@@ -10,6 +10,7 @@ from itertools import islice
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from duetime.core.codec import from_json
 from duetime.core.list_positions import LAST, Newest, Soonest, newest_from, soonest_from
 from duetime.core.ports import Listing, ListOrder
 from duetime.core.times import DAY
@@ -106,14 +107,13 @@ def _furthest(
 ) -> tuple[Source, Key | None]:
     """Returns the source of which READ_LIMIT rows reach furthest, and the key that they reach; None
     if there are fewer rows."""
-    nearest_first: list[tuple[Source, Key]] = []
+    reached: list[tuple[Source, Key]] = []
     for source in sources:
         reach = _reach(connection, source.arms, span)
         if reach is None:
             return source, None
-        nearest_first.append((source, reach))
-    key = max if span.order is SOONEST else min
-    return key(nearest_first, key=lambda found: found[1])
+        reached.append((source, reach))
+    return min(reached, key=lambda found: found[1])  # only the order `newest` has several sources
 
 
 def _reach(connection: Connection, arms: Sequence[Arm], span: Span) -> Key | None:
@@ -145,7 +145,10 @@ def _select(
         values += given
     column, _, direction = span.order
     order = f"ORDER BY {column} {direction}, id {direction} LIMIT {limit}"
-    return connection.execute(f"{' UNION ALL '.join(parts)} {order}", values).fetchall()
+    rows = f"{' UNION ALL '.join(parts)} {order}"
+    sql = f"SELECT json_group_array(json_array({column}, id)) FROM ({rows})"
+    [text] = connection.execute(sql, values).fetchone()  # one step: see load_listed
+    return span.order.sorted([(at, task_id) for at, task_id in from_json(text)])
 
 
 def _arm(arm: Arm, span: Span, left: Sequence[Condition]) -> tuple[str, list[Any]]:

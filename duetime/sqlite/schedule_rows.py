@@ -11,6 +11,7 @@ from typing import Any
 
 from duetime.core.codec import to_json
 from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.packing import FAST, pack, unpack
 from duetime.core.schedules.codec import decode_plan, decode_state, encode_state
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.wakes import parse_wake
@@ -93,7 +94,8 @@ def read_row(connection: Connection, row: Row) -> Schedule | Corrupt:
 def store_plan(connection: Connection, before: Row | None, after: Row, plan: str) -> None:
     """Store the plan of a row that is new or has a new plan, or delete the one that it replaces."""
     if spilled(after):
-        connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", (after[0], PART, plan))
+        body = (after[0], PART, pack(plan, FAST))
+        connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)", body)
     elif before and spilled(before):
         delete_plan(connection, after[0])
 
@@ -102,12 +104,12 @@ def delete_plan(connection: Connection, schedule_id: str) -> None:
     connection.execute("DELETE FROM bodies WHERE task_id = ? AND part = ?", (schedule_id, PART))
 
 
-def _try_reading(row: Sequence[Any], body: str | None) -> Schedule | Corrupt:
+def _try_reading(row: Sequence[Any], body: str | bytes | None) -> Schedule | Corrupt:
     plan = body if spilled(row) else row[PLAN]
     if plan is None:
         return Corrupt(row[0], "its plan is missing")
     try:
-        return _schedule(row, plan)
+        return _schedule(row, unpack(plan))
     except UNREADABLE as error:
         return Corrupt(row[0], repr(error))
 

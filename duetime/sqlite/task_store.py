@@ -7,7 +7,7 @@ whether the change holds, and writes the task that the core returns.
 import logging
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic_ns
 
@@ -50,6 +50,7 @@ from duetime.sqlite.task_rows import (
     hot_row,
     load,
     load_each,
+    load_listed,
     new_row,
     reserve_each,
     rows_of,
@@ -132,9 +133,10 @@ class SqliteTaskStore(SqliteCursorStore):
             return read_few(connection, limit)
 
     def page(self, listing: Listing) -> Page:
+        columns = SUMMARY_COLUMNS if listing.summary else COLUMNS
         with self._database.read() as connection:
             ids, reached = page_ids(connection, listing)
-        found = self._readable(ids, columns=SUMMARY_COLUMNS if listing.summary else COLUMNS)
+            found = _readable(load_listed(connection, ids, columns))
         tasks = [found[task_id] for task_id in ids if task_id in found]
         soonest = listing.order is ListOrder.SOONEST
         looked_from = start_of(listing).key[0] if soonest else None
@@ -198,15 +200,9 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             return read_deaths(connection, below, last, wanted)
 
-    def _readable(self, task_ids: Sequence[str], columns: str = COLUMNS) -> dict[str, Task]:
-        """Returns the tasks that can be read, and logs the others, which the scanner sets aside."""
+    def _readable(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:
-            found = load_each(connection, task_ids, columns)
-        for task_id, task in found.items():
-            if isinstance(task, Corrupt):
-                fields = {"task_id": task_id, "reason": str(task)}
-                log.error("task skipped: unreadable", extra=fields)
-        return {i: task for i, task in found.items() if isinstance(task, Task)}
+            return _readable(load_each(connection, task_ids))
 
     def _answers(self, action: Action[list[Answer]], count: int) -> list[Answer]:
         try:
@@ -328,3 +324,12 @@ class SqliteTaskStore(SqliteCursorStore):
     def _discard(self) -> None:
         self._live.clear()
         self._unpublished.clear()
+
+
+def _readable(found: Mapping[str, Task | Corrupt]) -> dict[str, Task]:
+    """Returns the tasks that can be read, and logs the others, which the scanner sets aside."""
+    for task_id, task in found.items():
+        if isinstance(task, Corrupt):
+            fields = {"task_id": task_id, "reason": str(task)}
+            log.error("task skipped: unreadable", extra=fields)
+    return {i: task for i, task in found.items() if isinstance(task, Task)}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench.billing.flows import text_of
 from bench.billing.units import size_of
 from duetime.aws import overflow as texts
 from duetime.aws import schema
@@ -245,7 +246,8 @@ def test_a_refusal_returns_the_stored_task_without_a_second_call(dynamodb: Any, 
 
 
 def test_more_text_than_one_response_holds_is_read(dynamodb: Any, table: str):
-    tasks = [a_sent_task(spec=a_spec(payload=LONG + str(n))) for n in range(85)]
+    noise = text_of(240_000)  # about 200 KB when it is compressed
+    tasks = [a_sent_task(spec=a_spec(payload=noise + str(n))) for n in range(85)]
     a_store(dynamodb, table).put(tasks)
 
     with asked_of(dynamodb) as asked:

@@ -320,6 +320,30 @@ def test_list_filters(live: Any, system: Any) -> None:
     assert [t["id"] for t in shop] == [other]
 
 
+def test_list_takes_every_filter(live: Any) -> None:
+    labels = ("--tag", "team=growth", "--name", "restock salt")
+    growth = submitted(live, "--handler", "echo", "--in", "2h", *labels)["id"]
+    other = submitted(live, "--handler", "echo", "--in", "1h", "--namespace", "shop")["id"]
+
+    def listed(*words: str) -> list[str]:
+        return [task["id"] for task in data(live("list", *words, "--json"))["items"]]
+
+    assert listed("--status", "pending,running", "--tag", "team:growth") == [growth]
+    assert listed("--tag", "team", "--name", "restock", "--handler", "echo") == [growth]
+    assert listed("--target", "http") == listed("--since", "2d", "--before", "1d") == []
+    assert listed("--order", "soonest", "--all-namespaces") == [other, growth]
+    assert listed("-A", "--since", "1h") == [other, growth]
+    assert growth in live("list", "--order", "soonest").stdout
+
+
+def test_show_prints_the_payload_or_the_result_alone(live: Any) -> None:
+    task_id = submitted(live, "--handler", "echo", "--payload", '{"name": "Ada"}')["id"]
+
+    assert data(live("show", task_id, "--payload")) == {"name": "Ada"}
+    assert live("show", task_id, "--result").exit_code == ExitCode.NOT_FOUND
+    assert live("show", task_id, "--result", "--payload").exit_code == ExitCode.USAGE
+
+
 def test_list_leaves_out_future_runs(live: Any) -> None:
     words = ("schedules", "create", "--every", "1m", "--handler", "echo", "--json")
     schedule_id = data(live(*words))["id"]

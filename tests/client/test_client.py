@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -189,6 +189,50 @@ def test_query_has_only_the_given_parameters() -> None:
     script = Script(ok({"items": [], "next_cursor": None}))
     script.client().page(status="DEAD", limit=5)
     assert dict(script.asked[0].url.params) == {"status": "DEAD", "limit": "5"}
+
+
+def test_query_has_every_filter_of_a_list() -> None:
+    script = Script(ok({"items": [], "next_cursor": None}))
+    since = datetime(2026, 11, 16, 9, tzinfo=UTC)
+    script.client().page(
+        namespace="*",
+        status=["DEAD", "RETRYING"],
+        tag={"team": "growth", "tier": "1"},
+        name="re stock",
+        handler="shop.restock",
+        created_since=since,
+        upcoming=False,
+        order="soonest",
+        fields="summary",
+    )
+
+    assert script.asked[0].url.params.multi_items() == [
+        ("namespace", "*"),
+        ("status", "DEAD,RETRYING"),
+        ("tag", "team:growth"),
+        ("tag", "tier:1"),
+        ("name", "re stock"),
+        ("handler", "shop.restock"),
+        ("created_since", "2026-11-16T09:00:00+00:00"),
+        ("upcoming", "false"),
+        ("order", "soonest"),
+        ("fields", "summary"),
+    ]
+
+
+def test_payload_and_result_are_read_by_themselves() -> None:
+    script = Script(ok({"a": 1}), ok([2]))
+
+    assert (script.client().payload("t1"), script.client().result("t/2")) == ({"a": 1}, [2])
+    paths = [request.url.raw_path for request in script.asked]
+    assert paths == [b"/v1/tasks/t1/payload", b"/v1/tasks/t%2F2/result"]
+
+
+def test_client_asks_for_gzip() -> None:
+    script = Script(ok({"items": [], "next_cursor": None}))
+    script.client().page()
+
+    assert "gzip" in script.asked[0].headers["accept-encoding"]
 
 
 def test_a_list_goes_on_past_an_empty_page() -> None:

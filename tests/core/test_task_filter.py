@@ -54,7 +54,7 @@ HTTP = a_task(spec=a_spec(target={"type": "http", "url": "https://a.example/", "
         ({"before": NOW + 1}, True),
         ({"before": NOW}, False),
     ],
-    ids=str,
+    ids=lambda part: part if isinstance(part, bool) else ",".join(part) or "default",
 )
 def test_filter_wants_a_task_that_meets_each_condition(wanted: dict[str, Any], matches: bool):
     assert TaskFilter(**{"namespace": None if wanted else "default", **wanted}).wants(TASK) is (

@@ -18,6 +18,8 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Scan", "table"),
         ("dynamodb:DeleteItem", "table"),
         ("dynamodb:Query", "table/index/listing"),
+        ("dynamodb:Query", "table/index/wake"),
+        ("dynamodb:Scan", "table/index/wake"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
     },

@@ -1,5 +1,7 @@
+import gzip
 import json
 import sys
+from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +214,28 @@ def test_list_of_tasks_full_of_quotes_fits_into_an_answer(deployment: Deployment
 
     assert size(answer) < LAMBDA_LIMIT
     assert len(json.loads(answer["body"])["items"]) == 8
+
+
+def test_repeated_parameter_of_a_query_reaches_the_api(deployment: Deployment):
+    _, task = deployment.ask(recorded("http_api_post"))
+    query = f"status={task['status']}&status=DEAD&status=EXPIRED&namespace={task['namespace']}"
+
+    status, page = deployment.ask(recorded("http_api_get") | {"rawQueryString": query})
+
+    assert status == 200
+    assert [item["id"] for item in page["items"]] == [task["id"]]
+
+
+def test_compressed_bodies_go_through_the_gateway_in_base64(deployment: Deployment):
+    posted = recorded("http_api_post")
+    body = json.dumps(json.loads(posted["body"]) | {"payload": "x" * 3_000}).encode()
+    headers = posted["headers"] | {"content-encoding": "gzip", "accept-encoding": "gzip, br"}
+    packed = b64encode(gzip.compress(body)).decode()
+    event = posted | {"body": packed, "isBase64Encoded": True, "headers": headers}
+
+    answer = api.handle(event, LambdaContext())
+
+    assert (answer["statusCode"], answer["isBase64Encoded"]) == (201, True)
+    assert answer["headers"]["content-encoding"] == "gzip"
+    task = json.loads(gzip.decompress(b64decode(answer["body"])))
+    assert task["payload"] == "x" * 3_000

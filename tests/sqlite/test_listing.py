@@ -86,21 +86,22 @@ def plan_of(store: SqliteTaskStore, **wanted: Any) -> list[str]:
 def test_page_is_read_along_an_index(store: SqliteTaskStore, wanted: dict[str, Any], index: str):
     plan = plan_of(store, **wanted)
 
-    assert index in plan[0]
+    assert any(index in step for step in plan)
     assert not any("TEMP B-TREE" in step for step in plan), "it is sorted by the index"
 
 
 def test_page_is_read_along_the_index_that_reaches_furthest(
     store: SqliteTaskStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "READ_LIMIT", 10)
-    tagged = [_tagged(n, "common", "rare" if n % 40 == 39 else "x") for n in range(80)]
+    monkeypatch.setattr(module, "READ_LIMIT", 5)
+    tagged = [_tagged(n, "common", "rare" if n % 10 == 9 else "x") for n in range(80)]
     store.put(tagged)
     both = ("all:common", "some:rare")
 
     for tags in (both, both[::-1]):
-        assert flat(pages := read_all(store, tags=tags)) == [tagged[39], tagged[79]]
-        assert len(pages) == 1, "it reads the two rows of the rare tag"
+        pages = read_all(store, tags=tags)
+        assert flat(pages) == tagged[9::10]
+        assert len(pages) == 2, "they read the eight rows of the rare tag"
 
 
 def _tagged(n: int, common: str, rare: str) -> Task:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from duetime.core.change import Applied, Change, Unknown
+from duetime.core.codec import encode_spec
 from duetime.core.dead_letters import Death
+from duetime.core.errors import Corrupt
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.ports import DeadListing
@@ -24,7 +26,16 @@ from duetime.sqlite import task_store as module
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.task_store import SqliteTaskStore
 from duetime.sqlite.wake_index import read_few
-from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec, a_task
+from tests.factories import (
+    NOW,
+    WAKE_POLICY,
+    a_draw,
+    a_listing,
+    a_running_task,
+    a_sent_task,
+    a_spec,
+    a_task,
+)
 
 
 class Listened(SqliteTaskStore):
@@ -177,9 +188,9 @@ def test_few_wakes_reads_only_the_indexes(store: SqliteTaskStore):
     assert ["USING COVERING INDEX" in step for step in steps] == [False, True, False, True]
 
 
-def bodies(store: SqliteTaskStore) -> list[tuple[str, int]]:
+def parts_in_bodies(store: SqliteTaskStore) -> list[str]:
     with store._database.read() as connection:
-        return connection.execute("SELECT part, length(body) > 2048 FROM bodies").fetchall()
+        return [part for (part,) in connection.execute("SELECT part FROM bodies")]
 
 
 def with_payload(task: Task, payload: str) -> Change:
@@ -192,10 +203,10 @@ def test_a_replaced_spec_leaves_no_text_behind(store: Listened):
     store.put([task])
 
     [long] = store.apply([with_payload(task, "x" * 3_000)])
-    assert (bodies(store), task.id in store._live) == ([("spec", 1)], False)
+    assert (parts_in_bodies(store), task.id in store._live) == (["spec"], False)
 
     [short] = store.apply([with_payload(long.stored, "short")])
-    assert bodies(store) == []
+    assert parts_in_bodies(store) == []
     assert store.get([task.id]) == {task.id: short.stored}
 
 
@@ -222,3 +233,32 @@ def test_a_removed_task_leaves_no_row_in_any_table(store: Listened):
         for table in ("tasks", "bodies", "attempts", "keys", "tags"):
             rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
             assert rows == (0,), table
+
+
+def test_long_texts_are_stored_compressed(store: SqliteTaskStore):
+    long = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([long])
+
+    with store._database.read() as connection:
+        [body] = connection.execute("SELECT typeof(body), length(body) FROM bodies").fetchall()
+    assert (body[0], body[1] < 300) == ("blob", True)
+    assert store.get([long.id]) == {long.id: long}
+
+
+def test_text_of_an_earlier_version_is_read_as_it_is(store: SqliteTaskStore):
+    task = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([task])
+    text = encode_spec(task.spec)
+    store._database.write(lambda c: c.execute("UPDATE bodies SET body = ?", (text,)))
+
+    assert store.get([task.id]) == {task.id: task}
+
+
+def test_text_that_cannot_be_inflated_makes_its_task_unreadable(store: SqliteTaskStore):
+    task = a_task(spec=a_spec(payload="x" * 9_000))
+    store.put([task])
+    store._database.write(lambda c: c.execute("UPDATE bodies SET body = x'00'"))
+
+    with pytest.raises(Corrupt):
+        store.get([task.id])
+    assert store.page(a_listing()).tasks == []

@@ -1,0 +1,107 @@
+"""The options that select tasks, for every command that takes a filter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from duetime.cli.options import check_optional_id
+from duetime.cli.parse import past_moment, refuse
+from duetime.core.lifecycle import Status
+
+if TYPE_CHECKING:
+    from duetime.client import TaskFilter
+
+FILTERS = "Which tasks"
+ALL_NAMESPACES = "*"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskFilters:
+    """Which tasks: every option that is given must match."""
+
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STATUS[,STATUS]",
+            help="Only in these statuses, e.g. PENDING,RUNNING; repeatable.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    namespace: Annotated[
+        str | None,
+        typer.Option(help="Whose tasks.", show_default="default", rich_help_panel=FILTERS),
+    ] = None
+    all_namespaces: Annotated[
+        bool,
+        typer.Option("--all-namespaces", "-A", help="Everybody's.", rich_help_panel=FILTERS),
+    ] = False
+    schedule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            callback=check_optional_id,
+            help="Only runs of this schedule.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY[:VALUE]",
+            help="Only with this tag, e.g. team:growth; repeatable.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    name: Annotated[
+        str | None, typer.Option(help="Only if the name begins so.", rich_help_panel=FILTERS)
+    ] = None
+    handler: Annotated[
+        str | None, typer.Option(help="Only for this handler.", rich_help_panel=FILTERS)
+    ] = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE", help="Only with this type of target.", rich_help_panel=FILTERS
+        ),
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|DURATION",
+            help="Created then or later, e.g. 2026-11-16T09:00:00+01:00, or 1h (an hour ago).",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|DURATION", help="Created before then.", rich_help_panel=FILTERS),
+    ] = None
+
+    def parse(self, now: datetime) -> "TaskFilter":
+        """Returns the fields of the filter that are given."""
+        if self.all_namespaces and self.namespace is not None:
+            refuse("--all-namespaces", "does not go with --namespace")
+        return {
+            "status": statuses(self.status or ()) or None,
+            "namespace": ALL_NAMESPACES if self.all_namespaces else self.namespace,
+            "schedule_id": self.schedule,
+            "tag": self.tag or None,
+            "name": self.name,
+            "handler": self.handler,
+            "target": self.target,
+            "created_since": past_moment("--since", self.since, now),
+            "created_before": past_moment("--before", self.before, now),
+        }
+
+
+def statuses(texts: Sequence[str]) -> list[str]:
+    """Returns the statuses in texts such as `pending,RUNNING`."""
+    found = [part.strip().upper() for text in texts for part in text.split(",")]
+    for status in found:
+        if status not in list(Status):
+            known = ", ".join(each.lower() for each in Status)
+            refuse("--status", f"{status.lower()!r} is not one of {known}")
+    return found

@@ -1,0 +1,23 @@
+"""The filter of a list as the parameters of a query."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from duetime.client.types import Tags, TaskFilter
+
+
+def filter_query(which: TaskFilter) -> dict[str, Any]:
+    query: dict[str, Any] = {**which}
+    status, tag, upcoming = which.get("status"), which.get("tag"), which.get("upcoming")
+    if status is not None and not isinstance(status, str):
+        query["status"] = ",".join(status)
+    if tag is not None:
+        query["tag"] = tag_texts(tag)
+    query["upcoming"] = "false" if upcoming is False else None
+    return query
+
+
+def tag_texts(tag: Tags) -> Sequence[str]:
+    if isinstance(tag, str):
+        return [tag]
+    return [f"{key}:{text}" for key, text in tag.items()] if isinstance(tag, Mapping) else tag
