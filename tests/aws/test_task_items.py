@@ -10,7 +10,7 @@ from bench.billing.flows import text_of
 from bench.billing.units import size_of
 from duetime.aws import overflow as texts
 from duetime.aws import schema
-from duetime.aws.event_records import expired_task_of_record
+from duetime.aws.event_records import removed_task_of_record
 from duetime.aws.overflow import Text
 from duetime.core.change import Applied, Change, Refused, Unreadable
 from duetime.core.codec import decode_attempt, decode_spec
@@ -377,12 +377,15 @@ def test_text_of_a_replaced_spec_stays_until_its_task_is_removed(dynamodb: Any, 
     rows = items_in(dynamodb, table)
     assert sorted(sk.partition("#")[0] for sk in rows) == ["spec", "task"]
     assert store.get([task.id]) == {task.id: answer.stored}
+    ended = rows[schema.TASK] | {schema.STATUS: {"S": "SUCCEEDED"}}
     removed = {
         "eventName": "REMOVE",
         "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
-        "dynamodb": {"OldImage": rows[schema.TASK]},
+        "dynamodb": {"OldImage": ended, "SequenceNumber": "1", "ApproximateCreationDateTime": 1},
     }
-    assert expired_task_of_record(removed) == task.id
+    found = removed_task_of_record(removed)
+    assert found is not None
+    assert (found.task_id, found.has_rows) == (task.id, True)
 
 
 def test_change_that_is_refused_leaves_the_stored_text(dynamodb: Any, table: str):

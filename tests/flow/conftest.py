@@ -10,7 +10,7 @@ from duetime.local.moto_backend import fair_moto
 from tests.world import World, moto_world, sqlite_world
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def moto() -> Iterator[tuple[Any, Any]]:
     with fair_moto():
         yield clients.dynamodb(), clients.sqs()

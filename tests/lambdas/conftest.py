@@ -174,7 +174,7 @@ class Deployment:
         return deepcopy(records)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def aws() -> Iterator[Aws]:
     with fair_moto():
         yield Aws(dynamodb=clients.dynamodb(), sqs=clients.sqs(), streams=clients.streams())
