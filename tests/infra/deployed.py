@@ -9,8 +9,10 @@ import json
 import subprocess
 import sys
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from socket import create_server
@@ -169,7 +171,7 @@ class Deployed:
             StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
         )["ShardIterator"]
         records = streams.get_records(ShardIterator=iterator)["Records"]
-        return json.loads(json.dumps(records, default=str))
+        return json.loads(json.dumps(records, default=_as_lambda_passes_it))
 
     def functions_table(self) -> str:
         [table] = {f.environment["DUETIME_TABLE"] for f in self.functions.values()}
@@ -254,6 +256,10 @@ class Deployed:
 
 def _real_now() -> Millis:
     return time_ns() // 1_000_000
+
+
+def _as_lambda_passes_it(found: datetime | bytes) -> float | str:
+    return b64encode(found).decode() if isinstance(found, bytes) else found.timestamp()
 
 
 def _passes(record: Any, criteria: Any) -> bool:

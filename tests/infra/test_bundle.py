@@ -96,7 +96,7 @@ def test_only_the_api_has_pydantic_and_nobody_brings_boto3(arm: Bundles):
 @pytest.mark.parametrize("name", ["api", "executor", "roles"])
 def test_clients_find_the_endpoints_of_our_services_and_no_others(arm: Bundles, name: str):
     aws, *_ = json.loads((getattr(arm, name) / ENDPOINTS).read_text())["partitions"]
-    assert set(aws["services"]) == {"dynamodb", "streams.dynamodb", "lambda", "sqs", "ssm"}
+    assert set(aws["services"]) == {"dynamodb", "streams.dynamodb", "lambda", "s3", "sqs", "ssm"}
 
 
 @pytest.mark.parametrize("name", ["api", "executor", "roles"])

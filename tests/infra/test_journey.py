@@ -144,7 +144,12 @@ def removed(deployed: Deployed, task_id: str) -> None:
             {
                 "eventName": "REMOVE",
                 "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
-                "dynamodb": {"Keys": key, "OldImage": item, "SequenceNumber": "1"},
+                "dynamodb": {
+                    "Keys": key,
+                    "OldImage": item,
+                    "SequenceNumber": "1",
+                    "ApproximateCreationDateTime": deployed.now / SECOND,
+                },
             }
         ]
     )
@@ -222,6 +227,8 @@ def out_of_a_crowd(deployed: Deployed) -> None:
         status, _ = deployed.call("POST", "/v1/tasks/batch", {"tasks": [wanted] * 100})
         assert status == 200
     task_id = submit(deployed, delay=600)
+    _, soonest = deployed.call("GET", "/v1/tasks?order=soonest&limit=1")
+    assert [task["id"] for task in soonest["items"]] == [task_id]
     deployed.now += 560 * SECOND
     cut_off = deployed.tick(milliseconds=0)
     assert any(tick.answer["unfinished"] for tick in cut_off)
@@ -304,6 +311,17 @@ def with_its_own_documentation(deployed: Deployed) -> None:
     assert page["headers"]["content-type"] == "text/html; charset=utf-8"
 
 
+def until_it_is_purged(deployed: Deployed) -> None:
+    task_id = submit(deployed, unique={"key": "nightly"})
+    assert deployed.deliver(MEDIUM) == 1
+    status, purged = deployed.call("POST", "/v1/purge", {"older_than": 0})
+    assert (status, purged["next_cursor"]) == (200, None)
+    assert purged["removed"] > 0
+    status, _ = deployed.call("GET", f"/v1/tasks/{task_id}")
+    assert status == 404
+    deployed.relay()  # it frees the key
+
+
 FLOWS: list[Flow] = [
     at_once,
     later,
@@ -316,6 +334,7 @@ FLOWS: list[Flow] = [
     by_the_clock,
     after_its_end,
     with_its_own_documentation,
+    until_it_is_purged,
     out_of_a_crowd,  # which is due an hour later
     after_an_outage,  # the last, because its tasks stay unfinished
 ]
