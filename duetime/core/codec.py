@@ -44,6 +44,8 @@ def decode_spec(text: str) -> Spec:
         body["retry"] = RetryPolicy(**dict(zip(names, body["retry"], strict=True)))
     if "occurrence" in body:
         body["occurrence"] = decode_occurrence(body["occurrence"])
+    if "shifts" in body:
+        body["shifts"] = tuple(body["shifts"])
     return Spec(**body)
 
 

@@ -54,6 +54,7 @@ class Step(StrEnum):
     BURY = "bury"
     STOP = "stop"
     REVIVE = "revive"
+    DISCARD = "discard"
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
@@ -84,6 +85,7 @@ TRANSITIONS: Mapping[Step, Moves] = {
     Step.BURY: _one({R: Status.DEAD}),
     Step.STOP: _one({R: Status.CANCELLED}),
     Step.REVIVE: _one({Status.DEAD: Y}),
+    Step.DISCARD: _one({Status.DEAD: Status.CANCELLED}),
     Step.CANCEL: _one(dict.fromkeys((P, E, Y, W), Status.CANCELLED)),
     Step.REQUEST_CANCEL: _one({R: R}),
     Step.REVOKE: _one({P: P, E: E}),

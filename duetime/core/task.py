@@ -33,6 +33,7 @@ class Spec:
     idempotency_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     occurrence: Occurrence | None = None  # of a schedule
+    shifts: tuple[str, ...] = ()  # marks of the latest: see duetime.core.shifts
 
 
 @value(frozen=True, kw_only=True, slots=True)
