@@ -188,9 +188,7 @@ def test_status_that_can_match_nothing_is_refused(
 ):
     fields = {**OPERATIONS[operation], "status": [status]}
 
-    assert refusal(call(service, operation, fields)) == {
-        "status": f"only a task that is {message}"
-    }
+    assert refusal(call(service, operation, fields)) == {"status": f"only a task that is {message}"}
 
 
 @pytest.mark.parametrize(
@@ -441,9 +439,7 @@ def test_task_that_would_be_due_in_the_past_is_reported_and_the_others_are_moved
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_shift_that_moves_every_task_into_the_past_is_refused(
-    any_service: Service, dry_run: bool
-):
+def test_shift_that_moves_every_task_into_the_past_is_refused(any_service: Service, dry_run: bool):
     ids = put(any_service, *tagged(2))
 
     refused = refusal(call(any_service, "shift", tag=TAG, by=-7_200, dry_run=dry_run))

@@ -44,7 +44,9 @@ class BulkInvariants:
         if before.cancel_requested:  # a shift enqueues a retry with a cancel request: it ends
             return
         if not selected or before.spec.tags.get("bulk") != "cancel":
-            self._blame(f"cancelled while {before.status}: the filter does not select it", before.id)
+            self._blame(
+                f"cancelled while {before.status}: the filter does not select it", before.id
+            )
 
     def _check_discard(self, before: Task, after: Task) -> None:
         if before.status is not Status.DEAD or before.id not in self.discards:
