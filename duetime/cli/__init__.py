@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duetime import __version__
-from duetime.cli import change, cron, dlq, local, schedules, submit, tasks, watch
+from duetime.cli import bulk, change, cron, dlq, local, schedules, submit, tasks, watch
 from duetime.cli.exit_codes import EPILOG, Commands
 
 app = typer.Typer(
@@ -47,8 +47,9 @@ app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)
 app.command()(change.change)
 app.command()(tasks.run)
-app.command()(tasks.cancel)
-app.command()(tasks.retry)
+app.command()(bulk.cancel)
+app.command()(bulk.retry)
+app.command()(bulk.shift)
 app.add_typer(dlq.app)
 app.add_typer(schedules.app)
 app.command()(cron.cron)

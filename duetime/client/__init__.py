@@ -1,5 +1,6 @@
 """The Python client: submit, follow, change, cancel and retry tasks; manage schedules."""
 
+from duetime.client.bulk import BulkResult, NotChanged, TaskFilter
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import (
@@ -45,6 +46,7 @@ __all__ = [
     "BadAddress",
     "BadArgument",
     "BatchResult",
+    "BulkResult",
     "ChangeFields",
     "Client",
     "Created",
@@ -54,6 +56,7 @@ __all__ = [
     "Expected",
     "FieldError",
     "LedgerPage",
+    "NotChanged",
     "NotRedriven",
     "NotSigned",
     "Redriven",
@@ -65,6 +68,7 @@ __all__ = [
     "Submitted",
     "Task",
     "TaskFields",
+    "TaskFilter",
     "TaskPage",
     "Throttled",
     "Unreachable",
