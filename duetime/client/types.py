@@ -107,7 +107,7 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
-    # Why its schedule cancelled it: overlap, misfire, paused, changed, deleted.
+    # Why its schedule cancelled it: overlap, misfire, paused, changed, deleted; or discarded.
     reason: str | None
     schedule_id: str | None
     scheduled_for: str | None

@@ -16,5 +16,5 @@ def kept_for(spec: Spec, retention: Millis) -> Millis:
 
 def kept_until(status: Status, at: Millis, kept_for: Millis) -> Millis | None:
     """Returns when a task that reached its status at `at` may be removed. None while it is not
-    final: a dead task is kept until it is redriven."""
+    final: a dead task is kept until it is redriven or discarded."""
     return at + kept_for if status.final else None

@@ -82,7 +82,7 @@ class Task:
     skips: int = 0  # how often in a row a watch sent nothing, since the lane was backed up
     progress: Progress | None = None
     result: str | None = None  # JSON: see duetime.core.results
-    reason: str | None = None  # why Duetime cancelled it; None if a person did
+    reason: str | None = None  # why Duetime cancelled it, or `discarded`; None if a person did
 
     @property
     def lane(self) -> Lane:
