@@ -244,6 +244,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "run",
         "cancel",
         "retry",
+        "shift",
         "dlq",
         "schedules",
         "cron",
@@ -251,7 +252,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "health",
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
-    below = ["dlq list", "dlq show", "dlq redrive"]
+    below = ["dlq list", "dlq show", "dlq redrive", "dlq discard"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 
