@@ -12,7 +12,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.times import SECOND, Millis
 from tests.simulation.world import World
 
-SHARES = [0.0, 0.5]  # of the tasks that have a tag, in one world
+SHARES = [0.0, 0.0, 0.5]  # of the tasks that have a tag, in one world
 TAGS = ["shift", "shift", "cancel"]
 SHIFTS, CANCELS, DISCARDS = 3, 3, 2
 REPEAT_AFTER: Millis = 30 * SECOND
