@@ -104,6 +104,7 @@ specs = st.builds(
     idempotency_key=st.none() | st.just("order-4711"),
     tags=st.dictionaries(texts, texts, max_size=3),
     occurrence=st.none() | occurrences,
+    shifts=st.lists(st.just("0123456789ab"), max_size=4).map(tuple),
 )
 
 

@@ -1,4 +1,4 @@
-"""/v1/dead-letters: list and redrive."""
+"""/v1/dead-letters: list, redrive and discard."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -73,6 +73,7 @@ class DeadLetters:
 
     def add_to(self, router: Router) -> None:
         router.add("GET", "/v1/dead-letters", self.page)
+        router.add("DELETE", "/v1/dead-letters", self.discard)
         router.add("POST", "/v1/dead-letters/redrive", self.redrive)
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
@@ -89,6 +90,11 @@ class DeadLetters:
         if errors := _span_errors(listing.since, listing.before):
             raise invalid(errors)
         return task_page(self.ports.store.dead, listing)
+
+    def discard(self, request: Request, _: Mapping[str, str]) -> Response:
+        from duetime.api.discard import discard_dead  # most requests do not need it
+
+        return discard_dead(self.ports, request)
 
     def redrive(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()

@@ -75,14 +75,15 @@ class FilterIn(BaseModel):
     created_before: Moment | None = None
     upcoming: bool | None = None
 
-    def filter(self, now: Millis) -> TaskFilter:
-        """Returns the filter. Raises Problem if its times exclude each other."""
+    def filter(self, now: Millis, statuses: frozenset[Status] | None = None) -> TaskFilter:
+        """Returns the filter; with `statuses` in place of its own. Raises Problem if its times
+        exclude each other."""
         since, before = self.created_since, self.created_before
         if since is not None and before is not None and since >= before:
             raise invalid([FieldError("created_before", "must be later than created_since")])
         return TaskFilter(
             namespace=_wanted(self.namespace),
-            statuses=frozenset(self.status or ()),
+            statuses=frozenset(self.status or ()) if statuses is None else statuses,
             schedule_id=self.schedule_id,
             tags=tuple(dict.fromkeys(self.tag or ())),
             name=self.name,
@@ -93,11 +94,6 @@ class FilterIn(BaseModel):
             # Every submitted task has an id older than this, even if clocks differ.
             before=now + CLOCK_SKEW if self.upcoming is False else None,
         )
-
-    @property
-    def empty(self) -> bool:
-        """Whether it selects every task of its namespace. A bulk operation refuses that."""
-        return all(getattr(self, name) is None for name in FilterIn.model_fields)
 
 
 def filter_of_query(query: Query, now: Millis) -> TaskFilter:

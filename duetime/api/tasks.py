@@ -71,6 +71,9 @@ class Tasks:
         router.add("POST", "/v1/tasks", self.submit)
         router.add("GET", "/v1/tasks", self.page)
         router.add("POST", "/v1/tasks/batch", self.submit_batch)
+        router.add("POST", "/v1/tasks/cancel", self.cancel_matching)
+        router.add("POST", "/v1/tasks/retry", self.retry_matching)
+        router.add("POST", "/v1/tasks/shift", self.shift_matching)
         router.add("GET", "/v1/tasks/{id}", self.get)
         router.add("PATCH", "/v1/tasks/{id}", self.change)
         router.add("DELETE", "/v1/tasks/{id}", self.cancel)
@@ -137,6 +140,21 @@ class Tasks:
                 case Refused():
                     continue  # a step of the task won the race (a start, an end): read it again
         raise unavailable(CONTENTION)
+
+    def cancel_matching(self, request: Request, _: Mapping[str, str]) -> Response:
+        from duetime.api.bulk_tasks import cancel_tasks
+
+        return cancel_tasks(self.ports, request)
+
+    def retry_matching(self, request: Request, _: Mapping[str, str]) -> Response:
+        from duetime.api.bulk_tasks import retry_tasks
+
+        return retry_tasks(self.ports, request)
+
+    def shift_matching(self, request: Request, _: Mapping[str, str]) -> Response:
+        from duetime.api.bulk_tasks import shift_tasks
+
+        return shift_tasks(self.ports, request)
 
     def change(self, request: Request, parameters: Mapping[str, str]) -> Response:
         from duetime.api.task_changes import deferred, read_change

@@ -54,11 +54,11 @@ def assignments(attributes: Attributes, computed: Sequence[str] = ()) -> tuple[s
 
 
 def _death(change: Change, shards: int) -> Attributes:
-    """Only two steps write the index of dead tasks: bury adds the task, revive removes it."""
+    """Bury adds a task to the index of dead tasks; revive and discard remove it."""
     match change.step:
         case Step.BURY:
             return {**death_attributes(change.task_id, change.sets["updated_at"], shards)}
-        case Step.REVIVE:
+        case Step.REVIVE | Step.DISCARD:
             return {schema.DEAD_BUCKET: None, schema.DEATH: None}
     return {}
 

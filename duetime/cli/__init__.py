@@ -11,6 +11,7 @@ import typer
 from duetime import __version__
 from duetime.cli import (
     archive,
+    bulk,
     change,
     cron,
     dlq,
@@ -59,8 +60,9 @@ app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)
 app.command()(change.change)
 app.command()(tasks.run)
-app.command()(tasks.cancel)
-app.command()(tasks.retry)
+app.command()(bulk.cancel)
+app.command()(bulk.retry)
+app.command()(bulk.shift)
 app.add_typer(dlq.app)
 app.command()(purge.purge)
 app.add_typer(archive.app)

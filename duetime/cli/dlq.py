@@ -1,11 +1,13 @@
-"""`duetime dlq`: list, show and redrive dead letters."""
+"""`duetime dlq`: list, show, redrive and discard dead letters."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from duetime.cli import format as fmt
+from duetime.cli.bulk_run import BulkOptions, Operation, run_bulk
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Paging, TaskId, Yes, check_ids
@@ -21,7 +23,7 @@ WHEN = "TIME|DURATION"
 
 app = typer.Typer(
     name="dlq",
-    help="Dead letters: tasks that ended DEAD. List them, look at them, run them again.",
+    help="Dead letters: tasks that ended DEAD. List, show, redrive, discard.",
     no_args_is_help=True,
 )
 
@@ -123,6 +125,49 @@ def redrive(
         run_redrive(
             selection, dry_run=dry_run, confirmed=yes or bool(tasks), as_json=connection.json
         )
+
+
+@app.command()
+@grouped
+def discard(
+    tasks: SomeIds = None,
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every dead letter.", rich_help_panel=FILTERS)
+    ] = False,
+    namespace: Namespace = None,
+    error_type: ErrorType = None,
+    since: Since = None,
+    before: Before = None,
+    bulk: BulkOptions,
+    connection: Connection,
+) -> None:
+    """Give dead tasks up: they become CANCELLED, and cannot be run again.
+
+    Name them by id, select them with options, or take --all. Unless you name ids, you see how many
+    there are and are asked first."""
+    which = _filter(namespace, error_type, since, before)
+    chosen: dict[str, Any] = {name: given for name, given in which.items() if given is not None}
+    if sum([bool(tasks), bool(chosen), everything]) != 1:
+        refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
+    if tasks and bulk.cursor:
+        refuse("--cursor", "does not go with ids")
+    if not tasks:
+        bulk.check()
+    command = ["dlq", "discard", *(tasks or []), *(["--all"] if everything else [])]
+    command += [word for name, given in chosen.items() for word in (_OPTIONS[name], str(given))]
+    with connection.connect() as client:
+        act = partial(client.dead_letters.discard, ids=tasks or None, everything=everything)
+        operation = Operation(partial(act, **chosen), "Discard", command)
+        run_bulk(operation, bulk, as_json=connection.json, confirmed=bool(tasks))
+
+
+_OPTIONS = {
+    "namespace": "--namespace",
+    "error_type": "--error-type",
+    "died_after": "--since",
+    "died_before": "--before",
+}
 
 
 def _filter(

@@ -25,6 +25,10 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def stderr_is_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
 def can_ask() -> bool:
     return sys.stdin.isatty()
 

@@ -40,6 +40,12 @@ def duration(option: str, text: str | None) -> float | None:
     return _finite(option, sum(float(number) * unit for number, unit in parts if number))
 
 
+def signed_duration(option: str, text: str) -> float:
+    """Returns the seconds of a duration that may begin with a minus."""
+    seconds = duration(option, text.removeprefix("-"))
+    return -seconds if text.startswith("-") else seconds
+
+
 def _finite(option: str, seconds: float) -> float:
     if not math.isfinite(seconds):
         refuse(option, "is too long: a duration must be a finite number of seconds")

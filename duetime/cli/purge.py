@@ -89,21 +89,21 @@ def _run(parts: "Purge", *, confirmed: bool, as_json: bool) -> None:
 
 
 def _count(parts: "Purge") -> "Purged":
-    from duetime.client.purge import add_up
+    from duetime.client.purge import purge_total
 
-    return add_up(parts(True), dry_run=True)
+    return purge_total(parts(True), dry_run=True)
 
 
 def _remove(parts: "Purge", expected: int | None, *, as_json: bool) -> "Purged":
     """If a call gets no answer, or the command is stopped, the total so far is still printed."""
-    from duetime.client.purge import add_up
+    from duetime.client.purge import purge_total
 
     done: list[Purged] = []
     try:
         for part in _shown(parts(False), expected):
             done.append(part)
     finally:
-        total = add_up(done, dry_run=False)
+        total = purge_total(done, dry_run=False)
         _print_total(total, as_json=as_json)
     return total
 

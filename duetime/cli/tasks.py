@@ -1,4 +1,4 @@
-"""`duetime show`, `list`, `run`, `cancel`, `retry` and `health`."""
+"""`duetime show`, `list`, `run` and `health`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -94,22 +94,6 @@ def run(tasks: TaskIds, *, connection: Connection) -> None:
     If one cannot be run, the others still are. A DEAD task needs `duetime retry`."""
     with connection.connect() as client:
         for_each(tasks, client.run, due_at_once, as_json=connection.json)
-
-
-@grouped
-def cancel(tasks: TaskIds, *, connection: Connection) -> None:
-    """Cancel tasks. If one cannot be cancelled, the others still are."""
-    with connection.connect() as client:
-        for_each(tasks, client.cancel, cancelled, as_json=connection.json)
-
-
-@grouped
-def retry(tasks: TaskIds, *, connection: Connection) -> None:
-    """Run DEAD tasks again, at once, with as many attempts as at first.
-
-    If one cannot be retried, the others still are."""
-    with connection.connect() as client:
-        for_each(tasks, client.retry, due_at_once, as_json=connection.json)
 
 
 @grouped

@@ -1,5 +1,6 @@
 """The Python client: submit, follow, change, cancel and retry tasks; manage schedules."""
 
+from duetime.client.bulk import BulkResult, NotChanged
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import (
@@ -49,6 +50,7 @@ __all__ = [
     "BadAddress",
     "BadArgument",
     "BatchResult",
+    "BulkResult",
     "ChangeFields",
     "Client",
     "Created",
@@ -58,6 +60,7 @@ __all__ = [
     "Expected",
     "FieldError",
     "LedgerPage",
+    "NotChanged",
     "NotRedriven",
     "NotSigned",
     "Purged",

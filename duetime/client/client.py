@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack, cast
+from uuid import uuid4
 
 import httpx
 
+from duetime.client.bulk import BulkResult, OnPart, add_up, given, ignore, pages
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
-from duetime.client.filters import filter_query
-from duetime.client.purge import add_up, purge_pages
+from duetime.client.filters import filter_body, filter_query
+from duetime.client.purge import purge_pages, purge_total
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Submitter
 from duetime.client.transport import Transport, page_at, read_items, task_path
@@ -25,6 +27,7 @@ from duetime.client.types import (
     Json,
     Order,
     Purged,
+    Seconds,
     Submitted,
     Task,
     TaskFields,
@@ -122,6 +125,69 @@ class Client:
         """Runs a DEAD task again, with as many attempts as at first. It is RETRYING and due now."""
         return cast(Task, self._transport.call("POST", f"{task_path(task_id)}/retry"))
 
+    def cancel_many(
+        self,
+        *,
+        dry_run: bool = False,
+        cursor: str | None = None,
+        on_part: OnPart = ignore,
+        **which: Unpack[TaskFilter],
+    ) -> BulkResult:
+        """Cancels every task that matches: `cancel_many(tag="team:growth", status="PENDING")`.
+
+        It takes as many calls as needed. After each, `on_part` gets the total so far, whose
+        `next_cursor` continues an operation that was stopped. A `dry_run` only counts."""
+        return self._bulk(
+            "cancel", filter_body(which), dry_run=dry_run, cursor=cursor, on_part=on_part
+        )
+
+    def retry_many(
+        self,
+        *,
+        dry_run: bool = False,
+        cursor: str | None = None,
+        on_part: OnPart = ignore,
+        **which: Unpack[TaskFilter],
+    ) -> BulkResult:
+        """Runs every DEAD task that matches again. For the parameters see cancel_many."""
+        return self._bulk(
+            "retry", filter_body(which), dry_run=dry_run, cursor=cursor, on_part=on_part
+        )
+
+    def shift_many(
+        self,
+        *,
+        by: Seconds,
+        key: str | None = None,
+        dry_run: bool = False,
+        cursor: str | None = None,
+        on_part: OnPart = ignore,
+        **which: Unpack[TaskFilter],
+    ) -> BulkResult:
+        """Moves the due time of every task that matches and is not running by `by` seconds.
+
+        Give a `key` of your own if you may repeat the shift after an error: a repetition with the
+        same key moves no task twice. For the other parameters see cancel_many."""
+        shift = {"by": by, "idempotency_key": key or uuid4().hex}
+        fields = {**filter_body(which), **shift}
+        return self._bulk("shift", fields, dry_run=dry_run, cursor=cursor, on_part=on_part)
+
+    def _bulk(
+        self,
+        operation: str,
+        fields: Any,
+        *,
+        dry_run: bool,
+        cursor: str | None,
+        on_part: OnPart,
+    ) -> BulkResult:
+        body = given(fields) | {"dry_run": dry_run}
+        path = f"/v1/tasks/{operation}"
+        parts = pages(
+            lambda at: self._transport.call("POST", path, body=body | given({"cursor": at})), cursor
+        )
+        return add_up(parts, dry_run=dry_run, on_part=on_part)
+
     def attempts(self, task_id: str) -> "builtins.list[Attempt]":
         """Returns every attempt of a task, the first one first."""
         path = f"{task_path(task_id)}/attempts"
@@ -218,7 +284,7 @@ class Client:
         parts = self.purge_in_parts(
             older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
         )
-        return add_up(parts, dry_run=dry_run)
+        return purge_total(parts, dry_run=dry_run)
 
     def purge_in_parts(
         self,

@@ -1,13 +1,15 @@
-"""Dead letters: tasks that ended DEAD. List them and run them again."""
+"""Dead letters: tasks that ended DEAD. List them, run them again or discard them."""
 
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Unpack, cast
 
+from duetime.client import bulk
+from duetime.client.bulk import BulkResult, OnPart, given, ignore, pages
 from duetime.client.transport import Transport, page_at, read_items
 from duetime.client.types import DeadFilter, Redriven, Task, TaskPage
 
-REDRIVE_BATCH = 100  # tasks of one call: it must end well within its timeout
+BATCH = 100  # tasks of one call: it must end well within its timeout
 
 
 class DeadLetters:
@@ -56,11 +58,35 @@ class DeadLetters:
         if everything:
             body["all"] = True
         if ids is None:
-            yield from self._redrive_pages({**body, "limit": REDRIVE_BATCH})
+            yield from self._redrive_pages({**body, "limit": BATCH})
             return
-        names = builtins.list(dict.fromkeys(ids))
-        for start in range(0, len(names), REDRIVE_BATCH):
-            yield self._redrive({**body, "ids": names[start : start + REDRIVE_BATCH]})
+        for part in _batches(ids):
+            yield self._redrive({**body, "ids": part})
+
+    def discard(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+        cursor: str | None = None,
+        on_part: OnPart = ignore,
+        **which: Unpack[DeadFilter],
+    ) -> BulkResult:
+        """Gives dead tasks up: those with these ids, those that match a filter, or everything.
+        Give exactly one of the three. A discarded task is CANCELLED, and cannot be revived.
+
+        It takes as many calls as needed. After each, `on_part` gets the total so far, whose
+        `next_cursor` continues an operation that was stopped. A `dry_run` only counts."""
+        query = given({**which, "all": "true" if everything else None})
+        query["dry_run"] = "true" if dry_run else "false"
+        parts = pages(lambda at: self._discard({**query, "cursor": at}), cursor)
+        if ids is not None:
+            parts = (self._discard({**query, "ids": ",".join(part)}) for part in _batches(ids))
+        return bulk.add_up(parts, dry_run=dry_run, on_part=on_part)
+
+    def _discard(self, query: dict[str, Any]) -> Any:
+        return self._transport.call("DELETE", "/v1/dead-letters", query=query)
 
     def _redrive_pages(self, body: dict[str, Any]) -> Iterator[Redriven]:
         while True:
@@ -72,6 +98,12 @@ class DeadLetters:
 
     def _redrive(self, body: dict[str, Any]) -> Any:
         return self._transport.call("POST", "/v1/dead-letters/redrive", body=body)
+
+
+def _batches(ids: Sequence[str]) -> Iterator[builtins.list[str]]:
+    names = builtins.list(dict.fromkeys(ids))
+    for start in range(0, len(names), BATCH):
+        yield names[start : start + BATCH]
 
 
 def add_up(parts: Iterable[Redriven], *, dry_run: bool) -> Redriven:

@@ -1,4 +1,4 @@
-"""The filter of a list as the parameters of a query."""
+"""A filter as the parameters of a query, or as the fields of a body."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +15,11 @@ def filter_query(which: TaskFilter) -> dict[str, Any]:
         query["tag"] = tag_texts(tag)
     query["upcoming"] = "false" if upcoming is False else None
     return query
+
+
+def filter_body(which: TaskFilter) -> dict[str, Any]:
+    tag = which.get("tag")
+    return {**which, "tag": None if tag is None else tag_texts(tag)}
 
 
 def tag_texts(tag: Tags) -> Sequence[str]:

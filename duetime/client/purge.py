@@ -19,7 +19,7 @@ def purge_pages(transport: Transport, body: dict[str, Any]) -> Iterator[Purged]:
         body = {**body, "cursor": answer["next_cursor"]}
 
 
-def add_up(parts: Iterable[Purged], *, dry_run: bool) -> Purged:
+def purge_total(parts: Iterable[Purged], *, dry_run: bool) -> Purged:
     total = Purged(matched=0, removed=0, dry_run=dry_run)
     for part in parts:
         total["matched"] += part["matched"]

@@ -225,7 +225,7 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
-    # Why Duetime cancelled it: overlap, misfire, paused, changed, deleted, replaced.
+    # Why Duetime cancelled it: overlap, misfire, paused, changed, deleted, replaced, discarded.
     reason: str | None
     schedule_id: str | None
     scheduled_for: str | None

@@ -49,6 +49,8 @@ def decode_spec(text: str) -> Spec:
         body["occurrence"] = decode_occurrence(body["occurrence"])
     if "unique" in body:
         body["unique"] = _decode_unique(body["unique"])
+    if "shifts" in body:
+        body["shifts"] = tuple(body["shifts"])
     return Spec(**body)
 
 

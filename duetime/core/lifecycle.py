@@ -55,6 +55,7 @@ class Step(StrEnum):
     STOP = "stop"
     REVIVE = "revive"
     SUPERSEDE = "supersede"
+    DISCARD = "discard"
     CANCEL = "cancel"
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
@@ -86,6 +87,7 @@ TRANSITIONS: Mapping[Step, Moves] = {
     Step.STOP: _one({R: Status.CANCELLED}),
     Step.REVIVE: _one({Status.DEAD: Y}),
     Step.SUPERSEDE: _one({Status.DEAD: Status.DEAD}),
+    Step.DISCARD: _one({Status.DEAD: Status.CANCELLED}),
     Step.CANCEL: _one(dict.fromkeys((P, E, Y, W), Status.CANCELLED)),
     Step.REQUEST_CANCEL: _one({R: R}),
     Step.REVOKE: _one({P: P, E: E}),

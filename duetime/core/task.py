@@ -36,6 +36,7 @@ class Spec:
     tags: Mapping[str, str] = field(default_factory=dict)
     occurrence: Occurrence | None = None  # of a schedule
     unique: Unique | None = None
+    shifts: tuple[str, ...] = ()  # marks of the latest: see duetime.core.shifts
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -84,7 +85,7 @@ class Task:
     skips: int = 0  # how often in a row a watch sent nothing, since the lane was backed up
     progress: Progress | None = None
     result: str | None = None  # JSON: see duetime.core.results
-    # Why Duetime cancelled it, None if a person did; or SUPERSEDED.
+    # Why Duetime cancelled it, None if a person did; DISCARDED; or SUPERSEDED of a dead task.
     reason: str | None = None
     body_hash: str | None = None  # of the request, if its client made the id
 

@@ -172,7 +172,7 @@ def test_no_such_path_is_a_404(service: Service, method: str, path: str):
         ("GET", "/v1/schedules/preview", "POST"),
         ("DELETE", "/v1/tasks/x/attempts", "GET"),
         ("GET", "/v1/tasks/x/retry", "POST"),
-        ("POST", "/v1/dead-letters", "GET"),
+        ("POST", "/v1/dead-letters", "GET, DELETE"),
         ("GET", "/v1/dead-letters/redrive", "POST"),
         ("POST", "/v1/health", "GET"),
     ],

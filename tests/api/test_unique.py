@@ -158,8 +158,11 @@ def test_dead_task_that_lost_its_unique_key_cannot_be_revived(any_service: Servi
 
     retried = any_service.call("POST", f"/v1/tasks/{first}/retry", b"")
     redriven = any_service.call("POST", "/v1/dead-letters/redrive", {"all": True})
+    in_bulk = any_service.call("POST", "/v1/tasks/retry", {"status": ["DEAD"]})
 
     assert retried.status == 409
+    assert (in_bulk.body["matched"], in_bulk.body["changed"]) == (1, 0)
+    assert "a newer task has taken its unique key" in in_bulk.body["not_changed"][0]["reason"]
     assert "a newer task has taken its unique key" in retried.body["detail"]
     assert redriven.body["redriven"] == 0
     assert redriven.body["not_redriven"][0]["id"] == first

@@ -13,6 +13,7 @@ from duetime.core.change import Change
 from duetime.core.lifecycle import Outcome, Status, Step
 from duetime.core.ports import DeadListing, TaskStore
 from duetime.core.retention import RETENTION
+from duetime.core.steps.discard import discard
 from duetime.core.steps.record import Failure, fail
 from duetime.core.steps.revive import revive
 from duetime.core.task import Task, TaskError
@@ -59,6 +60,20 @@ def test_dying_adds_the_keys_of_the_index_and_revival_takes_them(dynamodb: Any, 
     assert not OF_THE_DEAD & set(items_in(dynamodb, table)[schema.TASK])
 
 
+def test_discarding_takes_the_keys_of_the_index_and_sets_when_to_remove_the_task(
+    dynamodb: Any, table: str
+):
+    store, task = a_store(dynamodb, table), a_dead_task()
+    store.put([task])
+    assert schema.REMOVE_AFTER not in items_in(dynamodb, table)[schema.TASK]
+
+    store.apply([discard(task, now=NOW + MINUTE)])
+
+    item = items_in(dynamodb, table)[schema.TASK]
+    assert not OF_THE_DEAD & set(item)
+    assert schema.REMOVE_AFTER in item
+
+
 def test_a_task_that_is_stored_dead_has_the_keys_it_would_have_died_with(dynamodb: Any, table: str):
     store, task = a_store(dynamodb, table), a_running_task()
     store.put([task])
@@ -89,7 +104,7 @@ def test_no_other_step_writes_the_keys_of_the_index(made: Callable[[], Made]):
     parameters = update(change, WAKE_POLICY.shards, RETENTION).parameters
     written = parameters["UpdateExpression"].replace(",", " ").split()
 
-    both = change.step in (Step.BURY, Step.REVIVE)
+    both = change.step in (Step.BURY, Step.REVIVE, Step.DISCARD)
     assert OF_THE_DEAD & set(written) == (OF_THE_DEAD if both else set())
 
 

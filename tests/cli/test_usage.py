@@ -257,6 +257,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "run",
         "cancel",
         "retry",
+        "shift",
         "dlq",
         "purge",
         "archive",
@@ -267,7 +268,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "openapi",
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
-    below = ["dlq list", "dlq show", "dlq redrive", "archive search"]
+    below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 

@@ -83,7 +83,7 @@ def test_dry_run_is_sent_and_returned() -> None:
 
 
 def test_ids_are_redriven_in_several_calls_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REDRIVE_BATCH", 2)
+    monkeypatch.setattr(module, "BATCH", 2)
     script = Script(answer(2), answer(0, "c"))
     total = script.client().dead_letters.redrive(ids=["a", "b", "a", "c"])
     assert (total["redriven"], [left["id"] for left in total["not_redriven"]]) == (2, ["c"])

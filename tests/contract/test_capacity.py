@@ -25,8 +25,10 @@ from duetime.core.retry import RetryPolicy
 from duetime.core.schedules.codec import encode_plan
 from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, LedgerSpan
 from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.shifts import mark_of, shifted
 from duetime.core.steps.claim import claim
 from duetime.core.steps.defer import Deferral, defer
+from duetime.core.steps.discard import discard
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.steps.revive import revive
@@ -34,6 +36,7 @@ from duetime.core.task import Task, TaskError
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.core.wakes import WakeKind
 from tests import backends
+from tests.api.dead import a_dead_task
 from tests.aws.stored import a_store
 from tests.factories import (
     NOW,
@@ -156,6 +159,20 @@ def test_the_units_of_every_write_of_a_task(billed: Billed, size: int):
 
     billed.apply(succeed(task, result="y" * 300, now=task.due_at + SECOND))
     assert billed.agreed() == {"table": 1 + 1, "wake": 1}, "its result is long"
+
+
+def test_the_units_of_a_shift_and_of_a_discard(billed: Billed):
+    task, dead = a_task(spec=a_spec(payload="x" * 200)), a_dead_task()
+    billed.store.put([task, dead])
+    billed.agreed()
+
+    for key in "abcde":
+        moved = shifted(task, HOUR, mark_of(key))
+        task = billed.apply(defer(WAKE_POLICY, task, moved, now=NOW, draw=a_draw()))
+        assert billed.agreed() == {"table": 1, "wake": 2}
+
+    billed.apply(discard(dead, now=NOW + HOUR))
+    assert billed.agreed() == {"table": 1, "dead": 1}
 
 
 @pytest.mark.parametrize("size", [100, 2_000, 200_000])

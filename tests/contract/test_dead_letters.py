@@ -10,6 +10,7 @@ from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.ports import DeadListing, TaskStore
 from duetime.core.retry import RetryPolicy
+from duetime.core.steps.discard import discard
 from duetime.core.steps.lease import lease
 from duetime.core.steps.record import Failure, fail
 from duetime.core.steps.revive import revive
@@ -237,6 +238,15 @@ def test_a_revived_task_leaves_the_list_until_it_dies_again(store: TaskStore):
     [leased] = store.apply([lease(delivery_of(alive, NOW), now=alive.due_at, holder="me")])
     again = died(store, leased.stored, NOW + DAY)
     assert all_dead(store) == [again, *others]
+
+
+def test_a_discarded_task_leaves_the_list(store: TaskStore):
+    tasks = [a_dead_task(NOW - n) for n in range(2)]
+    store.put(tasks)
+
+    store.apply([discard(tasks[0], now=NOW + DAY)])
+
+    assert all_dead(store) == tasks[1:]
 
 
 def test_a_cursor_outlives_the_task_that_it_names(store: TaskStore):

@@ -14,9 +14,11 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import Occurrence
 from duetime.core.ports import TaskStore
 from duetime.core.retry import RetryPolicy
-from duetime.core.steps.cancel import cancel, cancel_unstarted, expire, request_cancel
+from duetime.core.shifts import mark_of, shifted
+from duetime.core.steps.cancel import cancel, cancel_seen, cancel_unstarted, expire, request_cancel
 from duetime.core.steps.claim import claim, release, set_aside
 from duetime.core.steps.defer import Deferral, defer
+from duetime.core.steps.discard import DISCARDED, discard
 from duetime.core.steps.follow_up import follow_up_done
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, lease_expired, succeed
@@ -202,6 +204,32 @@ def superseded() -> Made:
     return task, supersede(task, nonce="new")
 
 
+def discarded() -> Made:
+    task = a_dead_task()
+    return task, discard(task, now=LATER)
+
+
+def discarded_with_a_follow_up() -> Made:
+    task = replace(a_dead_task(), wake=a_task().wake)
+    return task, discard(task, now=LATER)
+
+
+def cancelled_as_seen() -> Made:
+    task = a_task()
+    return task, cancel_seen(task, now=NOW)
+
+
+def asked_to_stop_as_seen() -> Made:
+    task = a_running_task()
+    return task, cancel_seen(task, now=NOW)
+
+
+def shifted_with_its_mark() -> Made:
+    task = a_task(spec=a_spec(shifts=("000000000001", "000000000002")))
+    wanted = shifted(task, HOUR, mark_of("key"))
+    return task, defer(WAKE_POLICY, task, wanted, now=NOW, draw=a_draw())
+
+
 def stopped() -> Made:
     task = a_running_task(cancel_requested=True)
     return task, fail(WAKE_POLICY, task, FAILED, now=NOW, draw=a_draw(), cancelled=True)
@@ -326,6 +354,11 @@ STEPS = [
     snoozed,
     revived,
     superseded,
+    discarded,
+    discarded_with_a_follow_up,
+    cancelled_as_seen,
+    asked_to_stop_as_seen,
+    shifted_with_its_mark,
     stopped,
     lease_run_out,
     cancelled,
@@ -491,6 +524,39 @@ def test_a_revival_that_knows_an_earlier_death_is_refused(store: TaskStore):
     store.put([again])
 
     assert store.apply([revive(WAKE_POLICY, task, now=LATER, draw=a_draw())]) == [Refused(again)]
+
+
+def test_a_discarded_task_is_not_revived(store: TaskStore):
+    task = a_dead_task()
+    change = discard(task, now=LATER)
+    store.put([task])
+
+    [ended] = store.apply([change])
+
+    assert (ended.stored.status, ended.stored.reason) == (Status.CANCELLED, DISCARDED)
+    assert ended.stored.last_failure == task.last_failure
+    late = revive(WAKE_POLICY, task, now=LATER, draw=a_draw())
+    assert store.apply([late]) == [Refused(ended.stored)]
+    assert store.apply([change]) == [Applied(ended.stored)], "the same again is our own"
+
+
+def test_a_task_that_was_revived_and_died_again_is_not_discarded(store: TaskStore):
+    task = a_dead_task()
+    again = replace(task, attempt=task.attempt + 1, token=f"{task.token}x")
+    store.put([again])
+
+    assert store.apply([discard(task, now=LATER)]) == [Refused(again)]
+    assert store.apply([discard(again, now=LATER)]) != [Refused(again)]
+
+
+def test_a_task_that_was_changed_since_it_was_read_is_not_cancelled(store: TaskStore):
+    task, change = deferred_until_later()
+    store.put([task])
+    [changed] = store.apply([change])
+
+    assert store.apply([cancel_seen(task, now=NOW)]) == [Refused(changed.stored)]
+    [ended] = store.apply([cancel_seen(changed.stored, now=NOW)])
+    assert ended.stored.status is Status.CANCELLED
 
 
 def test_a_revived_task_keeps_the_attempt_that_it_died_of(store: TaskStore):

@@ -63,6 +63,7 @@ def test_transitions_are_those_of_the_design():
         ("RUNNING", "DEAD"),
         ("RUNNING", "CANCELLED"),
         ("DEAD", "RETRYING"),  # revived
+        ("DEAD", "CANCELLED"),  # discarded
         ("PENDING", "CANCELLED"),
         ("ENQUEUED", "CANCELLED"),
         ("RETRYING", "CANCELLED"),

@@ -4,7 +4,7 @@ Time is not scripted. The player advances the clock to the next visible message 
 the executor or the scanner there. So a scenario goes on by itself after a cut.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 MAX_STEPS = 100  # a scenario that takes more does not end
 EXECUTOR = "executor"
+NO_QUERY: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +81,16 @@ class ScenarioPlayer:
 
     def revive(self) -> None:
         self._ask("revive", "POST", "/v1/tasks/{}/retry")
+
+    def bulk_cancel(self) -> None:
+        self._ask_once("cancel", "POST", "/v1/tasks/cancel", {"handler": "reports.daily"})
+
+    def shift(self, by: Millis) -> None:
+        fields = {"handler": "reports.daily", "by": by / SECOND, "idempotency_key": "shift"}
+        self._ask_once("shift", "POST", "/v1/tasks/shift", fields)
+
+    def discard(self) -> None:
+        self._ask_once("discard", "DELETE", "/v1/dead-letters", query={"all": "true"})
 
     def take_letters(self) -> None:
         dead = [task.id for task in self.tasks() if task.status is Status.DEAD]
@@ -168,6 +179,21 @@ class ScenarioPlayer:
             )
             repeated = self.cut_actor != cut_before
             assert response.status in ((200, 202, 409) if repeated else (200, 202))
+
+    def _ask_once(
+        self,
+        actor: str,
+        method: str,
+        path: str,
+        fields: Any = None,
+        query: Mapping[str, str] = NO_QUERY,
+    ) -> None:
+        """Makes one request for all tasks, which may be repeated as a whole."""
+        body = b"" if fields is None else to_json(fields).encode()
+        headers = {"content-type": "application/json"}
+        request = Request(method=method, path=path, query=query, headers=headers, body=body)
+        response = self._retry_if_cut(actor, lambda ports: _api(ports).call(request))
+        assert (response.status, response.body["not_changed"]) == (200, [])
 
     def _retry_if_cut(self, actor: str, action: Callable[[Ports], T]) -> T:
         done = self._act(actor, action)

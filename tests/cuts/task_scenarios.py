@@ -29,6 +29,7 @@ class Scenario:
     revived: bool = False
     change: dict[str, Any] = field(default_factory=dict)  # fields that a user changes
     changed_after: int = 0  # attempts before the change
+    shift: Millis = 0  # by which an operator moves all tasks
     tasks: int = 2  # a batch, so that a cut can fall within a call
     fields: dict[str, Any] = field(default_factory=dict)
 
@@ -134,6 +135,30 @@ def is_cancelled_while_it_fails(player: ScenarioPlayer, scenario: Scenario) -> N
     player.run()
 
 
+def is_cancelled_with_others(player: ScenarioPlayer, scenario: Scenario) -> None:
+    scenario.submit(player)
+    player.bulk_cancel()
+    player.run()
+
+
+def is_shifted(player: ScenarioPlayer, scenario: Scenario) -> None:
+    """A shift that is cut and repeated moves each task once."""
+    scenario.submit(player)
+    due = [task.due_at + scenario.shift for task in player.tasks()]
+    player.shift(scenario.shift)
+    assert [task.due_at for task in player.tasks()] == due
+    player.run()
+
+
+def is_discarded(player: ScenarioPlayer, scenario: Scenario) -> None:
+    with player.cutter.paused():
+        dies(player, scenario)
+    player.take_letters()
+    player.discard()
+    player.redrive(copies=2)
+    player.run()
+
+
 def is_changed(player: ScenarioPlayer, scenario: Scenario) -> None:
     scenario.submit(player)
     player.change(**scenario.change)
@@ -204,6 +229,16 @@ SCENARIOS = {
     "cancelled-running": Scenario(play=is_cancelled_while_it_runs, end=CANCELLED, tasks=1),
     "cancelled-failing": Scenario(
         play=is_cancelled_while_it_fails, end=CANCELLED, fails=FIRST, tasks=1
+    ),
+    "cancelled-in-bulk": Scenario(
+        play=is_cancelled_with_others, end=CANCELLED, fields={"due_in": MINUTE}
+    ),
+    "shifted": Scenario(play=is_shifted, shift=10 * MINUTE, fields={"due_in": MINUTE}),
+    "shifted-towards-now": Scenario(
+        play=is_shifted, shift=-9 * MINUTE, fields={"due_in": 10 * MINUTE}
+    ),
+    "discarded": Scenario(
+        play=is_discarded, end=CANCELLED, fails=FIRST_TWO, tasks=1, fields={"retry": TWO_TRIES}
     ),
     "moved-later": Scenario(
         play=is_changed,

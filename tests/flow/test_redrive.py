@@ -7,6 +7,7 @@ import pytest
 from duetime.core.delivery import Message
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
+from duetime.core.steps.discard import discard
 from duetime.core.times import MINUTE, Millis
 from duetime.executor.runs import Admitted
 from tests.factories import NOW
@@ -69,6 +70,21 @@ def test_a_second_copy_of_a_redriven_dead_letter_does_nothing(world: World):
     comes_back(world, letter, world.clock.now())
     assert world.status(task_id) is Status.SUCCEEDED
     assert world.task(task_id).attempt == 3
+
+
+def test_the_dead_letter_of_a_discarded_task_is_deleted_and_starts_nothing(world: World):
+    task_id, letter = dies(world)
+    task = world.task(task_id)
+    world.advance(2 * MINUTE)
+    world.store.apply([discard(task, now=world.clock.now())])
+
+    for sent_at in (letter.sent_at, world.clock.now()):  # on its way to the queue, or moved back
+        [deleted] = comes_back(world, letter, sent_at)
+        assert deleted.message_id == "moved"
+
+    world.deliver()
+    after = world.task(task_id)
+    assert (after.status, after.attempt) == (Status.CANCELLED, 2)
 
 
 def test_a_task_that_dies_again_has_another_dead_letter(world: World):

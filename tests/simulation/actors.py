@@ -33,12 +33,18 @@ class Interrupted(Exception):
 
 
 def call_api(
-    ports: Ports, method: str, path: str, body: Any, headers: Mapping[str, str]
+    ports: Ports,
+    method: str,
+    path: str,
+    body: Any,
+    headers: Mapping[str, str],
+    query: Mapping[str, str],
 ) -> Response:
     api = Api(ports, handlers=lambda: {HANDLER}, version="simulated")
     request = Request(
         method=method,
         path=path,
+        query=query,
         headers={"content-type": "application/json", **headers},
         body=b"" if body is None else to_json(body).encode(),
     )

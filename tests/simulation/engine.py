@@ -25,10 +25,11 @@ class Killed(BaseException):
 class Engine:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        # The ticks draw from a generator of their own, and so do the clients that change tasks, so
-        # that the other draws of a seed do not change with them.
+        # The ticks draw from a generator of their own, and so do the clients that change tasks and
+        # the bulk operations, so that the other draws of a seed do not change with them.
         self.scanner_random = Random(f"scanner {seed}")
         self.change_random = Random(f"change {seed}")
+        self.bulk_random = Random(f"bulk {seed}")
         self.now: Millis = NOW
         self.trace = Trace(NOW)
         self._events: list[tuple[Millis, int, Action]] = []

@@ -14,6 +14,7 @@ from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
 from duetime.core.wakes import Wake
 from duetime.executor.attempt_loop import STOP_GRACE
+from tests.simulation.bulk_invariants import BulkInvariants
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.schedule_invariants import ScheduleInvariants
@@ -22,6 +23,8 @@ from tests.simulation.version_invariants import VersionInvariants
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
+# They may write to an ended task.
+AFTER_THE_END = (Step.REVIVE, Step.SUPERSEDE, Step.DISCARD, Step.FOLLOW_UP)
 EVERYTHING = "everything"  # is in `asked` while all dead tasks are being redriven
 
 # The transitions of the design, written a second time: the table in the code is under test.
@@ -30,7 +33,7 @@ TRANSITIONS = {
     "ENQUEUED": {"PENDING", "RUNNING", "CANCELLED", "EXPIRED"},
     "RUNNING": {"SUCCEEDED", "RETRYING", "DEAD", "CANCELLED"},
     "RETRYING": {"RUNNING", "CANCELLED"},
-    "DEAD": {"RETRYING"},
+    "DEAD": {"RETRYING", "CANCELLED"},
     "SUCCEEDED": set(),
     "CANCELLED": set(),
     "EXPIRED": set(),
@@ -76,6 +79,7 @@ class Monitor:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
         self.versions = VersionInvariants(self._blame)
         self.unique = UniqueInvariants(self._fail)
+        self.bulk = BulkInvariants(self._blame)
 
     # the table
 
@@ -103,6 +107,7 @@ class Monitor:
         process.note(change.step, after.id, f"{before.status}>{after.status}", _summary(after))
         self._check(process, change, before, after)
         self.versions.changed(change, before, after)
+        self.bulk.changed(process, change, before, after)
         self.schedules.changed(process, before, after)
         self.unique.check(after)
 
@@ -142,8 +147,7 @@ class Monitor:
     def _check(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.status is not after.status and after.status not in TRANSITIONS[before.status]:
             self._fail(f"{before.status} became {after.status}", after)
-        allowed = (Step.REVIVE, Step.SUPERSEDE, Step.FOLLOW_UP)
-        if before.status.finished and change.step not in allowed:
+        if before.status.finished and change.step not in AFTER_THE_END:
             self._fail(f"{change.step} wrote to a task that was {before.status}", after)
         if after.attempt < before.attempt:
             self._fail(f"attempt went back from {before.attempt} to {after.attempt}", after)

@@ -10,6 +10,7 @@ from duetime.core.archive import archive_line
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Step
+from duetime.core.steps import cancel as cancels
 from duetime.core.steps import claim as claims
 from duetime.core.steps import defer as deferrals
 from duetime.core.steps import lease as leases
@@ -29,7 +30,13 @@ from duetime.executor.run_control import RunControl
 from duetime.scanner import scanner, wake_reader
 from duetime.scanner.dispatch import Dispatcher
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.simulation import change_workload, faults, schedule_workload, unique_workload
+from tests.simulation import (
+    bulk_workload,
+    change_workload,
+    faults,
+    schedule_workload,
+    unique_workload,
+)
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -386,6 +393,58 @@ def change_of_a_running_task():
         return replace(change, expect=replace(change.expect, statuses=None, attempt=None))
 
     return patch("duetime.engine.defer.defer", hasty)
+
+
+# Bulk operations.
+
+
+@mutant
+def shift_repeated_without_its_mark():
+    return patch("duetime.api.bulk_actions.is_marked", lambda task, mark: False)
+
+
+@mutant
+@aimed(often=("frozen", "slow"), SCHEDULES=[0])
+@contextmanager
+def shift_of_a_task_that_no_longer_matches() -> Iterator[None]:
+    with (
+        patch.multiple(change_workload, SHARES=[1.0]),
+        patch.multiple(bulk_workload, SHARES=[1.0], TAGS=["shift"], SHIFTS=4, PAGE=50),
+        patch("duetime.api.bulk_actions.unwanted", lambda task, wanted: None),
+    ):
+        yield
+
+
+@mutant
+@aimed(often=("frozen", "slow"), SCHEDULES=[0])
+@contextmanager
+def bulk_cancel_without_a_condition() -> Iterator[None]:
+    """A task whose tags a client has changed since the page was read is cancelled."""
+
+    def hasty(task, **options):
+        change = cancels.cancel_seen(task, **options)
+        return replace(change, expect=replace(change.expect, token=None))
+
+    with (
+        patch.multiple(change_workload, SHARES=[1.0]),
+        patch.multiple(bulk_workload, SHARES=[1.0], TAGS=["cancel"], CANCELS=10, PAGE=50),
+        patch("duetime.api.bulk_actions.cancel_seen", hasty),
+    ):
+        yield
+
+
+@mutant
+@aimed(often=("frozen", "slow"), SCHEDULES=[0])
+@contextmanager
+def discard_without_a_condition() -> Iterator[None]:
+    """A task that was revived since the request read it is given up."""
+    from duetime.core.steps import discard as discards
+
+    with (
+        patch.multiple(bulk_workload, SHARES=[1.0], DISCARDS=10),
+        patch("duetime.api.bulk_actions.discard", _careless(discards.discard)),
+    ):
+        yield
 
 
 # Ticks that run out of time, and backed-up lanes.

@@ -12,6 +12,7 @@ from duetime.core.ports import Chain
 from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
 from tests.simulation import handler_plans, schedule_workload
 from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
+from tests.simulation.bulk_workload import BulkWorkload
 from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
@@ -45,6 +46,7 @@ class Workload:
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.tasks = tasks
         self._changes = ChangeWorkload(world)
+        self._bulk = BulkWorkload(world)
         self.accepted: dict[str, str] = {}  # key → task id
         self.given_up: set[str] = set()
         self.unique = UniqueWorkload(world.seed)
@@ -58,6 +60,7 @@ class Workload:
             self._executor()
         self._tick()
         self.recurring.begin()
+        self._bulk.begin()
         for _ in range(self._faults.purges):
             lane = random.choice(list(Lane))
             engine.after(random.randint(0, self._faults.lasts), lambda n=lane: self._sqs.purge(n))
@@ -123,6 +126,7 @@ class Workload:
             "timeout": random.choice([5, 20, 60, 200, 500]),
             "retry": {"max_attempts": attempts, "base_delay": random.choice([0, 1, 20])},
             "idempotency_key": f"key-{number}",
+            "tags": self._bulk.tags(),
         }
         if random.random() < 0.05:
             at = self._engine.now + body["delay"] * SECOND + random.randint(1, 300) * SECOND

@@ -24,6 +24,7 @@ from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
 
 NO_HEADERS: Mapping[str, str] = {}
+NO_QUERY: Mapping[str, str] = {}
 
 
 class World:
@@ -93,16 +94,18 @@ class World:
         body: Any = None,
         on_answer: Callable[[Response], object] = lambda answer: None,
         headers: Mapping[str, str] = NO_HEADERS,
+        query: Mapping[str, str] = NO_QUERY,
+        role: str = "api",
     ) -> None:
         """Makes an API request in a process of its own, as Lambda does."""
 
         def main(process: Process) -> None:
-            answer = call_api(self.ports(process)[0], method, path, body, headers)
+            answer = call_api(self.ports(process)[0], method, path, body, headers, query)
             process.note("answers", method, path, answer.status)
             self.monitor.answered(process, answer)
             on_answer(answer)
 
-        self.process("api", main)
+        self.process(role, main)
 
 
 def _from_here(now: Millis, shards: int) -> SliceState:

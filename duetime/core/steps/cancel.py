@@ -43,6 +43,16 @@ def request_cancel(task_id: str, *, now: Millis, reason: str | None = None) -> C
     )
 
 
+def cancel_seen(task: Task, *, now: Millis) -> Change:
+    """Cancels an unfinished task, or asks its holder to stop, on condition that it is the task that
+    the caller has read: a start, an end and a change of its tags write a new token or status, so
+    this write is refused, and the caller checks again whether it wants the newer task cancelled. A
+    claim in between does not matter."""
+    running = task.status is Status.RUNNING
+    change = request_cancel(task.id, now=now) if running else cancel(task, now=now)
+    return replace(change, expect=replace(change.expect, token=task.token))
+
+
 def expire(task: Task, *, now: Millis) -> Change:
     """Ends a task that passed its `expires_at` before it started. A write that changes its due time
     sets a new token, so this one loses."""
