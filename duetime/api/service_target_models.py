@@ -19,6 +19,8 @@ from duetime.api.service_target_fields import (
     ServiceTarget,
     Text,
     arn_of,
+    arn_schema,
+    in_document,
     matching,
     need_object,
     sent_size,
@@ -46,7 +48,7 @@ class _MessageTarget(ServiceTarget):
 
 class SqsTarget(_MessageTarget):
     type: Literal["sqs"]
-    queue: Annotated[str, arn_of("sqs")]
+    queue: Annotated[str, arn_of("sqs"), arn_schema("sqs")]
     delay: Annotated[int, Field(ge=0, le=900)] = 0
 
     def field_errors(self) -> list[FieldError]:
@@ -59,19 +61,18 @@ class SqsTarget(_MessageTarget):
         return self._message_errors(payload, MIB, "SQS")
 
 
+_SUBJECT = r"[\x21-\x7e][\x20-\x7e]{0,99}"
+Subject = Annotated[
+    str,
+    matching(re.compile(_SUBJECT), "must be 1 to 100 ASCII characters in one line"),
+    in_document(pattern=f"^{_SUBJECT}$"),
+]
+
+
 class SnsTarget(_MessageTarget):
     type: Literal["sns"]
-    topic: Annotated[str, arn_of("sns")]
-    subject: (
-        Annotated[
-            str,
-            matching(
-                re.compile(r"[\x21-\x7e][\x20-\x7e]{0,99}"),
-                "must be 1 to 100 ASCII characters in one line",
-            ),
-        ]
-        | None
-    ) = None
+    topic: Annotated[str, arn_of("sns"), arn_schema("sns")]
+    subject: Subject | None = None
 
     def field_errors(self) -> list[FieldError]:
         return self._group_errors(self.topic)
@@ -82,7 +83,7 @@ class SnsTarget(_MessageTarget):
 
 class EventBridgeTarget(ServiceTarget):
     type: Literal["eventbridge"]
-    bus: Annotated[str, arn_of("eventbridge")]
+    bus: Annotated[str, arn_of("eventbridge"), arn_schema("eventbridge")]
     source: Text
     detail_type: Text
     resources: Annotated[
@@ -108,7 +109,7 @@ class EventBridgeTarget(ServiceTarget):
 
 class LambdaTarget(ServiceTarget):
     type: Literal["lambda"]
-    function: Annotated[str, arn_of("lambda")]
+    function: Annotated[str, arn_of("lambda"), arn_schema("lambda")]
     invocation: Literal["sync", "async"] = "sync"
     envelope: bool = False
 
@@ -119,7 +120,7 @@ class LambdaTarget(ServiceTarget):
 
 class StepFunctionsTarget(ServiceTarget):
     type: Literal["stepfunctions"]
-    state_machine: Annotated[str, arn_of("stepfunctions")]
+    state_machine: Annotated[str, arn_of("stepfunctions"), arn_schema("stepfunctions")]
 
     def payload_errors(self, payload: Any) -> list[FieldError]:
         return too_large(stored_size(payload), 256 * KIB, "Step Functions")

@@ -12,7 +12,10 @@ REF = "#/components/schemas/{model}"
 
 # Names in the document, where they are not `TaskIn` → `TaskInput`. A released name stays.
 _NAMES: Mapping[str, str] = {
+    "AnyTaskIn": "TaskInput",
     "BatchBody": "BatchInput",
+    "ChangeBody": "ChangeInput",
+    "RetryChange": "RetryChangeInput",
     "ScheduleBody": "ScheduleInput",
     "CronIn": "CronRule",
     "RateIn": "RateRule",
