@@ -3,9 +3,11 @@
 `target` says where and how; `payload` is what is sent. Each model checks both."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, TypeAdapter
 
 from duetime.api.http import FieldError
 from duetime.api.record_target_models import DynamoDBTarget, EmailTarget, SqlTarget
@@ -26,7 +28,7 @@ from duetime.api.service_target_fields import (
     sent_size,
     too_large,
 )
-from duetime.api.target_models import HttpTarget, PythonTarget
+from duetime.api.target_models import HttpTarget, PythonTarget, TargetIn
 from duetime.api.task_models import TaskIn, stored_size
 
 
@@ -145,3 +147,14 @@ class AnyTaskIn(TaskIn):
     """A task with any target; TaskIn knows `http` and `python` alone."""
 
     target: AnyTarget  # type: ignore[assignment]
+
+
+def payload_errors(target: Mapping[str, Any], payload: Any) -> list[FieldError]:
+    """Returns why a stored target cannot send another payload."""
+    found: TargetIn = _any_target().validate_python(target)
+    return found.payload_errors(payload)
+
+
+@cache
+def _any_target() -> TypeAdapter[Any]:
+    return TypeAdapter(AnyTarget)
