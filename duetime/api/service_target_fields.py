@@ -90,10 +90,9 @@ Group = Annotated[
     in_document(pattern=f"^{_GROUP.pattern}$"),
 ]
 Address = Annotated[str, AfterValidator(_address)]
-_OneOrMore = Address | Annotated[list[Address], Field(max_length=MAX_RECIPIENTS)]
 Addresses = Annotated[
     list[Address],
-    BeforeValidator(_as_list, json_schema_input_type=_OneOrMore),
+    BeforeValidator(_as_list, json_schema_input_type=Address | list[Address]),
     Field(max_length=MAX_RECIPIENTS),
 ]
 Name = Annotated[str, AfterValidator(_word), in_document(pattern="^[A-Za-z0-9._:-]{1,128}$")]

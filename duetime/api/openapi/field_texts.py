@@ -27,7 +27,7 @@ _TASK: Texts = {
     "jitter": "Adds 0 to this many seconds at random to the due time, to spread a spike.",
     "expires_at": "A task that has not started by then is EXPIRED. It must be after the due time.",
     "name": "A name for people.",
-    "namespace": "Whose task it is. Lists show one namespace.",
+    "namespace": "Whose task it is. Lists show one namespace, or all with `*`.",
     "ordering_key": "Stored and returned; it has no effect yet.",
     "idempotency_key": "The same as the header `Idempotency-Key`; do not send both.",
     "id": "An id that you make: a ULID whose time is within 5 minutes of now. Send the same request"
