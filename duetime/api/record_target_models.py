@@ -15,6 +15,7 @@ from duetime.api.service_target_fields import (
     Name,
     ServiceTarget,
     arn_of,
+    arn_schema,
     need_object,
     too_large,
 )
@@ -24,7 +25,7 @@ from duetime.core.sql_parameters import BOUND_BY_DUETIME, names_in
 
 class DynamoDBTarget(ServiceTarget):
     type: Literal["dynamodb"]
-    table: Annotated[str, arn_of("dynamodb")]
+    table: Annotated[str, arn_of("dynamodb"), arn_schema("dynamodb")]
     action: Literal["put", "update", "delete"]
     if_absent: Annotated[str, StringConstraints(min_length=1, max_length=255)] | None = None
 

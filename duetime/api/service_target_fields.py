@@ -9,7 +9,7 @@ from duetime.api.http import FieldError, excerpt
 from duetime.api.target_models import TargetIn
 from duetime.api.task_models import stored_size
 from duetime.api.validation import WORD_RULE, is_word
-from duetime.core.arns import EXAMPLES, is_arn_of
+from duetime.core.arns import EXAMPLES, is_arn_of, pattern_of
 
 KIB, MIB = 1024, 1024 * 1024
 MAX_ATTRIBUTES = 8  # of the ten that a message may have; Duetime adds two
@@ -33,6 +33,15 @@ def arn_of(target_type: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+def arn_schema(target_type: str) -> Any:
+    """Returns what the document shows of an ARN."""
+    return in_document(pattern=f"^{pattern_of(target_type)}$")
+
+
+def in_document(**schema: str) -> Any:
+    return Field(json_schema_extra={**schema})
 
 
 def matching(pattern: re.Pattern[str], rule: str) -> AfterValidator:
@@ -75,10 +84,18 @@ def _as_list(given: Any) -> Any:
 Attributes = Annotated[
     dict[str, str], Field(max_length=MAX_ATTRIBUTES), AfterValidator(_attributes)
 ]
-Group = Annotated[str, matching(_GROUP, "must be 1 to 128 visible ASCII characters")]
+Group = Annotated[
+    str,
+    matching(_GROUP, "must be 1 to 128 visible ASCII characters"),
+    in_document(pattern=f"^{_GROUP.pattern}$"),
+]
 Address = Annotated[str, AfterValidator(_address)]
-Addresses = Annotated[list[Address], BeforeValidator(_as_list), Field(max_length=MAX_RECIPIENTS)]
-Name = Annotated[str, AfterValidator(_word)]
+Addresses = Annotated[
+    list[Address],
+    BeforeValidator(_as_list, json_schema_input_type=Address | list[Address]),
+    Field(max_length=MAX_RECIPIENTS),
+]
+Name = Annotated[str, AfterValidator(_word), in_document(pattern="^[A-Za-z0-9._:-]{1,128}$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 

@@ -3,9 +3,11 @@
 `target` says where and how; `payload` is what is sent. Each model checks both."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, TypeAdapter
 
 from duetime.api.http import FieldError
 from duetime.api.record_target_models import DynamoDBTarget, EmailTarget, SqlTarget
@@ -19,12 +21,14 @@ from duetime.api.service_target_fields import (
     ServiceTarget,
     Text,
     arn_of,
+    arn_schema,
+    in_document,
     matching,
     need_object,
     sent_size,
     too_large,
 )
-from duetime.api.target_models import HttpTarget, PythonTarget
+from duetime.api.target_models import HttpTarget, PythonTarget, TargetIn
 from duetime.api.task_models import TaskIn, stored_size
 
 
@@ -46,7 +50,7 @@ class _MessageTarget(ServiceTarget):
 
 class SqsTarget(_MessageTarget):
     type: Literal["sqs"]
-    queue: Annotated[str, arn_of("sqs")]
+    queue: Annotated[str, arn_of("sqs"), arn_schema("sqs")]
     delay: Annotated[int, Field(ge=0, le=900)] = 0
 
     def field_errors(self) -> list[FieldError]:
@@ -59,19 +63,18 @@ class SqsTarget(_MessageTarget):
         return self._message_errors(payload, MIB, "SQS")
 
 
+_SUBJECT = r"[\x21-\x7e][\x20-\x7e]{0,99}"
+Subject = Annotated[
+    str,
+    matching(re.compile(_SUBJECT), "must be 1 to 100 ASCII characters in one line"),
+    in_document(pattern=f"^{_SUBJECT}$"),
+]
+
+
 class SnsTarget(_MessageTarget):
     type: Literal["sns"]
-    topic: Annotated[str, arn_of("sns")]
-    subject: (
-        Annotated[
-            str,
-            matching(
-                re.compile(r"[\x21-\x7e][\x20-\x7e]{0,99}"),
-                "must be 1 to 100 ASCII characters in one line",
-            ),
-        ]
-        | None
-    ) = None
+    topic: Annotated[str, arn_of("sns"), arn_schema("sns")]
+    subject: Subject | None = None
 
     def field_errors(self) -> list[FieldError]:
         return self._group_errors(self.topic)
@@ -82,7 +85,7 @@ class SnsTarget(_MessageTarget):
 
 class EventBridgeTarget(ServiceTarget):
     type: Literal["eventbridge"]
-    bus: Annotated[str, arn_of("eventbridge")]
+    bus: Annotated[str, arn_of("eventbridge"), arn_schema("eventbridge")]
     source: Text
     detail_type: Text
     resources: Annotated[
@@ -108,7 +111,7 @@ class EventBridgeTarget(ServiceTarget):
 
 class LambdaTarget(ServiceTarget):
     type: Literal["lambda"]
-    function: Annotated[str, arn_of("lambda")]
+    function: Annotated[str, arn_of("lambda"), arn_schema("lambda")]
     invocation: Literal["sync", "async"] = "sync"
     envelope: bool = False
 
@@ -119,7 +122,7 @@ class LambdaTarget(ServiceTarget):
 
 class StepFunctionsTarget(ServiceTarget):
     type: Literal["stepfunctions"]
-    state_machine: Annotated[str, arn_of("stepfunctions")]
+    state_machine: Annotated[str, arn_of("stepfunctions"), arn_schema("stepfunctions")]
 
     def payload_errors(self, payload: Any) -> list[FieldError]:
         return too_large(stored_size(payload), 256 * KIB, "Step Functions")
@@ -144,3 +147,14 @@ class AnyTaskIn(TaskIn):
     """A task with any target; TaskIn knows `http` and `python` alone."""
 
     target: AnyTarget  # type: ignore[assignment]
+
+
+def payload_errors(target: Mapping[str, Any], payload: Any) -> list[FieldError]:
+    """Returns why a stored target cannot send another payload."""
+    found: TargetIn = _any_target().validate_python(target)
+    return found.payload_errors(payload)
+
+
+@cache
+def _any_target() -> TypeAdapter[Any]:
+    return TypeAdapter(AnyTarget)

@@ -17,6 +17,7 @@ from duetime.api.http import (
 )
 from duetime.api.task_models import (
     MAX_AHEAD,
+    PLAIN_TARGETS,
     RUN_AT_OR_DELAY,
     TOO_FAR_AHEAD,
     Delay,
@@ -125,7 +126,15 @@ class ChangeIn(BaseModel):
             used = task.attempt - (task.budget - task.spec.retry.max_attempts)
             message = f"must be at least {used + 1}: the task has used {used}"
             errors.append(FieldError("retry.max_attempts", message))
-        return errors + self._expiry_errors(task, spec, now)
+        return errors + self._payload_errors(spec) + self._expiry_errors(task, spec, now)
+
+    def _payload_errors(self, spec: Spec) -> list[FieldError]:
+        """The target of the task limits a new payload as it limited the first."""
+        if "payload" not in self.model_fields_set or spec.target["type"] in PLAIN_TARGETS:
+            return []
+        from duetime.api.service_target_models import payload_errors
+
+        return payload_errors(spec.target, self.payload)
 
     def _expiry_errors(self, task: Task, spec: Spec, now: Millis) -> list[FieldError]:
         """A started task cannot expire, and an unchanged time is not checked again."""

@@ -27,6 +27,7 @@ MAX_AHEAD: Millis = 10 * YEAR
 TARGET_LIMIT = 16 * 1024
 PAYLOAD_LIMIT = 256 * 1024
 BATCH_LIMIT = 100
+PLAIN_TARGETS = ("http", "python")  # they take any payload; see service_target_models
 MAX_ID_AGE: Millis = 5 * MINUTE  # of a client-made id, before or after now
 
 M = TypeVar("M", bound=BaseModel)
@@ -179,7 +180,7 @@ def _model_for(body: Any) -> type[TaskIn]:
     """Most tasks have an `http` or a `python` target; building the models of all the others would
     delay every cold start."""
     target = body.get("target") if isinstance(body, dict) else None
-    if isinstance(target, dict) and target.get("type") in ("http", "python"):
+    if isinstance(target, dict) and target.get("type") in PLAIN_TARGETS:
         return TaskIn
     from duetime.api.service_target_models import AnyTaskIn
 

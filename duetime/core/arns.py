@@ -52,9 +52,13 @@ def parse_arn(text: str) -> Arn:
     return Arn(partition=partition, region=region, account=account, resource=resource)
 
 
+def pattern_of(target_type: str) -> str:
+    return rf"arn:aws[a-z-]*:{_PREFIXES[target_type]}{_NAMES[target_type]}"
+
+
 def is_arn_of(target_type: str, text: str) -> bool:
     """Whether a text is the whole ARN of a resource that targets of this type name."""
-    pattern = rf"arn:aws[a-z-]*:{_PREFIXES[target_type]}{_NAMES[target_type]}"
+    pattern = pattern_of(target_type)
     return re.fullmatch(pattern, text, re.ASCII) is not None
 
 

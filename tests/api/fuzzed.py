@@ -1,5 +1,6 @@
 """An API for schemathesis: a WSGI application over a system with tasks and schedules in it."""
 
+import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ LATER = {"rule": {"type": "cron", "expression": "0 12 * * *"}, "task": {"target"
 
 
 class EveryName(frozenset[str]):
-    """Handlers of every name, so that a drawn task is not refused for its handler."""
+    """Handlers and secrets of every name, so that a drawn task is not refused for them."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str)
@@ -47,7 +48,7 @@ class FuzzedSystem(System):
     def __init__(self, world: Any) -> None:
         super().__init__(world)
         world.script = by_turns
-        self.api = Api(world.ports, handlers=EveryName, version="9.9.9")
+        self.api = Api(world.ports, handlers=EveryName, secrets=EveryName, version="9.9.9")
         self._ids: Mapping[str, list[str]] = {"tasks": [], "schedules": []}
         self._fill()
 
@@ -81,8 +82,11 @@ class FuzzedSystem(System):
 
     def wsgi(self, environ: Mapping[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         response = self.api.call(self._request(environ))
-        start(f"{response.status} {_phrase(response)}", list(response.headers.items()))
-        return [response.encoded()]
+        body, headers = response.encoded(), dict(response.headers)
+        if headers.pop("content-encoding", None) == "gzip":  # as an HTTP client does
+            body = gzip.decompress(body)
+        start(f"{response.status} {_phrase(response)}", list(headers.items()))
+        return [body]
 
     def _request(self, environ: Mapping[str, Any]) -> Request:
         sent = {name[5:]: text for name, text in environ.items() if name.startswith("HTTP_")}

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 
 from duetime.api.app import Api
-from duetime.api.http import Request, Response
+from duetime.api.http import QueryValues, Request, Response
 from duetime.api.openapi.document import ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.handlers.context import Context
@@ -63,14 +63,21 @@ class System:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.api = Api(world.ports, handlers=lambda: {HELLO}, version="9.9.9")
+        self.api = Api(
+            world.ports, handlers=lambda: {HELLO}, version="9.9.9", secrets=lambda: {"shop"}
+        )
 
     def call(
-        self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: QueryValues | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Response:
         data = b"" if body is None else json.dumps(body).encode()
-        headers = {"content-type": "application/json"}
-        request = Request(method=method, path=path, query=query or {}, headers=headers, body=data)
+        sent = {"content-type": "application/json", **(headers or {})}
+        request = Request(method=method, path=path, query=query or {}, headers=sent, body=data)
         return self.api.call(request)
 
     def body(self, *arguments: Any, **more: Any) -> Any:
@@ -93,7 +100,16 @@ class System:
             found = found or json.loads(before.encoded())["id"]
         if route.example.dead:
             self.kill(found)
+        if route.example.succeeded:
+            self.world.script = lambda task, ctx: "done"
+            self.run(found)
+            assert self.world.status(found) == "SUCCEEDED"
         return self.send(route, found)
+
+    def run(self, task_id: str) -> None:
+        self.world.advance_to(self.world.task(task_id).due_at)
+        self.world.tick()
+        self.world.deliver()
 
     def kill(self, task_id: str) -> None:
         def fail(task: Any, ctx: Context) -> Any:
@@ -102,9 +118,7 @@ class System:
             raise PermanentError("it must fail")
 
         self.world.script = fail
-        self.world.advance_to(self.world.task(task_id).due_at)
-        self.world.tick()
-        self.world.deliver()
+        self.run(task_id)
         assert self.world.status(task_id) == "DEAD"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from duetime.core.arns import EXAMPLES
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown
 from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane
@@ -302,6 +303,44 @@ def test_timeout_is_at_most_what_the_executors_support(service: Service):
     assert patch(stage, path, {"timeout": 840}).status == 200
     refused = {"timeout": "must be at most 840 seconds here"}
     assert refusal(patch(stage, path, {"timeout": 841})) == refused
+
+
+QUEUE = {"type": "sqs", "queue": EXAMPLES["sqs"], "group": "g"}
+TOPIC = {"type": "sns", "topic": EXAMPLES["sns"], "subject": "s"}
+MAIL = {"type": "email", "from": "a@example.com", "to": "b@example.com"}
+INSERT = {"type": "sql", "database": "main", "statement": "INSERT INTO t VALUES (:a)"}
+
+
+@pytest.mark.parametrize(
+    ("target", "first", "second", "field", "message"),
+    [
+        (QUEUE, 1, "", "payload", "must be text without control characters, not empty"),
+        (TOPIC, 1, "x" * 262_000, "payload", "must be at most 256 KiB, the limit of SNS"),
+        (MAIL, {"subject": "s", "text": "t"}, {"text": "t"}, "payload.subject", "required"),
+        (INSERT, {"a": 1}, {"b": 1}, "payload.a", "required: the statement names it"),
+    ],
+    ids=["sqs", "sns", "email", "sql"],
+)
+def test_target_of_a_task_limits_its_new_payload_as_it_limited_the_first(
+    service: Service, target: Any, first: Any, second: Any, field: str, message: str
+):
+    made = service.submit(target=target, payload=first, delay=60).body
+    path = f"/v1/tasks/{made['id']}"
+
+    response = patch(service, path, {"payload": second, "delay": 120})
+
+    assert refusal(response) == {field: message}
+    assert service.get(path).body == made
+    assert patch(service, path, {"payload": first, "delay": 120}).status == 200
+    assert patch(service, path, {"delay": 180}).status == 200
+
+
+def test_payload_that_is_too_large_for_any_task_is_a_413_for_a_queue_too(service: Service):
+    made = service.submit(target=QUEUE, payload=1, delay=60).body
+
+    response = patch(service, f"/v1/tasks/{made['id']}", {"payload": "x" * 2_000_000})
+
+    assert (response.status, response.body["errors"][0]["field"]) == (413, "payload")
 
 
 def test_payload_that_is_too_large_is_a_413(service: Service):

@@ -20,7 +20,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 # A generated client has a method of this name: a released name is never changed or reused.
 RELEASED = {
     *("submitTask", "listTasks", "submitTasks", "getTask", "cancelTask", "listAttempts"),
-    *("retryTask", "listDeadLetters", "redriveDeadLetters"),
+    *("retryTask", "changeTask", "runTask", "getPayload", "getResult", "purgeTasks"),
+    *("listDeadLetters", "redriveDeadLetters"),
     *("createSchedule", "listSchedules", "previewSchedule", "getSchedule", "changeSchedule"),
     *("deleteSchedule", "pauseSchedule", "resumeSchedule", "triggerSchedule", "backfillSchedule"),
     *("listUpcoming", "listLedger", "getHealth", "getOpenApi", "getDocs"),
@@ -48,7 +49,11 @@ duetime/api/openapi/{module}.py:
 def advice(name: str) -> str:
     method, path = name.split(" ")
     resource = path.split("/")[2] if path.count("/") > 1 else ""
-    module = {"tasks": "task_routes", "dead-letters": "task_routes", "schedules": "schedule_routes"}
+    module = {
+        "tasks": "task_routes",
+        "dead-letters": "dead_letter_routes",
+        "schedules": "schedule_routes",
+    }
     return TO_ADD.format(
         name=name, method=method, path=path, module=module.get(resource, "system_routes")
     )
@@ -86,7 +91,7 @@ def test_document_describes_every_field_of_the_request_bodies():
     lacking = [
         f'    "{name}": {{"{field}": "..."}}'
         for name, schema in schemas.items()
-        if name in FIELD_TEXTS or name.endswith("Input")
+        if name in FIELD_TEXTS or name.endswith(("Input", "Target"))
         for field, shown in schema.get("properties", {}).items()
         if "description" not in shown
     ]

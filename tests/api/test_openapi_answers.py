@@ -1,18 +1,56 @@
 """Models of the answers have exactly the fields of real answers, so they cannot drift apart."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from duetime import PermanentError
+from duetime.core.arns import EXAMPLES
 from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.handlers.context import Context
-from tests.api.openapi import HELLO, System, a_system, document, wrong_in
+from tests.api.openapi import (
+    HELLO,
+    System,
+    a_system,
+    by_operation,
+    document,
+    undocumented,
+    wrong_in,
+)
 
 PYTHON = {"type": "python", "handler": HELLO}
+SECRET = {"$secret": "shop"}
 HTTP = {"type": "http", "url": "https://example.com/hook", "headers": {"x-token": "s"}}
+SIGNED = {**HTTP, "headers": {"x-token": SECRET, "x-team": "growth"}, "sign": SECRET}
+MESSAGE = {"group": "g", "attributes": {"a": "b"}}
+TABLE = {"type": "dynamodb", "table": EXAMPLES["dynamodb"]}
+EVENT = {"source": "shop", "detail_type": "paid", "resources": ["r"]}
+ANN = "Ann <ann@example.com>"
+SERVICES: Sequence[tuple[Any, Any]] = [
+    ({"type": "sqs", "queue": EXAMPLES["sqs"], "delay": 5, **MESSAGE}, 1),
+    ({"type": "sns", "topic": EXAMPLES["sns"], "subject": "s", **MESSAGE}, 1),
+    ({"type": "eventbridge", "bus": EXAMPLES["eventbridge"], **EVENT}, {}),
+    (
+        {
+            "type": "lambda",
+            "function": EXAMPLES["lambda"],
+            "invocation": "async",
+            "envelope": True,
+        },
+        1,
+    ),
+    ({"type": "stepfunctions", "state_machine": EXAMPLES["stepfunctions"]}, {}),
+    ({**TABLE, "action": "put", "if_absent": "id"}, {"item": {"id": "a"}}),
+    (
+        {"type": "email", "from": ANN, "to": ANN, "cc": [ANN], "bcc": ANN, "reply_to": ANN},
+        {"subject": "s", "text": "t"},
+    ),
+    ({"type": "sql", "database": "main", "statement": "SELECT :a"}, {"a": 1}),
+]
+SUMMARIES = {"fields": "summary", "namespace": "*"}
+SOONEST = {"order": "soonest"}
 DAILY = {"type": "cron", "expression": "30 2 * * *", "timezone": "Europe/Berlin"}
 DST = {"gap": "shift", "overlap": "both"}
 SIX_FIELDS = {**DAILY, "expression": "0 30 2 1 * 1", "seconds": "first", "days": "both", "dst": DST}
@@ -51,18 +89,27 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     system.world.script = report_and_fail
     full = {"name": "n", "namespace": "a", "ordering_key": "o", "tags": {"a": "b"}}
     full |= {"expires_at": "2040-01-01T00:00:00Z", "idempotency_key": "k", "jitter": 1}
+    full |= {"unique": {"key": "u", "while": "pending", "on_conflict": "reject"}}
     yield "Task", (task := system.body("POST", "/v1/tasks", {"target": PYTHON, **full}))
-    yield "Task", system.body("POST", "/v1/tasks", {"target": HTTP, "delay": 3_600})
+    for target, payload in [(HTTP, None), (SIGNED, None), *SERVICES]:
+        body = {"target": target, "payload": payload, "delay": 3_600}
+        yield "Task", system.body("POST", "/v1/tasks", body)
     system.world.advance(MINUTE)
     system.world.deliver()
     path = f"/v1/tasks/{task['id']}"
     yield "Task", (dead := system.body("GET", path))
     assert (dead["status"], dead["progress"]) == ("DEAD", {"fraction": 0.5, "message": "half"})
-    yield "TaskList", system.body("GET", "/v1/tasks", query={"namespace": "a"})
+    yield "FoundTasks", system.body("GET", "/v1/tasks", query={"namespace": "*"})
+    yield "FoundTasks", (short := system.body("GET", "/v1/tasks", query=SUMMARIES))
+    assert {"url", "handler"} <= {name for item in short["items"] for name in item["target"]}
+    yield "FoundTasks", (soon := system.body("GET", "/v1/tasks", query=SUMMARIES | SOONEST))
+    assert len(soon["items"]) == len(SERVICES) + 2
     yield "TaskList", system.body("GET", "/v1/dead-letters")
     yield "AttemptList", system.body("GET", f"{path}/attempts")
     redrive = {"ids": [task["id"], "missing"]}
     yield "RedriveResult", system.body("POST", "/v1/dead-letters/redrive", redrive)
+    purge = {"older_than": 0, "dry_run": True}
+    yield "PurgeResult", system.body("POST", "/v1/purge", purge)
     tasks = [{"target": PYTHON}, {"target": PYTHON, "timeout": 0}]
     yield "BatchResults", system.body("POST", "/v1/tasks/batch", {"tasks": tasks})
     yield "Health", system.body("GET", "/v1/health")
@@ -98,7 +145,7 @@ def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "Schedule", system.body("GET", path)
     yield "LedgerEntryList", system.body("GET", f"{path}/ledger")
     yield "Task", system.body("POST", f"{path}/trigger")
-    yield "TaskList", system.body("GET", "/v1/tasks", query={"schedule_id": made["id"]})
+    yield "FoundTasks", system.body("GET", "/v1/tasks", query={"schedule_id": made["id"]})
 
 
 def a_week_ago(system: System) -> dict[str, str]:
@@ -143,3 +190,16 @@ def test_every_field_of_a_schema_is_in_a_real_answer(real: list[tuple[str, Any]]
         for field in schema_of(name).get("properties", {})
     }
     assert described - answered == RARE
+
+
+def test_answers_about_headers_are_documented():
+    with a_system() as system:
+        task = system.body("POST", "/v1/tasks", {"target": PYTHON})
+        path = f"/v1/tasks/{task['id']}"
+        etag = system.call("GET", path).headers["etag"]
+        unchanged = system.call("GET", path, headers={"if-none-match": etag})
+        encoded = system.call("POST", "/v1/tasks", {}, headers={"content-encoding": "br"})
+
+    assert (unchanged.status, encoded.status) == (304, 415)
+    assert undocumented(by_operation("getTask"), unchanged) == []
+    assert undocumented(by_operation("submitTask"), encoded) == []

@@ -133,7 +133,7 @@ class System:
         self.store = SqliteTaskStore(None)
         self.schedules = self.store.schedules(clock)
         self._lanes = MemoryLaneQueue(clock)
-        ports = Ports(
+        self.ports = Ports(
             store=self.store,
             schedules=self.schedules,
             lanes=self._lanes,
@@ -141,8 +141,10 @@ class System:
             clock=clock,
             chance=SystemRandom(),
         )
-        self.api = Api(ports, handlers=registry.names, version="9.9.9", secrets=lambda: SECRETS)
-        self.executor = Executor(ports, {"python": run_handler})
+        self.api = Api(
+            self.ports, handlers=registry.names, version="9.9.9", secrets=lambda: SECRETS
+        )
+        self.executor = Executor(self.ports, {"python": run_handler})
 
     def lease(self) -> list[Any]:
         messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)

@@ -3,8 +3,10 @@
 import json
 import re
 import shlex
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
+from duetime.executor.executor import Executor
+from duetime.executor.targets.python import run_handler
+from duetime.executor.targets.sql import SqlTarget
+from duetime.executor.targets.sqlite_database import SqliteDatabase
 from duetime.handlers import registry
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +115,20 @@ def handlers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     registry.load(str(ROOT / "examples" / "handlers"))
 
 
+@pytest.fixture
+def database(system: Any, tmp_path: Path) -> Iterator[None]:
+    """The database `main` of the page."""
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE paid (task_id TEXT PRIMARY KEY, order_id INTEGER)")
+    sql = SqlTarget({"main": SqliteDatabase(file)})
+    system.executor = Executor(system.ports, {"python": run_handler, "sql": sql})
+    yield
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT order_id FROM paid").fetchall() == [(17,)]
+
+
+@pytest.mark.usefixtures("database")
 def test_every_call_of_the_api_page_gets_the_answer_that_the_page_shows(
     front: Any, system: Any, live: Any
 ) -> None:
@@ -132,7 +152,8 @@ def test_every_answer_on_the_api_page_is_below_a_call_or_is_checked_elsewhere() 
     blocks = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     shown = [answer for _, answer in examples() if answer != ANYTHING]
     elsewhere = [block for block in blocks if json.loads(block) not in shown]
-    assert [next(iter(json.loads(block))) for block in elsewhere] == ["status", "redriven", "type"]
+    names = [next(iter(json.loads(block))) for block in elsewhere]
+    assert names == ["status", "redriven", "matched", "type"]
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", page_without_deployed(), re.S))

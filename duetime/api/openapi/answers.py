@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from duetime.api.target_models import Target
+from duetime.api.service_target_models import AnyTarget
 from duetime.core.lifecycle import Outcome, Status
 
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -56,6 +56,14 @@ class TaskError(AttemptError):
     """The number of the attempt that failed."""
 
 
+class Unique(AnswerModel):
+    """The key of a task, and what is done if another task holds it."""
+
+    key: str
+    held_while: Annotated[Literal["pending", "running"], Field(alias="while")]
+    on_conflict: Literal["return_existing", "replace", "reject"]
+
+
 class Task(AnswerModel):
     """One durable piece of work."""
 
@@ -64,8 +72,8 @@ class Task(AnswerModel):
     status: Status
     name: str | None
     namespace: str
-    target: Target | None
-    """What the task does. Headers that hold a secret show `***`."""
+    target: AnyTarget | None
+    """What the task does. Headers that hold a secret show `***`; a `$secret` shows its name."""
     payload: Any
     run_at: Time
     """When the task was to run, as submitted."""
@@ -78,6 +86,7 @@ class Task(AnswerModel):
     expires_at: Time | None
     ordering_key: str | None
     idempotency_key: str | None
+    unique: Unique | None
     tags: dict[str, str]
     attempt: int
     """The number of the current or last attempt; 0 before the first."""
@@ -95,7 +104,8 @@ class Task(AnswerModel):
     """The last failure, even if a later attempt succeeded."""
     cancel_requested: bool
     reason: str | None
-    """Why its schedule cancelled it: `overlap`, `misfire`, `paused`, `changed` or `deleted`."""
+    """Why it was cancelled: by its schedule `overlap`, `misfire`, `paused`, `changed` or `deleted`,
+    by a newer task with its unique key `replaced`."""
     schedule_id: str | None
     """The schedule that this task is a run of."""
     scheduled_for: Time | None
@@ -104,6 +114,66 @@ class Task(AnswerModel):
     """Always null for now."""
     not_shown: dict[str, str] | None
     """Which fields are null here although they are stored, and why."""
+
+
+class SummaryTarget(AnswerModel):
+    """What a task does, in short."""
+
+    type: str
+    """The type of the target, such as `http`."""
+    handler: str | None = None
+    """Of `python`."""
+    method: str | None = None
+    """Of `http`."""
+    url: str | None = None
+    """Of `http`."""
+
+
+class SummaryError(AnswerModel):
+    """The last failure of a task, in short."""
+
+    type: str
+    message: str
+    """Its first 200 characters."""
+    attempt: int
+    """The number of the attempt that failed."""
+
+
+class TaskSummary(AnswerModel):
+    """What a row of a table shows of a task: nothing of it is long."""
+
+    id: str
+    status: Status
+    name: str | None
+    namespace: str
+    target: SummaryTarget
+    run_at: Time
+    """When the task was to run, as submitted."""
+    due_at: Time
+    """When the coming or last attempt is due."""
+    priority: Literal["high", "medium", "low"]
+    tags: dict[str, str]
+    attempt: int
+    """The number of the current or last attempt; 0 before the first."""
+    max_attempts: int
+    """How often the task is tried."""
+    created_at: Time
+    updated_at: Time
+    started_at: Time | None
+    """When the current or last attempt started."""
+    finished_at: Time | None
+    drift_ms: int | None
+    """Start minus due time of the current or last attempt, in milliseconds."""
+    progress: Progress | None
+    error: SummaryError | None
+    """The last failure, even if a later attempt succeeded."""
+    cancel_requested: bool
+    reason: str | None
+    """Why it was cancelled; see Task."""
+    schedule_id: str | None
+    """The schedule that this task is a run of."""
+    scheduled_for: Time | None
+    """The fire time that this task is a run of."""
 
 
 class Attempt(AnswerModel):
@@ -154,7 +224,7 @@ class BatchAccepted(AnswerModel):
     """A task of a batch that is stored."""
 
     status: Literal[200, 201]
-    """201, or 200 for a replay of an idempotency key."""
+    """201, or 200 if the task was there before."""
     task: Task
 
 
@@ -189,6 +259,18 @@ class RedriveResult(AnswerModel):
     """Send it as `cursor` to go on; null when all are done."""
 
 
+class PurgeResult(AnswerModel):
+    """What a purge did."""
+
+    matched: int
+    """How many tasks the request is about."""
+    removed: int
+    """How many of them are removed; 0 in a dry run."""
+    dry_run: bool
+    next_cursor: str | None
+    """Send it as `cursor` to go on; null when all are done."""
+
+
 class Health(AnswerModel):
     """Whether Duetime works."""
 
@@ -199,6 +281,19 @@ class Health(AnswerModel):
     """Seconds since the scanner's last tick; null if none is known."""
     checks: dict[str, str]
     """The name of each check, with `ok` or the reason why it failed."""
+
+
+class FoundTasks(AnswerModel):
+    """One page of the list of tasks: whole tasks, or with `fields=summary` summaries."""
+
+    items: list[Task] | list[TaskSummary]
+    next_cursor: str | None
+    """Send it as `cursor` for the next page; null on the last page."""
+    looked_from: Time | None = None
+    """With `order=soonest`: the page has read due times from here on."""
+    looked_until: Time | None = None
+    """With `order=soonest`: the page has read due times up to here; null if nothing is due
+    later."""
 
 
 def list_of(model: type[BaseModel]) -> type[BaseModel]:

@@ -1,8 +1,9 @@
 """Request bodies as the document shows them.
 
 The API reads the tasks of a batch and the task of a schedule one by one, after the body around
-them, so its own models leave these fields open. These models fill them in; everything else comes
-from the models that the API reads bodies with.
+them, so its own models leave these fields open. These models fill them in. A field of a change has
+a default only inside the API, and these models leave it out. Everything else comes from the models
+that the API reads bodies with.
 """
 
 from typing import Annotated, Any
@@ -11,11 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from duetime.api.schedules.models import ScheduleIn
 from duetime.api.schedules.plans import INSTEAD
-from duetime.api.task_models import BATCH_LIMIT, BatchIn, TaskIn
+from duetime.api.service_target_models import AnyTaskIn
+from duetime.api.task_changes import ChangeIn
+from duetime.api.task_models import BATCH_LIMIT, BatchIn, RetryIn
 
 _TEMPLATE_FIELDS: dict[str, Any] = {
     name: (field.annotation, field)
-    for name, field in TaskIn.model_fields.items()
+    for name, field in AnyTaskIn.model_fields.items()
     if name not in INSTEAD
 }
 
@@ -28,8 +31,32 @@ TaskTemplateIn: type[BaseModel] = create_model(
 
 
 class BatchBody(BatchIn):
-    tasks: Annotated[list[TaskIn], Field(min_length=1, max_length=BATCH_LIMIT)]
+    tasks: Annotated[list[AnyTaskIn], Field(min_length=1, max_length=BATCH_LIMIT)]
 
 
 class ScheduleBody(ScheduleIn):
     task: TaskTemplateIn  # type: ignore[valid-type]
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
+class RetryChange(RetryIn):
+    """A change of a retry policy: fields that are left out stay as they are."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+
+def _change(schema: dict[str, Any]) -> None:
+    _without_defaults(schema)
+    schema["minProperties"] = 1
+
+
+class ChangeBody(ChangeIn):
+    """The fields to change; the others stay as they are."""
+
+    model_config = ConfigDict(json_schema_extra=_change)
+
+    retry: RetryChange | None = None

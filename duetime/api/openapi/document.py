@@ -5,14 +5,24 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from duetime.api.openapi import schedule_routes, system_routes, task_routes
+from duetime.api.openapi import (
+    dead_letter_routes,
+    schedule_routes,
+    system_routes,
+    task_routes,
+)
 from duetime.api.openapi.answers import GatewayMessage, Problem, Task
 from duetime.api.openapi.route import JSON, Answer, Parameter, Route
 from duetime.api.openapi.schedule_answers import Schedule
 from duetime.api.openapi.schemas import make_schemas, ref_to
 from duetime.version import VERSION
 
-ROUTES: Sequence[Route] = (*task_routes.ROUTES, *schedule_routes.ROUTES, *system_routes.ROUTES)
+ROUTES: Sequence[Route] = (
+    *task_routes.ROUTES,
+    *dead_letter_routes.ROUTES,
+    *schedule_routes.ROUTES,
+    *system_routes.ROUTES,
+)
 
 PROBLEM = "application/problem+json"
 EXAMPLE_ID = "01KA5V8Y3M0000000000000001"
@@ -22,8 +32,8 @@ RETRY_AFTER = {
 }
 
 _TAGS: Mapping[str, str] = {
-    task_routes.TASKS: "Submit work, follow it, stop it.",
-    task_routes.DEAD_LETTERS: "Tasks that are out of attempts or failed for good.",
+    task_routes.TASKS: "Submit work, follow it, change it, stop it.",
+    dead_letter_routes.DEAD_LETTERS: "Tasks that are out of attempts or failed for good.",
     schedule_routes.SCHEDULES: "Rules that create a task at every fire time.",
     system_routes.SYSTEM: "Duetime itself.",
 }
@@ -39,6 +49,9 @@ Every error is a `Problem`.
 Every list takes `limit` and `cursor` and returns `items` and `next_cursor`. Filters apply while
 reading, so a page may be short: only a null `next_cursor` ends a list.
 
+Answers over 1 KB are compressed if you send `Accept-Encoding: gzip`. You may compress a body with
+`Content-Encoding: gzip`. `HEAD` works everywhere `GET` does.
+
 The local runner asks for no authorization. A deployed API asks for an AWS signature (SigV4), or
 for a JWT if it is set up so."""
 
@@ -48,11 +61,17 @@ WITH_BODY = (400, 413, 415)
 WITH_ID = (404,)
 
 _PROBLEMS: Mapping[int, tuple[str, str]] = {
-    400: ("Malformed", "The body is not JSON."),
-    404: ("NotFound", "There is no such task or schedule."),
-    409: ("Conflict", "The state of the task or schedule, or the idempotency key, forbids it."),
+    400: ("Malformed", "The body is not JSON, or not gzip although it is sent as such."),
+    404: ("NotFound", "There is no such task or schedule, or no such part of it."),
+    409: (
+        "Conflict",
+        "The state of the task or schedule forbids it, or the id or key belongs to another one.",
+    ),
     413: ("TooLarge", "The body or a part of it is too large. Nothing is stored."),
-    415: ("UnsupportedMediaType", "The body is not sent as `application/json`."),
+    415: (
+        "UnsupportedMediaType",
+        "The body is not sent as `application/json`, or compressed with anything but gzip.",
+    ),
     422: ("Invalid", "A field or parameter is not valid: `errors` names each. Nothing is stored."),
     500: ("InternalError", "A fault of Duetime's own."),
     503: ("Unavailable", "The store did not answer. Send the request again."),
@@ -138,7 +157,7 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
         yield _parameter(parameter, route.example.query.get(parameter.name))
 
 
-def _parameter(parameter: Parameter, example: str | None) -> dict[str, Any]:
+def _parameter(parameter: Parameter, example: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "name": parameter.name,
         "in": "header" if parameter.header else "query",
@@ -163,9 +182,11 @@ def _request_body(route: Route, model: type[BaseModel]) -> dict[str, Any]:
 
 def _answer(answer: Answer) -> dict[str, Any]:
     shown: dict[str, Any] = {"description": answer.text}
-    if answer.location:
-        header = {"description": "The path of what is stored.", "schema": {"type": "string"}}
-        shown["headers"] = {"Location": header}
+    if answer.headers:
+        shown["headers"] = {
+            name: {"description": text, "schema": {"type": "string"}}
+            for name, text in answer.headers.items()
+        }
     schema = ref_to(answer.model) if answer.model else answer.schema
     if schema is not None:
         shown["content"] = {answer.media_type: {"schema": dict(schema)}}

@@ -6,7 +6,7 @@ tests/api/test_openapi.py fails for a field without a text.
 
 from collections.abc import Mapping
 
-Texts = Mapping[str, str]
+from duetime.api.openapi.target_texts import TARGET_TEXTS, Texts
 
 _RULES: Texts = {
     "rule": "The rule that says when. Give `rule` or `rules`.",
@@ -15,7 +15,8 @@ _RULES: Texts = {
 }
 _TASK: Texts = {
     "target": "What the task does. At most 16 KiB.",
-    "payload": "Any JSON: the body of an HTTP call, or the argument of a handler. At most 256 KiB.",
+    "payload": "What the target gets, any JSON: the body of an HTTP call, the argument of a"
+    " handler, the message of a queue. At most 256 KiB.",
     "run_at": "When the task is due; a time in the past means now. At most 10 years ahead. Give"
     " `run_at` or `delay`, or neither for now.",
     "delay": "Seconds from now until the task is due.",
@@ -26,9 +27,13 @@ _TASK: Texts = {
     "jitter": "Adds 0 to this many seconds at random to the due time, to spread a spike.",
     "expires_at": "A task that has not started by then is EXPIRED. It must be after the due time.",
     "name": "A name for people.",
-    "namespace": "Whose task it is. Lists show one namespace.",
+    "namespace": "Whose task it is. Lists show one namespace, or all with `*`.",
     "ordering_key": "Stored and returned; it has no effect yet.",
     "idempotency_key": "The same as the header `Idempotency-Key`; do not send both.",
+    "id": "An id that you make: a ULID whose time is within 5 minutes of now. Send the same request"
+    " again until you get an answer; the task is stored once.",
+    "unique": "While a task with the same key in the same namespace is live, no second one is"
+    " stored.",
     "tags": "Up to 10 texts to find the task by.",
 }
 
@@ -42,18 +47,25 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "max_delay": "The longest delay, in seconds.",
         "jitter": "Adds 0 to this many seconds at random to each delay.",
     },
-    "HttpTarget": {
-        "type": "Sends an HTTP request. A 2xx succeeds; 408, 425, 429 and 5xx are retried; anything"
-        " else fails for good.",
-        "url": "An `http://` or `https://` URL without credentials.",
-        "method": "The method of the request.",
-        "headers": "Headers of the request. Duetime adds `Idempotency-Key` (the id of the task) and"
-        " `Duetime-Attempt`. Answers show `***` for a header whose name looks like a secret.",
+    "UniqueInput": {
+        "key": "The key. At most one live task of a namespace holds it.",
+        "while": "`running`: the task holds the key until it ends. `pending`: until its first"
+        " attempt starts.",
+        "on_conflict": "If another task holds the key: answer with that task (200), cancel it if it"
+        " has not started and store this one (201, else 409), or refuse this one (409).",
     },
-    "PythonTarget": {
-        "type": "Calls a handler.",
-        "handler": "The name that the handler is registered with. An unknown name is refused.",
+    "ChangeInput": {
+        "payload": "Replaces the whole payload. Null is a payload.",
+        "run_at": "When the task is due; a time in the past means now. Give `run_at` or `delay`.",
+        "delay": "Seconds from now until the task is due.",
+        "priority": "Moves the task to another lane.",
+        "timeout": "Seconds that one attempt may take, of the attempts to come.",
+        "retry": "The fields to change; null means the default policy. `max_attempts` counts the"
+        " attempts that are used up.",
+        "expires_at": "Only before the first attempt; null means never.",
+        "tags": "Replaces all tags.",
     },
+    **TARGET_TEXTS,
     "BatchInput": {"tasks": "The tasks, each as in a single submission."},
     "RedriveInput": {
         "ids": "The ids of the tasks.",
@@ -65,6 +77,14 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "dry_run": "Only count; change nothing.",
         "limit": "The most to redrive in this call; not with `ids`. By default 1,000.",
         "cursor": "The `next_cursor` of the previous call; not with `ids`.",
+    },
+    "PurgeInput": {
+        "older_than": "Seconds since a task ended.",
+        "namespace": "Only tasks of this namespace; without it, of all.",
+        "status": "Only tasks in these statuses. By default all three.",
+        "dry_run": "Only count; remove nothing.",
+        "limit": "The most to remove in this call.",
+        "cursor": "The `next_cursor` of the previous call.",
     },
     "ScheduleInput": {
         **_RULES,
@@ -133,6 +153,9 @@ FIELD_TEXTS: Mapping[str, Texts] = {
 # A field of an answer without a text of its own means what it means in the request.
 SAME_FIELDS: Mapping[str, str] = {
     "Task": "TaskInput",
+    "TaskSummary": "TaskInput",
+    "Unique": "UniqueInput",
+    "RetryChangeInput": "RetryInput",
     "TaskTemplate": "TaskInput",
     "RetryPolicy": "RetryInput",
     "Schedule": "ScheduleInput",

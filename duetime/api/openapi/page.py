@@ -216,7 +216,7 @@ def curl(method: str, path: str, operation: Part) -> str:
     """Returns a command that sends the example of an operation."""
     parameters = operation.get("parameters", [])
     given = {p["name"]: p["example"] for p in parameters if "example" in p and p["in"] == "query"}
-    query = f"?{urlencode(given)}" if given else ""
+    query = f"?{urlencode(given, doseq=True, safe=':')}" if given else ""
     url = f"{SERVER}{path.replace('{id}', '$ID')}{query}"
     words = ["curl", "-s"]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})

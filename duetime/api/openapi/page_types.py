@@ -45,6 +45,8 @@ def _structure(schema: Schema) -> str:
         case "array":
             return f"list of {type_of(schema.get('items', {}))}"
         case "object":
+            if fields := schema.get("properties"):
+                return f"object with {', '.join(map(code, fields))}"
             values = schema.get("additionalProperties")
             return f"object of {type_of(values)}" if isinstance(values, dict) else "object"
         case "string":

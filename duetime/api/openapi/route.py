@@ -36,7 +36,7 @@ class Answer:
     model: type[BaseModel] | None = None
     schema: Schema | None = None
     media_type: str = JSON
-    location: bool = False  # whether it has the header Location
+    headers: Mapping[str, str] = field(default_factory=dict)  # names, with what they mean
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -45,9 +45,10 @@ class Example:
     `{id}` in the path is the id in the answer to the first of them."""
 
     body: Any = None
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     after: Sequence[str] = ()
     dead: bool = False  # whether the task of `after` must have died
+    succeeded: bool = False  # whether it must have succeeded
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -72,6 +73,8 @@ class Route:
     def name(self) -> str:
         return f"{self.method} {self.path}"
 
+
+LOCATION = {"Location": "The path of what is stored."}
 
 IDEMPOTENCY_KEY = Parameter(
     name="Idempotency-Key",

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from duetime.api.openapi.answers import AnswerModel, RetryPolicy, Seconds, Time, list_of
 from duetime.api.schedules.models import ExclusionIn, OverlapIn, RuleIn
-from duetime.api.target_models import Target
+from duetime.api.service_target_models import AnyTarget
 from duetime.core.lifecycle import Status
 from duetime.core.recurrence.dst_notes import Kind
 from duetime.core.schedules.ledger import LedgerOutcome
@@ -25,7 +25,7 @@ class Misfire(AnswerModel):
 class TaskTemplate(AnswerModel):
     """The task of every run, with its templates."""
 
-    target: Target | None
+    target: AnyTarget | None
     payload: Any
     priority: Literal["high", "medium", "low"]
     timeout: Seconds

@@ -2,7 +2,15 @@
 
 from duetime.api.openapi.answers import Task
 from duetime.api.openapi.bodies import ScheduleBody
-from duetime.api.openapi.route import IDEMPOTENCY_KEY, PAGING, Answer, Example, Parameter, Route
+from duetime.api.openapi.route import (
+    IDEMPOTENCY_KEY,
+    LOCATION,
+    PAGING,
+    Answer,
+    Example,
+    Parameter,
+    Route,
+)
 from duetime.api.openapi.schedule_answers import (
     BackfillAccepted,
     FireTimes,
@@ -51,9 +59,9 @@ ROUTES = (
         parameters=[IDEMPOTENCY_KEY],
         body=ScheduleBody,
         answers=[
-            Answer(status=201, text="The stored schedule.", model=Schedule, location=True),
+            Answer(status=201, text="The stored schedule.", model=Schedule, headers=LOCATION),
             Answer(
-                status=200, text="A replay of an idempotency key.", model=Schedule, location=True
+                status=200, text="A replay of an idempotency key.", model=Schedule, headers=LOCATION
             ),
         ],
         problems=[409],
@@ -151,8 +159,10 @@ ROUTES = (
         body=NothingIn,
         body_optional=True,
         answers=[
-            Answer(status=201, text="A task, due now.", model=Task, location=True),
-            Answer(status=200, text="A replay of an idempotency key.", model=Task, location=True),
+            Answer(status=201, text="A task, due now.", model=Task, headers=LOCATION),
+            Answer(
+                status=200, text="A replay of an idempotency key.", model=Task, headers=LOCATION
+            ),
         ],
         problems=[409],
         example=NEW,

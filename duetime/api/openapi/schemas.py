@@ -12,7 +12,10 @@ REF = "#/components/schemas/{model}"
 
 # Names in the document, where they are not `TaskIn` → `TaskInput`. A released name stays.
 _NAMES: Mapping[str, str] = {
+    "AnyTaskIn": "TaskInput",
     "BatchBody": "BatchInput",
+    "ChangeBody": "ChangeInput",
+    "RetryChange": "RetryChangeInput",
     "ScheduleBody": "ScheduleInput",
     "CronIn": "CronRule",
     "RateIn": "RateRule",
@@ -73,6 +76,10 @@ def _clean(part: Any) -> Any:
 
 
 def _describe(name: str, schema: dict[str, Any]) -> None:
+    """Adds the texts of the fields. The type of a target or a rule comes first."""
+    properties = schema.get("properties", {})
+    if "const" in properties.get("type", {}):
+        schema["properties"] = {"type": properties["type"], **properties}
     texts = FIELD_TEXTS.get(name) or FIELD_TEXTS.get(SAME_FIELDS.get(name, ""), {})
     for field, described in schema.get("properties", {}).items():
         if field in texts and "description" not in described:

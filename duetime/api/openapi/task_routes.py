@@ -1,56 +1,25 @@
-"""The calls for tasks and dead letters."""
+"""The calls for tasks."""
 
-from duetime.api.dead_letters import RedriveIn
-from duetime.api.openapi.answers import AttemptList, BatchResults, RedriveResult, Task, TaskList
-from duetime.api.openapi.bodies import BatchBody
+from duetime.api.openapi.answers import AttemptList, BatchResults, FoundTasks, PurgeResult, Task
+from duetime.api.openapi.bodies import BatchBody, ChangeBody
 from duetime.api.openapi.route import (
     IDEMPOTENCY_KEY,
+    LOCATION,
     PAGING,
-    TIME,
     Answer,
     Example,
-    Parameter,
     Route,
 )
-from duetime.api.task_models import NothingIn, TaskIn
-from duetime.api.validation import MAX_ERROR_TYPE
-from duetime.core.lifecycle import Status
+from duetime.api.openapi.task_parameters import IF_NONE_MATCH, LIST_PARAMETERS
+from duetime.api.purge import PurgeIn
+from duetime.api.service_target_models import AnyTaskIn
+from duetime.api.task_models import NothingIn
 
-TASKS, DEAD_LETTERS = "Tasks", "Dead letters"
+TASKS = "Tasks"
+ITEM = "/v1/tasks/{id}"
 
-NAMESPACE = Parameter(
-    name="namespace",
-    text="Only tasks of this namespace.",
-    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$", "default": "default"},
-)
-STATUS = Parameter(
-    name="status",
-    text="Only tasks in this status.",
-    schema={"type": "string", "enum": [status.value for status in Status]},
-)
-SCHEDULE_ID = Parameter(
-    name="schedule_id",
-    text="Only runs of this schedule.",
-    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"},
-)
-UPCOMING = Parameter(
-    name="upcoming",
-    text="Runs of schedules are created up to 4 minutes ahead; `false` leaves out those whose fire"
-    " time is in the future.",
-    schema={"type": "boolean", "default": True},
-)
-ANY_NAMESPACE = Parameter(
-    name="namespace",
-    text="Only tasks of this namespace; without it, of all.",
-    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"},
-)
-ERROR_TYPE = Parameter(
-    name="error_type",
-    text="Only tasks whose last error has exactly this type, such as `ValueError` or `Http503`.",
-    schema={"type": "string", "maxLength": MAX_ERROR_TYPE},
-)
-DIED_AFTER = Parameter(name="died_after", text="Only tasks that died then or later.", schema=TIME)
-DIED_BEFORE = Parameter(name="died_before", text="Only tasks that died before.", schema=TIME)
+ETAG = {"ETag": "Send it as `If-None-Match` to learn whether the task has changed."}
+DOWNLOAD = {"Content-Disposition": "Makes a browser save the text as a file."}
 
 HELLO = {"target": {"type": "python", "handler": "duetime.hello"}, "payload": {"name": "Ada"}}
 
@@ -64,10 +33,16 @@ ROUTES = (
         text="The task is stored before the answer is sent, and then runs when it is due: now,"
         " `delay` seconds from now, or at `run_at`.",
         parameters=[IDEMPOTENCY_KEY],
-        body=TaskIn,
+        body=AnyTaskIn,
         answers=[
-            Answer(status=201, text="The stored task.", model=Task, location=True),
-            Answer(status=200, text="A replay of an idempotency key.", model=Task, location=True),
+            Answer(status=201, text="The stored task.", model=Task, headers=LOCATION),
+            Answer(
+                status=200,
+                text="The task was there before: a replay of an idempotency key or an `id`, or"
+                " another task that holds the unique key.",
+                model=Task,
+                headers=LOCATION,
+            ),
         ],
         problems=[409],
         example=Example(body={**HELLO, "delay": 86_400, "tags": {"team": "growth"}}),
@@ -78,10 +53,14 @@ ROUTES = (
         operation="listTasks",
         tag=TASKS,
         summary="List tasks",
-        text="Newest first. Filters apply while reading, so a page may be short.",
-        parameters=[NAMESPACE, STATUS, SCHEDULE_ID, UPCOMING, *PAGING],
-        answers=[Answer(status=200, text="A page of tasks.", model=TaskList)],
-        example=Example(query={"status": "PENDING", "limit": "20"}, after=["submitTask"]),
+        text="All filters that you give must match. Filters apply while reading, so a page may be"
+        " short.",
+        parameters=LIST_PARAMETERS,
+        answers=[Answer(status=200, text="A page of tasks.", model=FoundTasks)],
+        example=Example(
+            query={"status": ["PENDING", "RETRYING"], "tag": ["team:growth"], "limit": "20"},
+            after=["submitTask"],
+        ),
     ),
     Route(
         method="POST",
@@ -97,16 +76,34 @@ ROUTES = (
     ),
     Route(
         method="GET",
-        path="/v1/tasks/{id}",
+        path=ITEM,
         operation="getTask",
         tag=TASKS,
         summary="Read a task",
-        answers=[Answer(status=200, text="The task.", model=Task)],
+        parameters=[IF_NONE_MATCH],
+        answers=[
+            Answer(status=200, text="The task.", model=Task, headers=ETAG),
+            Answer(status=304, text="Nothing has changed since.", headers=ETAG),
+        ],
         example=Example(after=["submitTask"]),
     ),
     Route(
+        method="PATCH",
+        path=ITEM,
+        operation="changeTask",
+        tag=TASKS,
+        summary="Change a task",
+        text="Send the fields to change; the others stay as they are. The target, the name and the"
+        " namespace cannot change. A task that is running or has ended cannot be changed (409), nor"
+        " a run of a schedule before its first attempt.",
+        body=ChangeBody,
+        answers=[Answer(status=200, text="The task as it is now.", model=Task)],
+        problems=[409],
+        example=Example(body={"delay": 172_800, "priority": "high"}, after=["submitTask"]),
+    ),
+    Route(
         method="DELETE",
-        path="/v1/tasks/{id}",
+        path=ITEM,
         operation="cancelTask",
         tag=TASKS,
         summary="Cancel a task",
@@ -120,7 +117,7 @@ ROUTES = (
     ),
     Route(
         method="GET",
-        path="/v1/tasks/{id}/attempts",
+        path=f"{ITEM}/attempts",
         operation="listAttempts",
         tag=TASKS,
         summary="List the attempts of a task",
@@ -131,7 +128,21 @@ ROUTES = (
     ),
     Route(
         method="POST",
-        path="/v1/tasks/{id}/retry",
+        path=f"{ITEM}/run",
+        operation="runTask",
+        tag=TASKS,
+        summary="Run a task now",
+        text="The task is due now, without its jitter. A task that waits for a retry keeps its"
+        " attempts. It works for the tasks that can be changed (409); for a dead task use a retry.",
+        body=NothingIn,
+        body_optional=True,
+        answers=[Answer(status=200, text="The task, due now.", model=Task)],
+        problems=[409],
+        example=Example(after=["submitTask"]),
+    ),
+    Route(
+        method="POST",
+        path=f"{ITEM}/retry",
         operation="retryTask",
         tag=TASKS,
         summary="Run a dead task again",
@@ -145,27 +156,35 @@ ROUTES = (
     ),
     Route(
         method="GET",
-        path="/v1/dead-letters",
-        operation="listDeadLetters",
-        tag=DEAD_LETTERS,
-        summary="List dead tasks",
-        text="The latest death comes first.",
-        parameters=[ANY_NAMESPACE, ERROR_TYPE, DIED_AFTER, DIED_BEFORE, *PAGING],
-        answers=[Answer(status=200, text="A page of tasks.", model=TaskList)],
-        example=Example(query={"error_type": "PermanentError"}, after=["submitTask"], dead=True),
+        path=f"{ITEM}/payload",
+        operation="getPayload",
+        tag=TASKS,
+        summary="Download the payload of a task",
+        text="The JSON text itself. A payload that is null is a 404.",
+        answers=[Answer(status=200, text="The payload.", schema={}, headers=DOWNLOAD)],
+        example=Example(after=["submitTask"]),
+    ),
+    Route(
+        method="GET",
+        path=f"{ITEM}/result",
+        operation="getResult",
+        tag=TASKS,
+        summary="Download the result of a task",
+        text="The JSON text itself. A task without a result is a 404.",
+        answers=[Answer(status=200, text="The result.", schema={}, headers=DOWNLOAD)],
+        example=Example(after=["submitTask"], succeeded=True),
     ),
     Route(
         method="POST",
-        path="/v1/dead-letters/redrive",
-        operation="redriveDeadLetters",
-        tag=DEAD_LETTERS,
-        summary="Run many dead tasks again",
-        text='Give exactly one of `ids`, a filter, or `"all": true`. A call redrives at most 1,000'
-        " tasks, newest first: while `next_cursor` is not null, send it again with that `cursor`.",
-        body=RedriveIn,
-        answers=[Answer(status=200, text="What was redriven.", model=RedriveResult)],
-        example=Example(
-            body={"error_type": "PermanentError", "dry_run": True}, after=["submitTask"], dead=True
-        ),
+        path="/v1/purge",
+        operation="purgeTasks",
+        tag=TASKS,
+        summary="Remove finished tasks",
+        text="Removes finished tasks before their retention ends. Dead tasks stay, runs of a"
+        " schedule stay for 90 days, tasks with an idempotency key for a day. A call removes at"
+        " most 1,000: while `next_cursor` is not null, send it again with that `cursor`.",
+        body=PurgeIn,
+        answers=[Answer(status=200, text="What was removed.", model=PurgeResult)],
+        example=Example(body={"older_than": 604_800, "status": ["SUCCEEDED"], "dry_run": True}),
     ),
 )

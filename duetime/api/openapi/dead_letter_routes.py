@@ -1,0 +1,49 @@
+"""The calls for dead letters."""
+
+from duetime.api.dead_letters import RedriveIn
+from duetime.api.openapi.answers import RedriveResult, TaskList
+from duetime.api.openapi.route import PAGING, TIME, Answer, Example, Parameter, Route
+from duetime.api.validation import MAX_ERROR_TYPE
+
+DEAD_LETTERS = "Dead letters"
+
+NAMESPACE = Parameter(
+    name="namespace",
+    text="Only tasks of this namespace; without it, of all.",
+    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"},
+)
+ERROR_TYPE = Parameter(
+    name="error_type",
+    text="Only tasks whose last error has exactly this type, such as `ValueError` or `Http503`.",
+    schema={"type": "string", "maxLength": MAX_ERROR_TYPE},
+)
+DIED_AFTER = Parameter(name="died_after", text="Only tasks that died then or later.", schema=TIME)
+DIED_BEFORE = Parameter(name="died_before", text="Only tasks that died before.", schema=TIME)
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/dead-letters",
+        operation="listDeadLetters",
+        tag=DEAD_LETTERS,
+        summary="List dead tasks",
+        text="The latest death comes first.",
+        parameters=[NAMESPACE, ERROR_TYPE, DIED_AFTER, DIED_BEFORE, *PAGING],
+        answers=[Answer(status=200, text="A page of tasks.", model=TaskList)],
+        example=Example(query={"error_type": "PermanentError"}, after=["submitTask"], dead=True),
+    ),
+    Route(
+        method="POST",
+        path="/v1/dead-letters/redrive",
+        operation="redriveDeadLetters",
+        tag=DEAD_LETTERS,
+        summary="Run many dead tasks again",
+        text='Give exactly one of `ids`, a filter, or `"all": true`. A call redrives at most 1,000'
+        " tasks, newest first: while `next_cursor` is not null, send it again with that `cursor`.",
+        body=RedriveIn,
+        answers=[Answer(status=200, text="What was redriven.", model=RedriveResult)],
+        example=Example(
+            body={"error_type": "PermanentError", "dry_run": True}, after=["submitTask"], dead=True
+        ),
+    ),
+)

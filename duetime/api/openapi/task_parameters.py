@@ -1,0 +1,76 @@
+"""The query parameters of the lists of tasks, and the headers of a task."""
+
+from duetime.api.filters import MAX_NAME, MAX_TAG, MAX_TAGS
+from duetime.api.openapi.route import PAGING, TIME, Parameter
+from duetime.api.task_list import Fields
+from duetime.core.lifecycle import Status
+from duetime.core.ports import ListOrder
+
+_WORD = "[A-Za-z0-9._:-]{1,128}"
+_A_WORD = {"type": "string", "pattern": f"^{_WORD}$"}
+
+NAMESPACE = Parameter(
+    name="namespace",
+    text="Only tasks of this namespace; `*` means of all.",
+    schema={"type": "string", "pattern": rf"^(\*|{_WORD})$", "default": "default"},
+)
+STATUS = Parameter(
+    name="status",
+    text="Only tasks in one of these statuses. Repeat it, or separate them by commas.",
+    schema={"type": "array", "items": {"type": "string", "enum": [s.value for s in Status]}},
+)
+TAG = Parameter(
+    name="tag",
+    text="Only tasks with this tag: `team:growth`, or `team` for any value. Repeat it for tasks"
+    " that have all of them.",
+    schema={
+        "type": "array",
+        "items": {"type": "string", "minLength": 1, "maxLength": MAX_TAG},
+        "maxItems": MAX_TAGS,
+    },
+)
+SCHEDULE_ID = Parameter(name="schedule_id", text="Only runs of this schedule.", schema=_A_WORD)
+NAME = Parameter(
+    name="name",
+    text="Only tasks whose name begins with this text; upper and lower case differ.",
+    schema={"type": "string", "maxLength": MAX_NAME},
+)
+HANDLER = Parameter(name="handler", text="Only tasks of this Python handler.", schema=_A_WORD)
+TARGET = Parameter(
+    name="target", text="Only tasks with this type of target, such as `http`.", schema=_A_WORD
+)
+CREATED_SINCE = Parameter(
+    name="created_since", text="Only tasks that were created then or later.", schema=TIME
+)
+CREATED_BEFORE = Parameter(
+    name="created_before", text="Only tasks that were created earlier.", schema=TIME
+)
+UPCOMING = Parameter(
+    name="upcoming",
+    text="Runs of schedules are created up to 4 minutes ahead; `false` leaves out those whose fire"
+    " time is in the future.",
+    schema={"type": "boolean", "default": True},
+)
+ORDER = Parameter(
+    name="order",
+    text="`newest`: by the UTC day of creation, then by id. `soonest`: by due time, only tasks that"
+    " are still to start and are due from now on.",
+    schema={"type": "string", "enum": [o.value for o in ListOrder], "default": "newest"},
+)
+FIELDS = Parameter(
+    name="fields",
+    text="`summary` returns a TaskSummary for each task: without payload, result and other long"
+    " fields.",
+    schema={"type": "string", "enum": [f.value for f in Fields], "default": "all"},
+)
+IF_NONE_MATCH = Parameter(
+    name="If-None-Match",
+    text="The `ETag` of an earlier answer. If nothing has changed since, the answer is 304 without"
+    " a body.",
+    header=True,
+)
+
+LIST_PARAMETERS = (
+    *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, NAME, HANDLER, TARGET, CREATED_SINCE, CREATED_BEFORE),
+    *(UPCOMING, ORDER, FIELDS, *PAGING),
+)
