@@ -46,7 +46,7 @@ def test_bulk_operation_goes_on_until_it_is_done_and_sums_up(operation: str) -> 
         (1_000, "2"),
         (1_203, None),
     ]
-    same = {"tag": "team:growth", "status": ["PENDING"], "dry_run": False}
+    same = {"tag": ["team:growth"], "status": ["PENDING"], "dry_run": False}
     assert bodies(script) == [same, {**same, "cursor": "1"}, {**same, "cursor": "2"}]
     assert {r.url.path for r in script.asked} == {f"/v1/tasks/{operation}"}
 
