@@ -108,6 +108,8 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "AttemptList", system.body("GET", f"{path}/attempts")
     redrive = {"ids": [task["id"], "missing"]}
     yield "RedriveResult", system.body("POST", "/v1/dead-letters/redrive", redrive)
+    discarded = {"ids": [task["id"], "missing"], "dry_run": "true"}
+    yield "BulkResult", system.body("DELETE", "/v1/dead-letters", query=discarded)
     purge = {"older_than": 0, "dry_run": True}
     yield "PurgeResult", system.body("POST", "/v1/purge", purge)
     tasks = [{"target": PYTHON}, {"target": PYTHON, "timeout": 0}]

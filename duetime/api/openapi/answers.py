@@ -259,6 +259,27 @@ class RedriveResult(AnswerModel):
     """Send it as `cursor` to go on; null when all are done."""
 
 
+class NotChanged(AnswerModel):
+    """A task that a bulk operation left as it is."""
+
+    id: str
+    reason: str
+    """Why, in words."""
+
+
+class BulkResult(AnswerModel):
+    """What a bulk operation did."""
+
+    matched: int
+    """How many tasks the request is about."""
+    changed: int
+    """How many of them were changed; in a dry run, how many would be."""
+    dry_run: bool
+    not_changed: list[NotChanged]
+    next_cursor: str | None
+    """Send it as `cursor` to go on; null when all are done."""
+
+
 class PurgeResult(AnswerModel):
     """What a purge did."""
 

@@ -1,8 +1,10 @@
 """The calls for dead letters."""
 
+from duetime.api.bulk import MAX_TASKS
 from duetime.api.dead_letters import RedriveIn
-from duetime.api.openapi.answers import RedriveResult, TaskList
-from duetime.api.openapi.route import PAGING, TIME, Answer, Example, Parameter, Route
+from duetime.api.discard import MAX_IDS
+from duetime.api.openapi.answers import BulkResult, RedriveResult, TaskList
+from duetime.api.openapi.route import CURSOR, PAGING, TIME, Answer, Example, Parameter, Route
 from duetime.api.validation import MAX_ERROR_TYPE
 
 DEAD_LETTERS = "Dead letters"
@@ -19,6 +21,18 @@ ERROR_TYPE = Parameter(
 )
 DIED_AFTER = Parameter(name="died_after", text="Only tasks that died then or later.", schema=TIME)
 DIED_BEFORE = Parameter(name="died_before", text="Only tasks that died before.", schema=TIME)
+IDS = Parameter(
+    name="ids",
+    text="Exactly these tasks, separated by commas or repeated.",
+    schema={"type": "array", "items": {"type": "string"}, "maxItems": MAX_IDS},
+)
+ALL = Parameter(name="all", text="Every dead task.", schema={"type": "boolean"})
+DRY_RUN = Parameter(name="dry_run", text="Only count.", schema={"type": "boolean"})
+DISCARD_LIMIT = Parameter(
+    name="limit",
+    text="The most to discard in this call; not with `ids`.",
+    schema={"type": "integer", "minimum": 1, "maximum": MAX_TASKS, "default": MAX_TASKS},
+)
 
 ROUTES = (
     Route(
@@ -44,6 +58,27 @@ ROUTES = (
         answers=[Answer(status=200, text="What was redriven.", model=RedriveResult)],
         example=Example(
             body={"error_type": "PermanentError", "dry_run": True}, after=["submitTask"], dead=True
+        ),
+    ),
+    Route(
+        method="DELETE",
+        path="/v1/dead-letters",
+        operation="discardDeadLetters",
+        tag=DEAD_LETTERS,
+        summary="Give dead tasks up",
+        text="They become CANCELLED with the reason `discarded`, and cannot be retried any more."
+        " Give exactly one of `ids`, a filter, or `all=true`. A call ends after 1,000 tasks or a"
+        " few seconds: while `next_cursor` is not null, send it again with that `cursor`.",
+        parameters=[
+            IDS,
+            *(NAMESPACE, ERROR_TYPE, DIED_AFTER, DIED_BEFORE),
+            *(ALL, DRY_RUN, DISCARD_LIMIT, CURSOR),
+        ],
+        answers=[Answer(status=200, text="What was discarded.", model=BulkResult)],
+        example=Example(
+            query={"error_type": "PermanentError", "dry_run": "true"},
+            after=["submitTask"],
+            dead=True,
         ),
     ),
 )

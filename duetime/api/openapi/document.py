@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from duetime.api.openapi import (
+    bulk_routes,
     dead_letter_routes,
     schedule_routes,
     system_routes,
@@ -19,6 +20,7 @@ from duetime.version import VERSION
 
 ROUTES: Sequence[Route] = (
     *task_routes.ROUTES,
+    *bulk_routes.ROUTES,
     *dead_letter_routes.ROUTES,
     *schedule_routes.ROUTES,
     *system_routes.ROUTES,

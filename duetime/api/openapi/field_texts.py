@@ -37,6 +37,22 @@ _TASK: Texts = {
     "tags": "Up to 10 texts to find the task by.",
 }
 
+_BULK: Texts = {
+    "namespace": "Only tasks of this namespace; `*` means of all. By default `default`.",
+    "status": "Only tasks in these statuses.",
+    "schedule_id": "Only runs of this schedule.",
+    "tag": "Only tasks with all these tags: `team:growth`, or `team` for any value.",
+    "name": "Only tasks whose name begins with this text.",
+    "handler": "Only tasks of this Python handler.",
+    "target": "Only tasks with this type of target, such as `http`.",
+    "created_since": "Only tasks that were created then or later.",
+    "created_before": "Only tasks that were created earlier.",
+    "upcoming": "`false` leaves out runs of schedules whose fire time is in the future.",
+    "dry_run": "Only count; change nothing.",
+    "limit": "The most tasks of this call.",
+    "cursor": "The `next_cursor` of the previous call.",
+}
+
 FIELD_TEXTS: Mapping[str, Texts] = {
     "TaskInput": _TASK,
     "TaskTemplateInput": _TASK,
@@ -77,6 +93,13 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "dry_run": "Only count; change nothing.",
         "limit": "The most to redrive in this call; not with `ids`. By default 1,000.",
         "cursor": "The `next_cursor` of the previous call; not with `ids`.",
+    },
+    "BulkInput": _BULK,
+    "ShiftInput": {
+        **_BULK,
+        "by": "Seconds to move by; negative is earlier. Not 0, and at most 10 years.",
+        "idempotency_key": "The same as the header `Idempotency-Key`; do not send both. A repeated"
+        " shift with the same key moves no task twice.",
     },
     "PurgeInput": {
         "older_than": "Seconds since a task ended.",
