@@ -12,6 +12,7 @@ from zlib import crc32
 from duetime import PermanentError
 from duetime.api.app import Api
 from duetime.api.http import Request, Response, query_values
+from duetime.api.openapi.document import ROUTES
 from duetime.core.task import Task
 from duetime.core.times import HOUR, MINUTE
 from duetime.handlers.context import Context
@@ -21,6 +22,13 @@ from tests.world import sqlite_world
 TARGET = {"type": "python", "handler": HELLO}
 SOON = {"rule": {"type": "rate", "every": 60}, "task": {"target": TARGET}}
 LATER = {"rule": {"type": "cron", "expression": "0 12 * * *"}, "task": {"target": TARGET}}
+
+
+NO_IDS = {  # `batch` in /v1/tasks/batch, and the like
+    parts[3]
+    for route in ROUTES
+    if len(parts := route.path.split("/")) > 3 and not parts[3].startswith("{")
+}
 
 
 class EveryName(frozenset[str]):
@@ -74,7 +82,7 @@ class FuzzedSystem(System):
         parts = path.split("/")
         known = self._ids.get(parts[2], []) if len(parts) > 3 else []
         drawn = unquote(parts[3]) if known else ""
-        if not known or drawn in ("batch", "preview") or len(drawn) == 26:
+        if not known or drawn in NO_IDS or len(drawn) == 26:
             return path
         choice = crc32(drawn.encode(errors="replace")) % (len(known) + 1)
         parts[3] = known[choice] if choice < len(known) else parts[3]

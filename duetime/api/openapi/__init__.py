@@ -1,8 +1,10 @@
 """The OpenAPI document at /v1/openapi.json and the page at /docs.
 
-`route` describes one call as a value; `task_routes`, `schedule_routes` and `system_routes` have one
-for each route of the API, and `field_texts` explains the fields of the request bodies. `answers`
-and `schedule_answers` are models of the answers: only the document and the tests use them.
+`route` describes one call as a value; `task_routes`, `dead_letter_routes`, `schedule_routes` and
+`system_routes` have one for each route of the API. `field_texts` and `target_texts` explain the
+fields of the request bodies, and `bodies` has those that the document shows in another way than the
+API reads them. `answers` and `schedule_answers` are models of the answers: only the document and
+the tests use them.
 `document` makes the document from all of these, `page` renders it as HTML, and `resource` serves
 both.
 
