@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from duetime.api.http import Response
 from duetime.core.task_json import NOT_SHOWN
 

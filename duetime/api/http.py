@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from duetime.api.encoding import encode
 from duetime.core.value import value
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from duetime.api.http import BODY_LIMIT, NESTING_LIMIT
 from tests.api.service import PYTHON, Service
 
