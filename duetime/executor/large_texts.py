@@ -5,7 +5,7 @@ import logging
 from dataclasses import replace
 
 from duetime.core.codec import from_json
-from duetime.core.errors import UNREADABLE, Corrupt, Snooze, Unavailable
+from duetime.core.errors import Corrupt, Snooze, Unavailable
 from duetime.core.large_texts import Reference, pack_object, read_object, reference_to
 from duetime.core.ports import ObjectStore
 from duetime.core.task import Task
@@ -18,21 +18,27 @@ log = logging.getLogger(__name__)
 
 
 def with_payload(objects: ObjectStore | None, task: Task, reference: Reference) -> Task:
-    """Returns the task with its large payload. Raises Snooze if the object store does not answer:
-    the target was not called, so the attempt does not count."""
+    """Returns the task with its large payload. Raises TargetFailed if the payload is missing or
+    cannot be read here."""
     if objects is None:
         message = "payload: there is no object store here"
         raise TargetFailed("PayloadUnavailable", message)
+    payload = from_json(_read(objects, task, reference))
+    return replace(task, spec=replace(task.spec, payload=payload, payload_object=None))
+
+
+def _read(objects: ObjectStore, task: Task, reference: Reference) -> str:
+    """Raises Snooze if the object store does not answer: the target was not called, so the attempt
+    does not count."""
     try:
-        payload = from_json(read_object(objects, task.id, reference, "payload"))
+        return read_object(objects, task.id, reference, "payload")
     except Unavailable as error:
         raise Snooze(RETRY_DELAY, f"payload: the object could not be read: {error}") from None
-    except (Corrupt, *UNREADABLE) as error:
+    except Corrupt as error:
         raise TargetFailed("PayloadMissing", f"payload: {error}", permanent=True) from None
     except Exception as error:  # such as a missing permission
         message = f"payload: the object could not be read: {error}"
         raise TargetFailed("PayloadUnavailable", message) from error
-    return replace(task, spec=replace(task.spec, payload=payload, payload_object=None))
 
 
 def store_result(objects: ObjectStore, task: Task, text: str) -> str:
