@@ -50,9 +50,7 @@ class DuetimeStack(Stack):
         self.parts = Parts(
             table=table,
             lanes=lanes,
-            api=Api(
-                self, "Api", _with_handlers(with_objects, bundles.api, HANDLER_NAMES), objects
-            ),
+            api=Api(self, "Api", _with_handlers(with_objects, bundles.api, HANDLER_NAMES), objects),
             scanner=Scanner(self, "Scanner", given),
             executors=Executors(
                 self,

@@ -41,7 +41,7 @@ class RemovedTasks:
         self._objects = objects
 
     def archive(self, removed: Sequence[RemovedTask]) -> None:
-        """Writes the records of a batch as one file, or as several if they are large. Idempotent."""
+        """Writes the records of a batch as one file, or several if they are large. Idempotent."""
         if self._bucket is None or not removed:
             return
         first = removed[0]

@@ -4,13 +4,18 @@ import json
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from duetime.aws import clients
 from duetime.core.errors import Unavailable
-from duetime.core.large_texts import LARGE_LIMIT, pack_object, read_object, reference_in, reference_to
+from duetime.core.large_texts import (
+    LARGE_LIMIT,
+    pack_object,
+    read_object,
+    reference_in,
+    reference_to,
+)
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.results import SIZE_LIMIT
 from duetime.core.task import Task
@@ -158,7 +163,9 @@ def test_result_that_looks_like_a_reference_stays_a_result(world: World):
     assert json.loads(task.result) == str(reference_to(TEXT))
 
 
-@pytest.mark.parametrize("result", ["r" * (LARGE_LIMIT - 1), '"' * 2_000_000], ids=["long", "quotes"])
+@pytest.mark.parametrize(
+    "result", ["r" * (LARGE_LIMIT - 1), '"' * 2_000_000], ids=["long", "quotes"]
+)
 def test_result_over_the_limit_is_bad(world: World, objects: Objects, result: str):
     world.script = lambda task, ctx: result
     task = ended(world, world.submit())

@@ -17,7 +17,7 @@ from duetime.local.moto_backend import fair_moto
 from lambdas import api
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
-PAYLOAD = {"rows": [{"n": n, "text": f"row {n} \"ä\""} for n in range(20_000)]}
+PAYLOAD = {"rows": [{"n": n, "text": f'row {n} "ä"'} for n in range(20_000)]}
 
 
 class Buckets:
@@ -27,7 +27,7 @@ class Buckets:
         ensure_bucket(s3, self.objects)
         ensure_bucket(s3, self.archive)
 
-    def keys(self) -> list[str]:
+    def stored(self) -> list[str]:
         found = self._s3.list_objects_v2(Bucket=self.objects)
         return [one["Key"] for one in found.get("Contents", ())]
 
@@ -73,7 +73,7 @@ def test_large_payload_and_result_live_and_leave_with_their_task(
     task = submitted(deployment, PAYLOAD)
     small = submitted(deployment, {"rows": []})
     assert text_of(deployment, task["id"], "payload") == (200, PAYLOAD)
-    assert len(buckets.keys()) == 1
+    assert len(buckets.stored()) == 1
 
     assert deployment.execute(deployment.sqs_records()) == []
 
@@ -81,14 +81,14 @@ def test_large_payload_and_result_live_and_leave_with_their_task(
     assert (shown["status"], shown["payload"], shown["result"]) == ("SUCCEEDED", None, None)
     assert set(shown["not_shown"]) == {"payload", "result"}
     assert text_of(deployment, task["id"], "result") == (200, PAYLOAD["rows"] * 2)
-    assert [key.partition("/")[0] for key in buckets.keys()] == [task["id"]] * 2
+    assert [key.partition("/")[0] for key in buckets.stored()] == [task["id"]] * 2
     assert max(map(len, map(json.dumps, deployment.rows(task["id"]).values()))) < 2_000
 
     assert deployment.relay([deployment.expire(small["id"])]) == []
-    assert len(buckets.keys()) == 2
+    assert len(buckets.stored()) == 2
     record = deployment.expire(task["id"])
     assert deployment.relay([record]) == []
-    assert buckets.keys() == []
+    assert buckets.stored() == []
     [archived] = [one for one in buckets.archived() if one["id"] == task["id"]]
     assert (archived["payload"], archived["result"]) == (PAYLOAD, PAYLOAD["rows"] * 2)
 
@@ -108,11 +108,11 @@ def test_objects_of_a_replaced_payload_leave_with_their_task(
     assert (status, changed["payload"]) == (200, {"rows": []})
     deployment.execute(deployment.sqs_records())
     assert deployment.read(task["id"])["status"] == "SUCCEEDED"
-    assert len(buckets.keys()) == 1
+    assert len(buckets.stored()) == 1
 
     deployment.relay([deployment.expire(task["id"])])
 
-    assert buckets.keys() == []
+    assert buckets.stored() == []
 
 
 def test_objects_of_a_task_that_exists_again_stay(
@@ -127,7 +127,7 @@ def test_objects_of_a_task_that_exists_again_stay(
 
     deployment.relay([record])
 
-    assert len(buckets.keys()) == 2
+    assert len(buckets.stored()) == 2
 
 
 def test_stage_without_a_bucket_refuses_a_large_payload(deployment: Deployment):

@@ -89,9 +89,7 @@ def test_object_of_a_replaced_payload_leaves_with_its_task(backend: Backend, opt
     assert folders(options) == set()
 
 
-def test_task_whose_object_is_lost_is_archived_with_a_note(
-    backend: Backend, options: LocalOptions
-):
+def test_task_whose_object_is_lost_is_archived_with_a_note(backend: Backend, options: LocalOptions):
     task = a_large_task(backend)
     assert backend.ports.objects is not None
     backend.ports.objects.delete([task.id])
