@@ -12,6 +12,7 @@ from constructs import Construct
 
 from duetime.aws import schema
 from infra.function import FunctionInputs, RoleFunction, log_group
+from infra.objects import Objects
 from infra.stage import Stage
 
 CALLS, PAGE = "/v1/{proxy+}", "/docs"
@@ -36,7 +37,11 @@ LOGGED = {
 
 
 class Api(Construct):
-    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
+    """`objects` is where it stores large payloads, if anywhere."""
+
+    def __init__(
+        self, scope: Construct, name: str, given: FunctionInputs, objects: Objects | None = None
+    ) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         self.role_function = RoleFunction(
@@ -54,8 +59,11 @@ class Api(Construct):
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
                 lanes.allow("SendMessage"),
+                *(objects.allow("GetObject", "PutObject") if objects else []),
             ],
         )
+        if objects:
+            objects.acknowledge_on(self.role_function.role)
         self._own_name = stage.domain.name if stage.domain else None
         self.domain = self._domain(stage)
         self.api = http.HttpApi(

@@ -9,13 +9,18 @@ from constructs import Construct
 from duetime.core.lanes import Lane
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import EXECUTOR_TIMEOUT
+from infra.objects import Objects
 from infra.policies import allow
 from infra.stage import Handlers, Stage, Targets
 from infra.target_permissions import acknowledge_patterns, target_statements
 
 
 class Executors(Construct):
-    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
+    """`objects` is where they read large payloads and store large results, if anywhere."""
+
+    def __init__(
+        self, scope: Construct, name: str, given: FunctionInputs, objects: Objects | None = None
+    ) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         handlers, targets = stage.handlers, stage.targets or Targets()
@@ -37,6 +42,7 @@ class Executors(Construct):
                         "GetQueueAttributes",
                         lanes=(lane,),
                     ),
+                    *(objects.allow("GetObject", "PutObject") if objects else []),
                     *_secrets(self, stage),
                     *_granted(handlers),
                     *target_statements(self, targets),
@@ -49,6 +55,8 @@ class Executors(Construct):
         }
         for lane, executor in self.role_functions.items():
             acknowledge_patterns(executor.role, targets)
+            if objects:
+                objects.acknowledge_on(executor.role)
             lambda_.EventSourceMapping(
                 executor,
                 "Lane",

@@ -9,6 +9,7 @@ from duetime.aws import schema
 from infra.archive import Archive
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
+from infra.objects import Objects
 from infra.policies import acknowledge, allow
 
 BATCH = 100  # records
@@ -19,10 +20,15 @@ TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
 
 
 class Relay(Construct):
-    """`archive` is where it writes removed tasks, if anywhere."""
+    """`archive` is where it writes removed tasks, `objects` where it deletes their large texts."""
 
     def __init__(
-        self, scope: Construct, name: str, given: FunctionInputs, archive: Archive | None = None
+        self,
+        scope: Construct,
+        name: str,
+        given: FunctionInputs,
+        archive: Archive | None = None,
+        objects: Objects | None = None,
     ) -> None:
         super().__init__(scope, name)
         table = given.table
@@ -47,12 +53,15 @@ class Relay(Construct):
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 given.lanes.allow("SendMessage"),
                 *([archive.statement] if archive else []),
+                *(objects.allow("GetObject", "DeleteObject") if objects else []),
             ],
             # A fixed-delay schedule never ends: the end of a run creates the next one.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
         )
         if archive:
             archive.acknowledge_on(self.role_function.role)
+        if objects:
+            objects.acknowledge_on(self.role_function.role)
         acknowledge(
             self.role_function.role,
             f"IAM5[Resource::{table.arn_in_findings}/stream/*]",

@@ -17,6 +17,7 @@ from infra.dashboard import Dashboard
 from infra.executors import Executors
 from infra.function import FunctionInputs
 from infra.lanes import LONGEST_TASK, LaneQueues
+from infra.objects import Objects
 from infra.outputs import Outputs
 from infra.parts import Parts
 from infra.relay import Relay
@@ -44,17 +45,20 @@ class DuetimeStack(Stack):
             bundle=bundles.roles,
         )
         archive = Archive(self, "Archive", stage) if stage.archive else None
+        objects = Objects(self, "Objects", stage) if stage.objects else None
+        with_objects = _with_objects(given, objects)
         self.parts = Parts(
             table=table,
             lanes=lanes,
-            api=Api(self, "Api", _with_handlers(given, bundles.api, HANDLER_NAMES)),
+            api=Api(self, "Api", _with_handlers(with_objects, bundles.api, HANDLER_NAMES), objects),
             scanner=Scanner(self, "Scanner", given),
             executors=Executors(
                 self,
                 "Executors",
-                _with_handlers(given, bundles.executor, HANDLERS if stage.handlers else ""),
+                _with_handlers(with_objects, bundles.executor, HANDLERS if stage.handlers else ""),
+                objects,
             ),
-            relay=Relay(self, "Relay", _with_archive(given, archive), archive),
+            relay=Relay(self, "Relay", _with_archive(with_objects, archive), archive, objects),
             archive=archive,
         )
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
@@ -76,6 +80,11 @@ def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> Functi
 def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInputs:
     bucket = archive.bucket.bucket_name if archive else ""
     return replace(given, settings=replace(given.settings, archive_bucket=bucket))
+
+
+def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInputs:
+    bucket = objects.bucket.bucket_name if objects else ""
+    return replace(given, settings=replace(given.settings, objects_bucket=bucket))
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:

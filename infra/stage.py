@@ -220,6 +220,7 @@ class Stage(_Settings):
     table_stream_arn: StreamArn | None = None  # of an existing table
     warm_writes: int | None = Field(default=None, ge=MIN_WARM_WRITES, le=MAX_WARM_WRITES)
     archive: CreatedOrNamed = False
+    objects: CreatedOrNamed = False
     alarms: Literal["all", "essential", "none"] = "all"
     tracing: bool = False
     alarm_email: Email | None = None

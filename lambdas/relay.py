@@ -24,7 +24,8 @@ from duetime.core.value import value
 from duetime.relay import Relay
 
 SERVICE = "relay"
-ARCHIVE_BUCKET = "DUETIME_ARCHIVE_BUCKET"  # see duetime.aws.settings
+# See duetime.aws.settings.
+ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
 FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
@@ -107,8 +108,9 @@ def _relay(record: Mapping[str, Any]) -> list[RemovedTask]:
 def _let_go(removed: Sequence[RemovedTask]) -> str | None:
     """Archives removed tasks and deletes their dependent rows. Returns the number of the record
     from which the event source must retry: the first, if the archive was not written."""
-    archives = ARCHIVE_BUCKET in os.environ
-    if not removed or not (archives or any(task.has_rows for task in removed)):
+    archives, has_objects = ARCHIVE_BUCKET in os.environ, OBJECTS_BUCKET in os.environ
+    has_more = any(task.has_rows or (has_objects and task.has_objects) for task in removed)
+    if not removed or not (archives or has_more):
         return None
     from duetime.aws import backend
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
 from duetime.api.http import Response
 from duetime.core.task_json import NOT_SHOWN
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 
 # Fields that are left out of a large answer, step by step. GET /v1/tasks/{id} returns them.
 OMITTED = (("payload", "result"), ("payload", "result", "target", "tags", "error"))

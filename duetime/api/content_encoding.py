@@ -34,15 +34,18 @@ def inflated(request: Request) -> Request:
 
 
 def deflated(request: Request, response: Response) -> Response:
-    """Returns the answer compressed, if it is long and the client takes gzip."""
+    """Returns the answer compressed, if it is long, the client takes gzip and it becomes shorter,
+    also as the base64 text that Lambda returns."""
     body = response.encoded()
     if len(body) < GZIP_FROM:
         return response
     headers = {**response.headers, "vary": "accept-encoding"}
     if accepts_gzip(request.headers.get("accept-encoding", "")):
         packer = zlib.compressobj(LEVEL, wbits=WITH_GZIP_HEADER)
-        body = packer.compress(body) + packer.flush()
-        headers["content-encoding"] = "gzip"
+        packed = packer.compress(body) + packer.flush()
+        if len(packed) * 4 < len(body) * 3:
+            body = packed
+            headers["content-encoding"] = "gzip"
     return Response(status=response.status, body=response.body, headers=headers, _encoded=body)
 
 

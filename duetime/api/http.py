@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
 from duetime.api.encoding import encode
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from duetime.core.value import value
 
 BODY_LIMIT = 5 * 1024 * 1024

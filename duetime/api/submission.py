@@ -7,10 +7,11 @@ scanner enqueues it later.
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from duetime.api.http import FieldError, Problem, unavailable
 from duetime.api.idempotency import IdempotencyKey, reserve_ids
-from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.change import Answer, Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
@@ -18,6 +19,9 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wakes import WakeKind
 from duetime.engine.enqueue import try_enqueue
+
+if TYPE_CHECKING:
+    from duetime.api.large_payloads import LargePayload
 
 HASH_BYTES = 12
 
@@ -29,6 +33,7 @@ class TaskRequest:
     spec: Spec
     body_hash: str
     id: str | None = None  # made by the client
+    large_payload: "LargePayload | None" = None  # its spec has a reference instead
 
     @property
     def key(self) -> IdempotencyKey | None:
@@ -113,7 +118,7 @@ class Submission:
         tasks = [request.task(self.ports, task_id, now) for request, task_id in wanted.values()]
         answers: dict[int, Submitted | Problem] = {}
         fresh: list[Task] = []
-        puts = self.ports.store.put(tasks)
+        puts = store_tasks(self.ports, tasks, [request for request, _ in wanted.values()])
         for (place, (request, _)), task, answer in zip(wanted.items(), tasks, puts, strict=True):
             match answer:
                 case Applied():
@@ -129,6 +134,18 @@ class Submission:
                     answers[place] = unavailable("the task was deleted meanwhile")
         enqueue_due(self.ports, fresh)
         return answers
+
+
+def store_tasks(
+    ports: Ports, tasks: Sequence[Task], requests: Sequence[TaskRequest]
+) -> list[Answer]:
+    """Stores the task of each request, after its payload if that is large."""
+    payloads = [request.large_payload for request in requests]
+    if not any(payloads):
+        return ports.store.put(tasks)
+    from duetime.api.large_payloads import put_tasks
+
+    return put_tasks(ports, tasks, payloads)
 
 
 def enqueue_due(ports: Ports, tasks: Sequence[Task]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -25,7 +26,7 @@ from duetime.api.task_models import (
     RetryIn,
     Tags,
     Timeout,
-    check_payload,
+    is_large,
     read_body,
 )
 from duetime.api.validation import Moment
@@ -76,13 +77,28 @@ class ChangeIn(BaseModel):
             raise invalid([FieldError("body", f"give at least one of {names}")])
         if {"run_at", "delay"} <= self.model_fields_set:
             raise invalid([RUN_AT_OR_DELAY])
-        check_payload(self.payload)
 
-    def decide(self, task: Task, now: Millis, draw: Draw) -> Deferral | Problem:
-        """Returns what the task becomes, or why it cannot be changed."""
+    def decision(self, ports: Ports, task: Task) -> Decide[Problem]:
+        """Returns the function that decides this change. A large payload is stored before that, if
+        the task can be changed."""
+        if not is_large(self.payload):
+            return self.decide
+        from duetime.api.large_payloads import read_large  # most payloads are small
+
+        large = read_large(self.payload, task.spec.target, ports)
+        if problem := not_deferrable(task, "changed") or self._conflict(task):
+            raise problem
+        large.store(ports.objects, task.id)
+        return partial(self.decide, payload=large.fields)
+
+    def decide(
+        self, task: Task, now: Millis, draw: Draw, *, payload: Mapping[str, Any] | None = None
+    ) -> Deferral | Problem:
+        """Returns what the task becomes, or why it cannot be changed. `payload` are the fields of a
+        large payload."""
         if problem := not_deferrable(task, "changed") or self._conflict(task):
             return problem
-        spec = self._spec(task.spec, now)
+        spec = replace(self._spec(task.spec, now), **(payload or {}))
         if errors := [*self._errors(task, spec, now)]:
             return invalid(errors)
         if task.attempt == 0 and _expired(spec, now):
@@ -103,6 +119,8 @@ class ChangeIn(BaseModel):
 
     def _spec(self, spec: Spec, now: Millis) -> Spec:
         given = {name: getattr(self, name) for name in self.model_fields_set}
+        if "payload" in given:
+            given["payload_object"] = None
         if "delay" in given:
             given["run_at"] = now + seconds(given.pop("delay"))
         if "priority" in given:

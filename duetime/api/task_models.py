@@ -12,7 +12,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from duetime.api.http import FieldError, Problem, invalid
+from duetime.api.http import FieldError, invalid
 from duetime.api.target_models import Target
 from duetime.api.validation import Moment, Seconds, Word, field_errors
 from duetime.core.codec import to_json
@@ -147,7 +147,6 @@ class TaskIn(BaseModel):
             errors.append(FieldError("id", wrong))
         if errors:
             raise invalid(errors)
-        check_payload(self.payload)
 
 
 def _wrong_id(task_id: str, now: Millis) -> str | None:
@@ -200,15 +199,9 @@ def read_body(model: type[M], body: Any, **context: Any) -> M:
         raise invalid(field_errors(error)) from None
 
 
-def check_payload(payload: Any) -> None:
-    if payload is not None and stored_size(payload) > PAYLOAD_LIMIT:
-        raise too_large()
-
-
-def too_large() -> Problem:
-    message = "must be at most 256 KiB; store it elsewhere and send a reference"
-    error = FieldError("payload", message)
-    return Problem(413, "too-large", "The payload is too large", errors=[error])
+def is_large(payload: Any) -> bool:
+    """Whether a payload is too large for the store: see duetime.api.large_payloads."""
+    return payload is not None and stored_size(payload) > PAYLOAD_LIMIT
 
 
 def stored_size(payload: Any) -> int:

@@ -1,6 +1,7 @@
 """/v1/tasks: submit, read, list, change, run, cancel and retry."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from duetime.api.batch_answers import fitting, without
@@ -23,7 +24,14 @@ from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.submission import Submission, Submitted, TaskRequest
-from duetime.api.task_models import NothingIn, TaskIn, read_batch, read_body, read_task
+from duetime.api.task_models import (
+    NothingIn,
+    TaskIn,
+    is_large,
+    read_batch,
+    read_body,
+    read_task,
+)
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
@@ -109,13 +117,13 @@ class Tasks:
         from duetime.api.task_texts import payload_response
 
         Query(request).done()
-        return payload_response(self._find(parameters["id"]))
+        return payload_response(self.ports, self._find(parameters["id"]))
 
     def result(self, request: Request, parameters: Mapping[str, str]) -> Response:
         from duetime.api.task_texts import result_response
 
         Query(request).done()
-        return result_response(self._find(parameters["id"]))
+        return result_response(self.ports, self._find(parameters["id"]))
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         from duetime.api.task_list import task_list  # most requests submit tasks
@@ -161,7 +169,8 @@ class Tasks:
 
         Query(request).done()
         change = read_change(request.json(), self.capabilities.longest_timeout)
-        return deferred(self.ports, self._find(parameters["id"]), change.decide)
+        task = self._find(parameters["id"])
+        return deferred(self.ports, task, change.decision(self.ports, task))
 
     def run_now(self, request: Request, parameters: Mapping[str, str]) -> Response:
         from duetime.api.task_changes import deferred, due_now
@@ -214,7 +223,17 @@ class Tasks:
         task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
         repeatable = task.idempotency_key is not None or task.id is not None
-        return TaskRequest(spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else "")
+        request = TaskRequest(
+            spec=spec, id=task.id, body_hash=body_hash(body) if repeatable else ""
+        )
+        return self._with_large_payload(request) if is_large(spec.payload) else request
+
+    def _with_large_payload(self, request: TaskRequest) -> TaskRequest:
+        from duetime.api.large_payloads import read_large  # most payloads are small
+
+        spec = request.spec
+        large = read_large(spec.payload, spec.target, self.ports)
+        return replace(request, spec=replace(spec, **large.fields), large_payload=large)
 
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None

@@ -18,7 +18,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from duetime.api.http import CONTENTION, FieldError, Problem, unavailable
-from duetime.api.submission import Submitted, TaskRequest, enqueue_due, id_conflict
+from duetime.api.submission import (
+    Submitted,
+    TaskRequest,
+    enqueue_due,
+    id_conflict,
+    store_tasks,
+)
 from duetime.core.change import Applied, Change, Refused, Unknown
 from duetime.core.ids import created_at
 from duetime.core.ports import Ports, UniqueKey
@@ -93,7 +99,7 @@ class UniqueTasks:
                 one.instead_of = holder
             else:
                 missing[place] = one.request.task(self._ports, holder, self._now)
-        answers |= self._put(missing, existing)
+        answers |= self._put(left, missing, existing)
         return answers | self._resolve(left, existing)
 
     def _find(self, left: Mapping[int, _Candidate], named: Mapping[int, str]) -> Mapping[str, Task]:
@@ -116,10 +122,16 @@ class UniqueTasks:
     def _is_abandoned(self, task_id: str) -> bool:
         return created_at(task_id) < self._now - ABANDONED_AFTER
 
-    def _put(self, missing: Mapping[int, Task], existing: dict[int, Task]) -> dict[int, Answer]:
+    def _put(
+        self,
+        left: Mapping[int, _Candidate],
+        missing: Mapping[int, Task],
+        existing: dict[int, Task],
+    ) -> dict[int, Answer]:
         """Stores tasks. Adds those that others have stored first to `existing`."""
         answers: dict[int, Answer] = {}
-        puts = self._ports.store.put(list(missing.values())) if missing else []
+        requests = [left[place].request for place in missing]
+        puts = store_tasks(self._ports, list(missing.values()), requests) if missing else []
         fresh: list[Task] = []
         for (place, task), answer in zip(missing.items(), puts, strict=True):
             match answer:

@@ -17,7 +17,7 @@ from duetime.aws.parallel import ParallelCalls
 from duetime.aws.settings import Settings
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
-from duetime.core.ports import CursorStore, Ports
+from duetime.core.ports import CursorStore, ObjectStore, Ports
 from duetime.core.secrets import SecretStore
 from duetime.core.times import Millis
 from duetime.core.value import value
@@ -63,6 +63,7 @@ def aws_adapters(
     endpoint_url: str | None = None,
     dynamodb: Any = None,
     sqs: Any = None,
+    objects_bucket: str = "",
 ) -> Adapters:
     """Make the adapters. Clients that are not given are made for `endpoint_url`."""
     clock = SystemClock()
@@ -80,6 +81,12 @@ def aws_adapters(
 
         return DynamoScheduleStore(dynamodb, table, clock=clock, parallel=parallel)
 
+    def objects() -> ObjectStore:
+        """Imports the client of S3 on first use: most invocations see no large text."""
+        from duetime.aws.object_store import S3ObjectStore
+
+        return S3ObjectStore(clients.s3(endpoint_url), objects_bucket)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -88,6 +95,7 @@ def aws_adapters(
         wake_policy=WakePolicy(shards=known().count),
         clock=clock,
         chance=SystemRandom(),
+        objects=lazy(objects) if objects_bucket else None,
     )
 
     def close() -> None:
@@ -138,8 +146,10 @@ def adapters() -> Adapters:
         queues=given.queues,
         shards=given.shards,
         retention=given.retention,
+        endpoint_url=given.endpoint_url or None,
         dynamodb=dynamodb(),
         sqs=lazy(sqs),
+        objects_bucket=given.objects_bucket,
     )
 
 
@@ -161,10 +171,12 @@ def secrets() -> SecretStore:
 def removed_tasks() -> "RemovedTasks":
     """Imported on first use: most invocations of the relay see no removal."""
     from duetime.aws.archive_bucket import ArchiveBucket
+    from duetime.aws.object_store import S3ObjectStore
     from duetime.aws.related_rows import DependentRows
     from duetime.aws.removed_tasks import RemovedTasks
 
     given = settings()
     s3 = lazy(lambda: clients.s3(given.endpoint_url or None))
     bucket = ArchiveBucket(s3, given.archive_bucket) if given.archive_bucket else None
-    return RemovedTasks(DependentRows(dynamodb(), given.table), bucket)
+    objects = S3ObjectStore(s3, given.objects_bucket) if given.objects_bucket else None
+    return RemovedTasks(DependentRows(dynamodb(), given.table), bucket, objects)

@@ -5,7 +5,7 @@ from typing import Any
 
 from duetime.aws import schema
 from duetime.aws.message_codec import read_message
-from duetime.aws.task_items import decode_task, is_task, task_references
+from duetime.aws.task_items import decode_task, is_task, refers_to_objects, task_references
 from duetime.core.delivery import Message
 from duetime.core.events import StatusChange, status_change
 from duetime.core.lanes import Lane
@@ -53,6 +53,7 @@ class RemovedTask:
     image: Mapping[str, Any]
     sequence_number: str
     removed_at: Millis
+    has_objects: bool  # a large payload or result, now or before its spec was replaced
     has_rows: bool  # long texts, or earlier attempts: each gets a row when the next attempt starts
 
 
@@ -65,12 +66,14 @@ def removed_task_of_record(record: Mapping[str, Any]) -> RemovedTask | None:
     old = images["OldImage"]
     if not is_task(old) or not Status(old[schema.STATUS]["S"]).finished:
         return None
-    has_texts = bool(task_references(old)) or schema.REPLACED in old
+    is_replaced = schema.REPLACED in old
+    has_texts = bool(task_references(old)) or is_replaced
     return RemovedTask(
         task_id=schema.task_id_of(old[schema.PK]["S"]),
         image=old,
         sequence_number=images["SequenceNumber"],
         removed_at=int(images["ApproximateCreationDateTime"] * SECOND),
+        has_objects=is_replaced or refers_to_objects(old),
         has_rows=has_texts or int(old[schema.ATTEMPT]["N"]) > 1,
     )
 

@@ -1,6 +1,6 @@
 """The table and the queues, created where no stack has: in tests and at local endpoints."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -43,6 +43,19 @@ def ensure_table(client: "DynamoDBClient", table: str) -> None:
             TableName=table,
             TimeToLiveSpecification={"Enabled": True, "AttributeName": schema.REMOVE_AFTER},
         )
+
+
+def ensure_bucket(client: Any, bucket: str) -> None:
+    """Creates a bucket if it is absent."""
+    region = client.meta.region_name
+    place = {} if region == "us-east-1" else {"LocationConstraint": region}
+    try:
+        with translate_errors():
+            given = {"CreateBucketConfiguration": place} if place else {}
+            client.create_bucket(Bucket=bucket, **given)
+    except ClientError as error:
+        if error_code(error) != "BucketAlreadyOwnedByYou":
+            raise
 
 
 def ensure_lanes(

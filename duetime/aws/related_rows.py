@@ -97,9 +97,9 @@ class DependentRows:
             )
         )
 
-    def delete(self, task_id: str) -> None:
+    def delete(self, task_id: str) -> bool:
         """Delete the rows of a removed task. Idempotent. If the task still exists, the call was a
-        mistake, and nothing is deleted."""
+        mistake: nothing is deleted, and this returns False."""
         rows = list(
             self._table.query(
                 f"{schema.PK} = :task",
@@ -108,8 +108,10 @@ class DependentRows:
                 ConsistentRead=True,
             )
         )
-        if not any(is_task(row) for row in rows):
-            self._table.delete(rows)
+        if any(is_task(row) for row in rows):
+            return False
+        self._table.delete(rows)
+        return True
 
     def free_key(self, key: UniqueKey) -> None:
         """Deletes a unique key if it still names its task. A submission that has taken it over

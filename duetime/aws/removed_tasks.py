@@ -1,10 +1,11 @@
-"""What follows the removal of a task, by its TTL or by a purge: archive it, delete its other rows.
+"""What follows the removal of a task, by its TTL or by a purge: archive it, delete its other rows
+and its objects.
 
 The stream keeps the image of a removed task until the relay has done both. The relay writes the
-records of a batch first and deletes rows after that, so that a crash in between loses nothing: the
+records of a batch first and deletes after that, so that a crash in between loses nothing: the
 batch is repeated. A text that is missing then was deleted after its record was written, so its
-task is not archived again. Objects are named by their content: a repeated batch replaces its own
-object, and never one with other records.
+task is not archived again. Records are written under a name made of their content: a repeated batch
+replaces its own records, and never others.
 """
 
 import logging
@@ -14,39 +15,50 @@ from typing import Any
 from duetime.aws import schema
 from duetime.aws.archive_bucket import ArchiveBucket
 from duetime.aws.event_records import RemovedTask
+from duetime.aws.object_store import S3ObjectStore
 from duetime.aws.overflow import digest, text_in
 from duetime.aws.related_rows import DependentRows, read_attempt
 from duetime.aws.task_items import Item, decode_task
-from duetime.core.archive import archive_line
+from duetime.core.archive import archive_line, in_batches
 from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.large_texts import large_texts_of
 from duetime.core.ports import UniqueKey
 
 log = logging.getLogger(__name__)
 
 
 class RemovedTasks:
-    """Without a bucket, removed tasks are not archived."""
+    """Without a bucket, removed tasks are not archived; without objects, they have none."""
 
-    def __init__(self, rows: DependentRows, bucket: ArchiveBucket | None) -> None:
+    def __init__(
+        self,
+        rows: DependentRows,
+        bucket: ArchiveBucket | None,
+        objects: S3ObjectStore | None = None,
+    ) -> None:
         self._rows = rows
         self._bucket = bucket
+        self._objects = objects
 
     def archive(self, removed: Sequence[RemovedTask]) -> None:
-        """Writes the records of a batch as one object. Idempotent."""
+        """Writes the records of a batch as one file, or several if they are large. Idempotent."""
         if self._bucket is None or not removed:
             return
-        lines = [line for task in removed if (line := self._line(task)) is not None]
-        if lines:
-            first = removed[0]
-            content = digest("\n".join(lines))
+        first = removed[0]
+        lines = (line for task in removed if (line := self._line(task)) is not None)
+        for batch in in_batches(lines):
+            content = digest("\n".join(batch))
             name = f"{first.sequence_number}-{content}"
-            self._bucket.write(lines, name=name, at=first.removed_at)
+            self._bucket.write(batch, name=name, at=first.removed_at)
 
     def delete_rows(self, removed: RemovedTask) -> None:
-        """Deletes the dependent rows of a task. Idempotent. Most tasks have none, so their removal
-        costs nothing more."""
-        if removed.has_rows:
-            self._rows.delete(removed.task_id)
+        """Deletes the dependent rows of a task, and its objects. Idempotent. Most tasks have none,
+        so their removal costs nothing more."""
+        objects = self._objects if removed.has_objects else None
+        if not removed.has_rows and objects is None:
+            return
+        if self._rows.delete(removed.task_id) and objects is not None:
+            objects.delete([removed.task_id])
 
     def free_key(self, key: UniqueKey) -> None:
         self._rows.free_key(key)
@@ -56,11 +68,12 @@ class RemovedTasks:
         try:
             task = decode_task(removed.image, _texts(rows))
             attempts = [read_attempt(row) for row in rows if _is_attempt(row)]
+            large_texts = large_texts_of(self._objects, task)
         except (Corrupt, *UNREADABLE) as error:
             fields = {"step": "archive", "task_id": removed.task_id, "reason": str(error)}
             log.warning("task not archived: archived before, or unreadable", extra=fields)
             return None
-        return archive_line(task, attempts)
+        return archive_line(task, attempts, large_texts)
 
 
 def _texts(rows: Sequence[Item]) -> Mapping[str, Any]:

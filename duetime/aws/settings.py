@@ -37,6 +37,7 @@ class Settings:
     allow_hosts: str = ""  # private hosts that executors may call, separated by commas
     secrets: str = ""  # names of the secrets that tasks may use, separated by commas
     archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
+    objects_bucket: str = ""  # for large payloads and results; empty: they are refused
     targets: str = ""  # what targets may act on, as JSON: see targets_allowed
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 

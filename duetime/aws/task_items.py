@@ -19,6 +19,7 @@ from duetime.aws.overflow import (
 )
 from duetime.core import codec
 from duetime.core.errors import UNREADABLE, Corrupt
+from duetime.core.large_texts import reference_in
 from duetime.core.lifecycle import Status
 from duetime.core.task import Attempt, Progress, Spec, Task
 from duetime.core.wakes import Wake, parse_wake
@@ -50,6 +51,13 @@ def is_task(item: Item) -> bool:
 
 def task_references(item: Item) -> list[str]:
     return references(item[name].get("S", "") for name in _TEXTS if name in item)
+
+
+def refers_to_objects(item: Item) -> bool:
+    """Whether the payload or the result may be an object, without decoding the item: a payload may
+    have the name of our field in it."""
+    result = item[schema.RESULT]["S"] if schema.RESULT in item else None
+    return '"payload_object"' in item[schema.SPEC]["S"] or reference_in(result) is not None
 
 
 def decode_task(item: Item, texts: Texts | None) -> Task:

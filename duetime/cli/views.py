@@ -168,3 +168,5 @@ def ending(task: Task) -> Iterator[Text]:
         yield Text.assemble(("error   ", "dim"), (error, "red"))
     if (result := fmt.value(task["result"])) is not None:
         yield Text.assemble(("result  ", "dim"), result)
+    elif "result" in (task.get("not_shown") or {}):
+        yield Text.assemble(("result  ", "dim"), f"duetime show {task['id']} --result prints it")

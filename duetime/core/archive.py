@@ -8,7 +8,7 @@ removed the task. The copies are close to each other: the next remover begins wi
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from duetime.core.codec import from_json, to_json
@@ -22,6 +22,7 @@ FILE_SUFFIXES = (".jsonl", ".jsonl.gz")
 # Far more records than removers that die at the same time can have written twice.
 REMEMBERED_IDS = 100_000
 _DAY = re.compile(r"(?:^|/)dt=(\d{4}-\d\d-\d\d)/")
+BATCH_SIZE = 8 * 1024 * 1024  # characters of records that are written at once
 MAY_BE_DEEP = ("target", "payload", "result")
 
 
@@ -33,19 +34,48 @@ def all_attempts(task: Task, rows: Iterable[Attempt]) -> list[Attempt]:
     return [found[number] for number in sorted(found)]
 
 
-def archive_line(task: Task, rows: Iterable[Attempt]) -> str:
-    """Returns the record as one line of JSON. `rows` are the earlier attempts of the task."""
+def archive_line(
+    task: Task, rows: Iterable[Attempt], large_texts: Mapping[str, str] | None = None
+) -> str:
+    """Returns the record as one line of JSON. `rows` are the earlier attempts of the task,
+    `large_texts` its payload or result, if that is an object."""
     attempts = [attempt_json(attempt) for attempt in all_attempts(task, rows)]
     record = {**task_json(task), "attempts": attempts}
+    if not large_texts:
+        return _encoded(record)
+    # They are JSON already. Parsed, a large text may take twenty times as much memory.
+    notes = record[NOT_SHOWN] or {}
+    record[NOT_SHOWN] = {name: notes[name] for name in notes if name not in large_texts} or None
+    small = {name: shown for name, shown in record.items() if name not in large_texts}
+    large = [f'"{name}":{text}' for name, text in large_texts.items()]
+    return ",".join([_encoded(small)[:-1], *large]) + "}"
+
+
+def _encoded(record: dict[str, Any]) -> str:
     try:
         return to_json(record)
     except (RecursionError, ValueError):  # stored by an earlier release, see duetime.api.encoding
         return to_json(_without_deep_values(record))
 
 
+def in_batches(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yields the lines in batches of about BATCH_SIZE characters. A record with large texts may
+    have 10 MiB, so many of them do not fit into memory at once."""
+    batch: list[str] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line)
+        if size >= BATCH_SIZE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 def _without_deep_values(record: dict[str, Any]) -> dict[str, Any]:
-    notes = dict.fromkeys(MAY_BE_DEEP, "cannot be encoded")
-    return {**record, **dict.fromkeys(MAY_BE_DEEP), NOT_SHOWN: notes}
+    deep = [name for name in MAY_BE_DEEP if name in record]
+    return {**record, **dict.fromkeys(deep), NOT_SHOWN: dict.fromkeys(deep, "cannot be encoded")}
 
 
 def day_folder(at: Millis) -> str:

@@ -190,7 +190,7 @@ class TaskStore(Protocol):
 
     def remove(self, removals: Sequence[Removal]) -> list[Answer]:
         """Removes each task whose condition holds; Applied has the task that was removed. What is
-        stored beside it (attempts, long texts) leaves with it, or soon after."""
+        stored beside it (attempts, long texts, objects) leaves with it, or soon after."""
         ...
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
@@ -301,10 +301,26 @@ class Archive(Protocol):
         ...
 
 
+class ObjectStore(Protocol):
+    """The objects of tasks: see duetime.core.large_texts. An object never changes."""
+
+    def put(self, task_id: str, name: str, content: bytes) -> None:
+        """Stores an object. When this returns, it is durable. Repeating it changes nothing."""
+        ...
+
+    def get(self, task_id: str, name: str) -> bytes | None:
+        """Returns an object, after every write that was answered; None if there is none."""
+        ...
+
+    def delete(self, task_ids: Sequence[str]) -> None:
+        """Deletes all objects of these tasks. Repeating it changes nothing."""
+        ...
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
-    role archives them."""
+    role archives them. Without `objects`, large payloads and results are refused."""
 
     store: TaskStore
     schedules: "ScheduleStore"
@@ -313,6 +329,7 @@ class Ports:
     clock: Clock
     chance: RandomSource
     archive: Archive | None = None
+    objects: ObjectStore | None = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from duetime.core.codec import from_json, to_json
 from duetime.core.errors import BadResult
+from duetime.core.large_texts import is_too_large, reference_in
 
-SIZE_LIMIT = 64 * 1024  # bytes
+SIZE_LIMIT = 64 * 1024  # bytes; a longer result is an object: see duetime.core.large_texts
 DEPTH_LIMIT = 100
 # Earlier releases stored results that are nested deeper. This depth fits into any answer:
 # pydantic_core stops at 255 levels.
@@ -31,34 +32,49 @@ class Decoded(NamedTuple):
     note: str | None = None  # why a stored result has no value
 
 
-def encode_result(result: Any) -> str | None:
-    """Returns the JSON text of a result. Raises BadResult if it cannot be stored."""
+def encode_result(result: Any, *, large: bool = False) -> str | None:
+    """Returns the JSON text of a result. Raises BadResult if it cannot be stored. `large` says that
+    there is a place for a large one."""
     if result is None:
         return None
     if type(result) is Encoded:
-        return str(result)
-    try:
-        text = to_json(result)
-        size = _size(text)
-    except Exception:  # noqa: BLE001 - the handler's own classes may raise anything
-        text = _converted(result)
-        size = _size(text)
-    if size > SIZE_LIMIT:
+        text, size = str(result), _size(result)
+    else:
+        text, size = _encoded(result)
+    if size > SIZE_LIMIT and not large:
         raise BadResult("the result is over 64 KiB")
+    if size > SIZE_LIMIT and is_too_large(text):
+        raise BadResult("the result is over 5 MiB, or over 5.75 MiB as a JSON string")
     if is_deeper(text, DEPTH_LIMIT):
         raise BadResult(f"the result is nested more than {DEPTH_LIMIT} levels deep")
     return text
 
 
+def _encoded(result: Any) -> tuple[str, int]:
+    """Returns the JSON text and its size in bytes."""
+    try:
+        text = to_json(result)
+        return text, _size(text)
+    except Exception:  # noqa: BLE001 - the handler's own classes may raise anything
+        text = _converted(result)
+        return text, _size(text)
+
+
 def decode_result(text: str | None) -> Decoded:
     if text is None:
         return Decoded(None)
+    if (reference := reference_in(text)) is not None:
+        return Decoded(None, f"{reference.size:,} bytes")
     if is_deeper(text, READABLE_DEPTH):
         return Decoded(None, f"nested more than {READABLE_DEPTH} levels deep")
     try:
         return Decoded(from_json(text))
     except ValueError:
         return Decoded(None, "not JSON")
+
+
+def is_large(text: str) -> bool:
+    return len(text) > SIZE_LIMIT // 4 and _size(text) > SIZE_LIMIT
 
 
 def _size(text: str) -> int:

@@ -24,6 +24,7 @@ class Spec:
     target: Mapping[str, Any]
     run_at: Millis
     payload: Any = None
+    payload_object: str | None = None  # in place of a large payload: see duetime.core.large_texts
     priority: Lane = Lane.MEDIUM
     timeout: float = 60.0
     retry: RetryPolicy = DEFAULT_RETRY
@@ -84,7 +85,7 @@ class Task:
     sends: int = 0  # one stored column; read `resends` or `message_written_at`
     skips: int = 0  # how often in a row a watch sent nothing, since the lane was backed up
     progress: Progress | None = None
-    result: str | None = None  # JSON: see duetime.core.results
+    result: str | None = None  # JSON, or a reference: see duetime.core.results and large_texts
     # Why Duetime cancelled it, None if a person did; DISCARDED; or SUPERSEDED of a dead task.
     reason: str | None = None
     body_hash: str | None = None  # of the request, if its client made the id

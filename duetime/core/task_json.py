@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from duetime.core.large_texts import references_of
 from duetime.core.lifecycle import Status
 from duetime.core.masking import masked
 from duetime.core.results import decode_result
@@ -18,6 +19,9 @@ def task_json(task: Task) -> dict[str, Any]:
     spec = task.spec
     current, occurrence = task.current, spec.occurrence
     result, note = decode_result(task.result)
+    notes = {"result": note} if note else {}
+    if spec.payload_object or note:
+        notes |= _large_notes(task)
     return {
         "id": task.id,
         "status": task.status.value,
@@ -50,7 +54,14 @@ def task_json(task: Task) -> dict[str, Any]:
         "schedule_id": occurrence.schedule_id if occurrence else None,
         "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
         "workflow_id": None,
-        NOT_SHOWN: {"result": note} if note else None,
+        NOT_SHOWN: notes or None,
+    }
+
+
+def _large_notes(task: Task) -> dict[str, str]:
+    return {
+        part: f"{reference.size:,} bytes: GET /v1/tasks/{task.id}/{part}"
+        for part, reference in references_of(task).items()
     }
 
 

@@ -5,13 +5,18 @@ again when it is removed; a reader of the archive shows it once. The order is ne
 task is gone before its record is durable.
 """
 
+import logging
 from collections.abc import Sequence
 
-from duetime.core.archive import archive_line
+from duetime.core.archive import archive_line, in_batches
 from duetime.core.change import Answer
+from duetime.core.errors import Corrupt
+from duetime.core.large_texts import large_texts_of
 from duetime.core.ports import Ports
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
+
+log = logging.getLogger(__name__)
 
 
 def remove_tasks(ports: Ports, tasks: Sequence[Task]) -> list[Answer]:
@@ -20,10 +25,22 @@ def remove_tasks(ports: Ports, tasks: Sequence[Task]) -> list[Answer]:
     if not removals:
         return []
     if ports.archive is not None:
-        ports.archive.write([_line(ports, task) for task in tasks])
+        for lines in in_batches(_line(ports, task) for task in tasks):
+            ports.archive.write(lines)
     return ports.store.remove(removals)
 
 
 def _line(ports: Ports, task: Task) -> str:
     """An earlier attempt gets a row of its own when the next one starts."""
-    return archive_line(task, ports.store.attempts(task.id) if task.attempt > 1 else ())
+    attempts = ports.store.attempts(task.id) if task.attempt > 1 else ()
+    return archive_line(task, attempts, _large_texts(ports, task))
+
+
+def _large_texts(ports: Ports, task: Task) -> dict[str, str]:
+    """A task whose object is lost leaves all the same; its record says what it had."""
+    try:
+        return large_texts_of(ports.objects, task)
+    except Corrupt as error:
+        fields = {"step": "archive", "task_id": task.id, "reason": str(error)}
+        log.error("task archived without its objects", extra=fields)
+        return {}

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Message
 from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unavailable
+from duetime.core.large_texts import reference_in
 from duetime.core.lifecycle import Step
 from duetime.core.ports import Ports
-from duetime.core.results import encode_result
+from duetime.core.results import encode_result, is_large
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import fail, needs_enqueue, started, succeed
 from duetime.core.task import Progress, Task
@@ -136,10 +137,10 @@ class Executor:
 
     def _run_target(self, run: Run) -> Ended:
         try:
-            task = self._filled_in(run)
+            task = self._with_payload(self._filled_in(run))
             target = self._targets[task.spec.target["type"]]
             run.control.mark_started(self._clock.monotonic())
-            result = encode_result(target(task, run.control))
+            result = self._encoded(task, target(task, run.control))
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
             return stopped(run, error, self._clock.monotonic())
@@ -305,6 +306,25 @@ class Executor:
             reason = f"the previous run could not be read: {error}"
             raise Snooze(PREVIOUS_RUN_RETRY_DELAY, reason) from error
         return filled_in(run.task, previous)
+
+    def _with_payload(self, task: Task) -> Task:
+        """Returns the task with its payload, which most tasks have in their spec."""
+        reference = reference_in(task.spec.payload_object)
+        if reference is None:
+            return task
+        from duetime.executor.large_texts import with_payload
+
+        return with_payload(self._ports.objects, task, reference)
+
+    def _encoded(self, task: Task, result: Any) -> str | None:
+        """Returns the text of a result as it is recorded: of a large one, its reference."""
+        objects = self._ports.objects
+        text = encode_result(result, large=objects is not None)
+        if text is None or objects is None or not is_large(text):
+            return text
+        from duetime.executor.large_texts import store_result
+
+        return store_result(objects, task, text)
 
     def _previous(self, task: Task) -> Previous | None:
         if task.spec.occurrence is None:

@@ -16,10 +16,13 @@ from duetime.local.folder_archive import FolderArchive
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
 from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.object_store import FolderObjectStore, LocalObjects, MemoryObjectStore
 from duetime.sqlite.task_store import SqliteTaskStore
 
 FILE = "duetime.db"
+OBJECTS = "objects"  # the folder of large payloads and results, beside the file
 TABLE = "duetime"
+BUCKET = "duetime-objects"
 MOTO_SHARDS = 2  # moto takes milliseconds per bucket, and a tick reads ten of each shard
 
 Feed = Callable[[], Sequence[StatusChange]]
@@ -50,7 +53,10 @@ def open_backend(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) 
 def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Backend:
     path = None if options.memory else options.data / FILE
     clock = SystemClock()
-    store = SqliteTaskStore(path, on_changes, on_lost)
+    objects: LocalObjects = (
+        MemoryObjectStore() if path is None else FolderObjectStore(path.parent / OBJECTS)
+    )
+    store = SqliteTaskStore(path, on_changes, on_lost, objects)
     now = clock.now()
     wake_policy = WakePolicy(shards=store.shards(now).count)
     ports = Ports(
@@ -61,6 +67,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         clock=clock,
         chance=SystemRandom(),
         archive=FolderArchive(options.archive, clock) if options.archive else None,
+        objects=objects,
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),
@@ -87,6 +94,7 @@ def _aws(options: LocalOptions) -> Backend:
         shards=settings.shards,
         retention=settings.retention,
         endpoint_url=options.endpoint_url,
+        objects_bucket=settings.objects_bucket,
     )
     closing.callback(adapters.close)
     return Backend(
@@ -120,8 +128,11 @@ def _settings(options: LocalOptions) -> Settings:
             message = f"--backend aws without --endpoint-url uses a deployment's names; {error}"
             raise DuetimeError(message) from None
     from duetime.aws import clients
-    from duetime.aws.provision import ensure_resources
+    from duetime.aws.provision import ensure_bucket, ensure_resources
 
+    moto = options.backend == "moto"
+    if moto:
+        ensure_bucket(clients.s3(), BUCKET)
     urls = ensure_resources(
         clients.dynamodb(options.endpoint_url), clients.sqs(options.endpoint_url), table=TABLE
     )
@@ -133,6 +144,7 @@ def _settings(options: LocalOptions) -> Settings:
         queue_low=low,
         shards=MOTO_SHARDS,
         longest_timeout=LONGEST_TIMEOUT,
+        objects_bucket=BUCKET if moto else "",
     )
 
 

@@ -40,6 +40,7 @@ from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.ended_tasks import delete_tasks, page_ends, unchanged
 from duetime.sqlite.listing import page_ids, start_of
+from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
     COLUMNS,
@@ -77,15 +78,18 @@ Listener = Callable[[Sequence[StatusChange]], None]
 
 class SqliteTaskStore(SqliteCursorStore):
     """`path` is the file, or None for a store in memory. `listener` is called with every status
-    change after its commit, in order, and must be quick. `on_lost`: see Database."""
+    change after its commit, in order, and must be quick. `on_lost`: see Database. `objects` are
+    those of the tasks, and leave with them."""
 
     def __init__(
         self,
         path: Path | None,
         listener: Listener | None = None,
         on_lost: Callable[[StoreLost], None] = lambda _: None,
+        objects: LocalObjects | None = None,
     ) -> None:
         self._listener = listener
+        self._objects = objects
         self._unpublished: list[StatusChange] = []
         # Small unfinished tasks, as the writing transaction sees them: the next step soon needs
         # them again. This process is the only writer, so an entry cannot go stale; a rollback
@@ -157,7 +161,9 @@ class SqliteTaskStore(SqliteCursorStore):
         return Page(tasks=[task for task in tasks if listing.wants(task)], cursor=cursor)
 
     def remove(self, removals: Sequence[Removal]) -> list[Answer]:
-        return self._answers(lambda c: self._remove(c, removals), len(removals))
+        answers = self._answers(lambda c: self._remove(c, removals), len(removals))
+        self._delete_objects([a.stored.id for a in answers if isinstance(a, Applied)])
+        return answers
 
     def keep_attempt(self, task_id: str, attempt: Attempt) -> None:
         row = (task_id, attempt.number, codec.encode_attempt(attempt))
@@ -180,9 +186,11 @@ class SqliteTaskStore(SqliteCursorStore):
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
         """Call at the start, when no other process can hold a lease: expires every lease and
-        repeats every delivery. Returns how many tasks were under way."""
+        repeats every delivery. Also deletes what dead submissions and removals have left. Returns
+        how many tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
+        self._sweep_objects()
         self.clear_pacing()
         with self._database.read() as connection:
             rows = connection.execute(
@@ -195,6 +203,29 @@ class SqliteTaskStore(SqliteCursorStore):
             changes = (recover_orphan(wake_policy, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
+
+    def _delete_objects(self, task_ids: Sequence[str]) -> None:
+        """Objects that cannot be deleted now are deleted at the next start."""
+        try:
+            if self._objects and task_ids:
+                self._objects.delete(task_ids)
+        except Unavailable as error:
+            log.warning("objects not deleted: %s", error, extra={"step": "remove"})
+
+    def _sweep_objects(self) -> None:
+        try:
+            if self._objects and (swept := self._objects.sweep(self._existing)):
+                log.info("objects without a task deleted", extra={"step": "remove", "tasks": swept})
+        except (Unavailable, OSError) as error:
+            log.warning("objects not swept: %s", error, extra={"step": "remove"})
+
+    def _existing(self, task_ids: Sequence[str]) -> set[str]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM tasks WHERE id IN (SELECT value FROM json_each(?))",
+                (codec.to_json(task_ids),),
+            ).fetchall()
+        return {task_id for (task_id,) in rows}
 
     def _deaths(self, below: Death, last: Death, wanted: int) -> Deaths:
         with self._database.read() as connection:

@@ -8,7 +8,7 @@ from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery
-from duetime.core.ports import Ports, TaskStore
+from duetime.core.ports import ObjectStore, Ports, TaskStore
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleStore
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.task import Task
@@ -115,6 +115,7 @@ class Service:
         store: Any,
         clock: SteppedClock,
         schedules: ScheduleStore | None = None,
+        objects: ObjectStore | None = None,
         **limits: Any,
     ) -> None:
         """The SQLite store brings its schedules along."""
@@ -131,6 +132,7 @@ class Service:
             wake_policy=WAKE_POLICY,
             clock=clock,
             chance=self.dice,
+            objects=objects,
         )
         self.api = Api(self.ports, handlers=lambda: {HANDLER}, version="9.9.9", **limits)
 

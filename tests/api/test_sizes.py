@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime.api.body_size import ESCAPED_LIMIT, escaped_size
 from duetime.api.http import BODY_LIMIT, NESTING_LIMIT
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from tests.api.service import PYTHON, Service
 
 escaped = st.sampled_from('"\\\n\x01')

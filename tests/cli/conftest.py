@@ -22,6 +22,7 @@ from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
 from duetime.local.asgi import asgi_app
 from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.object_store import MemoryObjectStore
 from duetime.sqlite.task_store import SqliteTaskStore
 
 SECRETS = ("stripe", "shop-hook")
@@ -140,6 +141,7 @@ class System:
             wake_policy=WakePolicy(shards=1),
             clock=clock,
             chance=SystemRandom(),
+            objects=MemoryObjectStore(),
         )
         self.api = Api(
             self.ports, handlers=registry.names, version="9.9.9", secrets=lambda: SECRETS

@@ -420,6 +420,20 @@ def test_exit_code_of_watch_follows_the_task(
     assert (as_json.exit_code, data(as_json)["id"]) == (code, task_id)
 
 
+def test_large_payload_and_result_are_printed_by_show(live: Any, system: Any, tmp_path: Path):
+    payload = ["a row of text"] * 30_000
+    file = tmp_path / "big.json"
+    file.write_text(json.dumps(payload))
+    task_id = submitted(live, "--handler", "echo", "--payload", f"@{file}")["id"]
+    system.run_due()
+
+    end = live("watch", task_id).stdout.splitlines()[-1]
+    assert end == f"result  duetime show {task_id} --result prints it"
+    assert f"GET /v1/tasks/{task_id}/payload" in live("show", task_id).stdout.replace("\n", "")
+    for part in ("--payload", "--result"):
+        assert json.loads(live("show", task_id, part).stdout) == payload
+
+
 def test_watch_of_a_task_that_never_ran(live: Any) -> None:
     task_id = submitted(live, "--handler", "echo", "--in", "1h")["id"]
     live("cancel", task_id)

@@ -14,7 +14,7 @@ from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.core.codec import to_json
 from duetime.core.delivery import MIN_REDRIVE_AGE
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Ports
+from duetime.core.ports import ObjectStore, Ports
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.wakes import WakeKind
@@ -53,6 +53,7 @@ class ScenarioPlayer:
         self.ids: list[str] = []
         self.effects: list[Effect] = []
         self.cut_actor: str | None = None
+        self.objects: ObjectStore | None = None
         self._fails = fails
         self._session: ExecutorSession | None = None
 
@@ -222,6 +223,7 @@ class ScenarioPlayer:
         store: Any = CutPort(self.world.store, self.cutter)
         schedules: Any = CutPort(self.world.schedules, self.cutter)
         lanes: Any = CutPort(self.world.lanes, self.cutter)
+        objects: Any = CutPort(self.objects, self.cutter) if self.objects else None
         return Ports(
             store=store,
             schedules=schedules,
@@ -229,6 +231,7 @@ class ScenarioPlayer:
             wake_policy=WAKE_POLICY,
             clock=self.world.clock,
             chance=self.world.chance,
+            objects=objects,
         )
 
     def _run(self, task: Task, control: RunControl) -> str:

@@ -28,10 +28,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
             "table_stream_arn": STREAM,
             "batch_size": {"low": 1},
             "archive": "our-archive",
+            "objects": "our-objects",
             "targets": TARGETS,
         },
     ),
-    ("dev", {"archive": True}),
+    ("dev", {"archive": True, "objects": True}),
     (
         "prod",
         {

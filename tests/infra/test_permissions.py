@@ -109,7 +109,7 @@ def _resource(template: Template, resource: Any) -> str:
         case "AWS::Lambda::Function":
             return made["Properties"]["Description"].rpartition(": ")[2]
         case "AWS::S3::Bucket":
-            return "archive"
+            return "objects" if name.startswith("Objects") else "archive"
         case "AWS::Logs::LogGroup":
             return "its log"
     return json.dumps(resource)
@@ -125,6 +125,18 @@ def test_relay_may_write_to_the_archive_and_not_read_it(synthesize: Synthesize):
 
     assert to_archive.pop("relay") == {"s3:PutObject"}
     assert set().union(*to_archive.values()) == set()
+
+
+def test_roles_may_use_the_objects_as_they_do(synthesize: Synthesize):
+    allowed = granted(synthesize("dev", objects=True))
+    to_objects = {name: {g for g in of if "objects" in g[1]} for name, of in allowed.items()}
+    both = {("s3:GetObject", "objects/*"), ("s3:ListBucket", "objects")}
+    keeps, deletes = ("s3:PutObject", "objects/*"), ("s3:DeleteObject", "objects/*")
+
+    assert to_objects.pop("relay") == {*both, deletes}
+    assert to_objects.pop("scanner") == set()
+    assert all(of == {*both, keeps} for of in to_objects.values())
+    assert len(to_objects) == 4
 
 
 def test_no_action_is_a_wildcard(prod: Template):

@@ -120,6 +120,7 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"cors_origins": ["example.com"]}, "cors_origins.0: 'example.com' is not an origin"),
         ({"domain": {"name": "x.example", "certificate": "y"}}, "domain.certificate: 'y' is not"),
         ({"archive": "A_B"}, "archive: 'A_B' is not true, false or the name of a bucket"),
+        ({"objects": 3}, "objects: 3 is not true, false or the name of a bucket"),
         ({"archive": 3}, "archive: 3 is not true, false or the name of a bucket"),
         ({"log_retention_days": 8}, "log_retention_days: CloudWatch keeps logs for one of 1, 3,"),
         ({"shard": 8}, "shard: is not a setting; there are shards, slices,"),

@@ -221,6 +221,33 @@ def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthes
     assert template["Outputs"]["Archive"]["Value"] == {"Fn::Join": ["", ["s3://", {"Ref": name}]]}
 
 
+@pytest.mark.parametrize(("stage", "policy"), [("dev", "Delete"), ("prod", "Retain")])
+def test_bucket_of_objects_is_private_and_leaves_with_the_table(
+    synthesize: Synthesize, stage: str, policy: str
+):
+    template = synthesize(stage, objects=True)
+    [(name, bucket)] = [
+        (name, made)
+        for name, made in template["Resources"].items()
+        if made["Type"] == "AWS::S3::Bucket"
+    ]
+
+    assert name.startswith("Objects")
+    assert bucket["DeletionPolicy"] == policy
+    made = bucket["Properties"]
+    assert set(made["PublicAccessBlockConfiguration"].values()) == {True}
+    assert "BucketEncryption" in made
+    functions = of_type(template, FUNCTION).values()
+    known = {
+        f["Description"].rpartition(": ")[2]: variables["DUETIME_OBJECTS_BUCKET"]
+        for f in functions
+        if "DUETIME_OBJECTS_BUCKET" in (variables := f["Environment"]["Variables"])
+    }
+    assert set(map(str, known.values())) == {str({"Ref": name})}
+    assert "scanner" not in known
+    assert len(known) == 5
+
+
 @pytest.mark.parametrize("archive", [False, "our-archive"])
 def test_stage_creates_no_bucket_unless_asked(synthesize: Synthesize, archive: str | bool):
     assert of_type(synthesize("dev", archive=archive), "AWS::S3::Bucket") == {}

@@ -103,3 +103,37 @@ def test_secret_reaches_its_host_alone_and_is_in_no_file_and_no_output(tmp_path:
     files = [path.read_bytes() for path in (tmp_path / "data").iterdir()]
     assert (code, any(files)) == (0, True), said
     assert not [kept for kept in (*files, said.encode()) if b"hunter2" in kept]
+
+
+def test_large_payload_and_result_outlive_a_killed_runner(tmp_path: Path, port: int):
+    (tmp_path / "twice.py").write_text(
+        "from duetime import task\n\n@task('twice')\ndef twice(payload, ctx):\n"
+        "    return {'size': len(payload['text']), 'text': payload['text'][: 2 * 1024 * 1024]}\n"
+    )
+    data, text = tmp_path / "data", "0123456789abcdef" * (3 * 65_536)
+    options = ("--handlers", str(tmp_path / "twice.py"))
+    with running(data, port, *options) as runner:
+        target = {"type": "python", "handler": "twice"}
+        ids = [runner.submit(target=target, payload={"text": text}, delay=2) for _ in range(2)]
+        runner.end(signal.SIGKILL)
+
+    with running(data, port, *options) as runner:
+        until(lambda: runner.ids("SUCCEEDED") == set(ids))
+        runner.end(signal.SIGKILL)
+
+    with running(data, port, *options) as runner:
+        for task_id in ids:
+            shown = runner.task(task_id)
+            assert (shown["payload"], shown["result"]) == (None, None)
+            assert set(shown["not_shown"]) == {"payload", "result"}
+            payload, result = (
+                runner.api.get(f"/tasks/{task_id}/{part}").json() for part in ("payload", "result")
+            )
+            assert payload == {"text": text}
+            assert result == {"size": len(text), "text": text[: 2 * 1024 * 1024]}
+        assert len(list((data / "objects").iterdir())) == 2
+        assert runner.api.post("/purge", json={"older_than": 0}).json()["removed"] == 2
+        assert list((data / "objects").iterdir()) == []
+        code, said = runner.end(signal.SIGTERM)
+
+    assert code == 0, said

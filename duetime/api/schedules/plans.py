@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from duetime.api.http import FieldError, Problem, invalid
+from duetime.api.large_payloads import NO_ROOM, payload_too_large
 from duetime.api.schedules.models import ScheduleIn
 from duetime.api.task_models import (
     MAX_AHEAD,
-    PAYLOAD_LIMIT,
     TARGET_LIMIT,
+    is_large,
     read_body,
     stored_size,
-    too_large,
 )
 from duetime.api.tasks import Capabilities
 from duetime.core.masking import unmasked
@@ -53,7 +53,9 @@ def read_template(
     try:
         _check_names(body)
         task = capabilities.read(_filled(body, name, now))
-        return _with_templates(task.spec(now), body)
+        spec = task.spec(now)
+        _check_payload(spec.payload)
+        return _with_templates(spec, body)
     except BadTemplate as bad:
         raise invalid([FieldError(f"task.{bad.path}", bad.reason)]) from None
     except Problem as problem:
@@ -107,9 +109,13 @@ def _with_templates(spec: Spec, body: Mapping[str, Any]) -> Spec:
     )
     if stored_size(kept.target) > TARGET_LIMIT:
         raise invalid([FieldError("target", "must be at most 16 KiB")])
-    if stored_size(kept.payload) > PAYLOAD_LIMIT:
-        raise too_large()
+    _check_payload(kept.payload)
     return kept
+
+
+def _check_payload(payload: Any) -> None:
+    if is_large(payload):
+        raise payload_too_large(NO_ROOM)
 
 
 def read_plan(

@@ -98,7 +98,8 @@ def run(request: RunRequest, parent: Parent) -> None:
     control = RunControl(request.task, parent.renew, lambda: request.previous)
     try:
         _listen(parent, control)
-        result = encode_result(_call(request, control))
+        # The executor refuses a large result if it has no place for it.
+        result = encode_result(_call(request, control), large=True)
     except BaseException as error:  # noqa: BLE001 - the executor gets every kind of failure
         parent.report(Failed(failure=failure_of(error)))
     else:

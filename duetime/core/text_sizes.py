@@ -1,4 +1,4 @@
-"""The size of a body as Lambda counts it.
+"""The size of a text as Lambda counts it.
 
 A function receives a request, and returns its answer, as a JSON document of at most 6 MB in which
 the HTTP body is one string. So every quote and every backslash of a body takes two bytes of it.
