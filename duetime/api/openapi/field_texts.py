@@ -16,8 +16,8 @@ _RULES: Texts = {
 _TASK: Texts = {
     "target": "What the task does. At most 16 KiB.",
     "payload": "What the target gets, any JSON: the body of an HTTP call, the argument of a"
-    " handler, the message of a queue. At most 256 KiB; for `http` and `python` targets 5 MiB, where"
-    " large payloads have a place.",
+    " handler, the message of a queue. At most 256 KiB; for `http` and `python` targets 5 MiB,"
+    " where large payloads have a place.",
     "run_at": "When the task is due; a time in the past means now. At most 10 years ahead. Give"
     " `run_at` or `delay`, or neither for now.",
     "delay": "Seconds from now until the task is due.",
