@@ -38,6 +38,7 @@ class Settings:
     secrets: str = ""  # names of the secrets that tasks may use, separated by commas
     archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
     targets: str = ""  # what targets may act on, as JSON: see targets_allowed
+    quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
