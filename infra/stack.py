@@ -47,14 +47,14 @@ class DuetimeStack(Stack):
         self.parts = Parts(
             table=table,
             lanes=lanes,
-            api=Api(self, "Api", _with_handlers(given, bundles.api, HANDLER_NAMES)),
+            api=Api(self, "Api", _with_quotas(_with_handlers(given, bundles.api, HANDLER_NAMES))),
             scanner=Scanner(self, "Scanner", given),
             executors=Executors(
                 self,
                 "Executors",
                 _with_handlers(given, bundles.executor, HANDLERS if stage.handlers else ""),
             ),
-            relay=Relay(self, "Relay", _with_archive(given, archive), archive),
+            relay=Relay(self, "Relay", _with_quotas(_with_archive(given, archive)), archive),
             archive=archive,
         )
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
@@ -76,6 +76,13 @@ def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> Functi
 def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInputs:
     bucket = archive.bucket.bucket_name if archive else ""
     return replace(given, settings=replace(given.settings, archive_bucket=bucket))
+
+
+def _with_quotas(given: FunctionInputs) -> FunctionInputs:
+    """The functions that know the quotas make no HTTP calls for tasks: their environment has no
+    room for both settings."""
+    settings = replace(given.settings, quotas=given.stage.quota_setting, allow_hosts="")
+    return replace(given, settings=settings)
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:

@@ -188,4 +188,6 @@ def stored_counts() -> "StoredCounts":
     from duetime.aws.stored_counts import StoredCounts
 
     given, ports = settings(), adapters()
-    return StoredCounts(dynamodb(), given.table, shards=ports.cursors.shards, clock=ports.ports.clock)
+    return StoredCounts(
+        dynamodb(), given.table, shards=ports.cursors.shards, clock=ports.ports.clock
+    )

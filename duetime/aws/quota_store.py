@@ -8,7 +8,6 @@ If the table does not answer, the submission is allowed.
 """
 
 import logging
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
@@ -27,7 +26,7 @@ BLOCK_LIFE: Nanos = NANOS_PER_SECOND
 BLOCKS_PER_SECOND = 10  # a block is at most this part of the tokens of a second
 MAX_ROUNDS = 5  # each but the first follows a lost race
 COUNT_LIFE: Millis = 5 * SECOND
-ROW_LIFE: Millis = 2 * DAY  # an idle bucket is full by then: the slowest takes a token in 100 s
+ROW_LIFE: Millis = DAY  # after the bucket is full
 MAX_REMEMBERED = 10_000  # namespaces
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ class _Bucket:
     """What this sandbox knows of a bucket, and the block that it has taken."""
 
     full_at: Nanos = 0
-    idle: bool = True  # it was full at the last look: its next write starts at the present
+    idle: bool = True  # whether it was full when a write last depended on that
     tokens: int = 0
     taken_at: Nanos = 0
     block: int = 1
@@ -50,7 +49,7 @@ class _Count:
 
     read_at: Millis
     stored: int
-    admitted: int = field(default=0)
+    admitted: int = 0
 
 
 class DynamoQuotaStore:
@@ -102,9 +101,7 @@ class DynamoQuotaStore:
             self._buckets.clear()
         return self._buckets.setdefault(namespace, _Bucket())
 
-    def _take(
-        self, namespace: str, rate: Rate, bucket: _Bucket, now: Nanos, wanted: int
-    ) -> int:
+    def _take(self, namespace: str, rate: Rate, bucket: _Bucket, now: Nanos, wanted: int) -> int:
         """Returns how many tokens the table has granted. An SDK that repeats a write whose answer
         was lost takes its tokens twice; the namespace has a few less then."""
         for _ in range(MAX_ROUNDS):
@@ -141,7 +138,9 @@ def _largest_block(rate: Rate) -> int:
     return max(min(per_second // BLOCKS_PER_SECOND, rate.burst), 1)
 
 
-def _update(namespace: str, rate: Rate, bucket: _Bucket, now: Nanos, granted: int) -> dict[str, Any]:
+def _update(
+    namespace: str, rate: Rate, bucket: _Bucket, now: Nanos, granted: int
+) -> dict[str, Any]:
     """Returns the conditional write that takes tokens. Neither of the usual two conditions names
     the exact state, so two sandboxes that take tokens at the same time both succeed:
 
@@ -155,14 +154,14 @@ def _update(namespace: str, rate: Rate, bucket: _Bucket, now: Nanos, granted: in
     if believed != bucket.full_at:
         condition, values[":seen"] = f"{schema.FULL_AT} = :seen", bucket.full_at
         change = f"{schema.FULL_AT} = :full"
-    elif bucket.idle:
+    elif bucket.idle and bucket.full_at <= now:
         condition = f"attribute_not_exists({schema.FULL_AT}) OR {schema.FULL_AT} <= :now"
         change, values[":now"] = f"{schema.FULL_AT} = :full", now
     else:
         condition = f"{schema.FULL_AT} > :now AND {schema.FULL_AT} <= :latest"
         change = f"{schema.FULL_AT} = {schema.FULL_AT} + :cost"
         values = {":now": now, ":latest": now + rate.depth - cost, ":cost": cost}
-    values[":end"] = (now // NANOS_PER_SECOND) + ROW_LIFE // SECOND
+    values[":end"] = (now + rate.depth) // NANOS_PER_SECOND + ROW_LIFE // SECOND
     return {
         "Key": {
             schema.PK: {"S": schema.quota_pk(namespace)},

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from duetime.aws import schema
-from duetime.aws.clients import translate_errors
-from duetime.aws.listing import bucket_of, days_of
+from duetime.aws.listing import day_bucket, days_of
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import KEY_IS_FREE, Table
 from duetime.core.ports import Clock, Shards
@@ -65,7 +64,7 @@ class StoredCounts:
         latest, oldest = days_of(TaskFilter(), shards, now)
         found, day = 0, latest
         while day >= oldest and self._clock.monotonic() - started < MAX_COUNTING:
-            buckets = [bucket_of(namespace, day, shard) for shard in range(shards.count)]
+            buckets = [day_bucket(namespace, day, shard) for shard in range(shards.count)]
             found += sum(self._parallel.each(self._in_bucket, buckets))
             day -= 1
         fields = {"step": "relay", "namespace": namespace, "count": found}
@@ -76,15 +75,8 @@ class StoredCounts:
         log.info("stored tasks counted", extra=fields)
 
     def _in_bucket(self, bucket: str) -> int:
-        pages = self._table.client.get_paginator("query").paginate(
-            TableName=self._table.name,
-            IndexName=schema.LISTING_INDEX,
-            KeyConditionExpression=f"{schema.LISTING_BUCKET} = :bucket",
-            ExpressionAttributeValues={":bucket": {"S": bucket}},
-            Select="COUNT",
-        )
-        with translate_errors():
-            return sum(page["Count"] for page in pages)
+        condition = f"{schema.LISTING_BUCKET} = :bucket"
+        return self._table.count(condition, {":bucket": bucket}, IndexName=schema.LISTING_INDEX)
 
 
 def _key(namespace: str) -> dict[str, dict[str, str]]:
