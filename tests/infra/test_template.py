@@ -238,6 +238,18 @@ def test_only_the_relay_knows_the_archive(synthesize: Synthesize):
     assert known == {"relay": "our-archive"}
 
 
+def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
+    quotas = {"shop": {"submissions_per_second": 50, "stored_tasks": 100}}
+    functions = of_type(synthesize("dev", quotas=quotas), FUNCTION).values()
+    known = {
+        f["Description"].rpartition(": ")[2]: json.loads(variables["DUETIME_QUOTAS"])
+        for f in functions
+        if "DUETIME_QUOTAS" in (variables := f["Environment"]["Variables"])
+    }
+
+    assert known == {"api": quotas, "relay": quotas}
+
+
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):
     """A retry goes back to its own queue, and Lambda stops loops after sixteen rounds."""
     allowed = {
