@@ -22,7 +22,7 @@ from duetime.core.value import value
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-BLOCK_LIFE: Nanos = NANOS_PER_SECOND
+BLOCK_LIFE: Millis = SECOND
 BLOCKS_PER_SECOND = 10  # a block is at most this part of the tokens of a second
 MAX_ROUNDS = 5  # each but the first follows a lost race
 COUNT_LIFE: Millis = 5 * SECOND
@@ -64,7 +64,7 @@ class DynamoQuotaStore:
     def take(self, namespace: str, rate: Rate, wanted: int) -> Grant:
         now = nanos(self._clock.now())
         bucket = self._bucket(namespace)
-        fresh = 0 <= now - bucket.taken_at < BLOCK_LIFE
+        fresh = 0 <= now - bucket.taken_at < nanos(BLOCK_LIFE)
         held = min(bucket.tokens, wanted) if fresh else 0
         missing = wanted - held
         if missing == 0:

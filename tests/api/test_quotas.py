@@ -1,8 +1,10 @@
 """Submissions over the quota of their namespace get a 429, and nothing of them is stored."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,3 +246,16 @@ def test_trigger_counts_and_the_runs_of_a_schedule_do_not(limited: Limited):
     assert problem(triggered)[0] == 429
     stored = service.stored()
     assert len([task for task in stored if task.spec.occurrence]) >= 1, "runs are stored"
+
+
+def test_api_page_shows_the_answer(service: Service):
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "api.md").read_text()
+    [shown] = re.findall(r"```jsonc\n(.*?)```", page, re.DOTALL)
+    quotas = read_quotas({"shop": {"submissions_per_second": 50, "burst": 100}})
+    state = service.store._store.quotas(service.clock)
+    limited = Service(
+        service.store._store, service.clock, quotas=QuotaGate(quotas=quotas, store=state)
+    )
+    limited.batch(*[{**GOOD, "namespace": "shop"}] * 100)
+
+    assert limited.submit(namespace="shop").body == json.loads(shown)
