@@ -171,6 +171,19 @@ def test_batch_fills_a_namespace_to_its_quota(limited: Limited):
     assert len(service.stored()) == 3
 
 
+def test_tasks_for_a_full_namespace_take_nothing_from_its_rate(limited: Limited):
+    service = limited.service(
+        default={"stored_tasks": 1, "submissions_per_second": 0.01, "burst": 2},
+    )
+
+    titles = [r["error"]["title"] for r in service.batch(*[GOOD] * 5).body["results"][1:]]
+
+    assert titles == ["The namespace is full"] * 4
+    assert (
+        limited.service(default={"submissions_per_second": 0.01, "burst": 2}).submit().status == 201
+    )
+
+
 def test_purged_tasks_make_room(service: Service):
     store = service.store._store
     state = store.quotas(service.clock)

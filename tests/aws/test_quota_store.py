@@ -106,6 +106,30 @@ def test_busy_sandbox_takes_blocks(dynamodb: Any, table: str):
     assert len(client.calls) < 25
 
 
+def test_bucket_that_was_full_for_long_grants_only_its_burst(dynamodb: Any, table: str):
+    clock = SteppedClock()
+    first, second = (DynamoQuotaStore(dynamodb, table, clock) for _ in range(2))
+    assert [sandbox.take("shop", SLOW, 1).granted for sandbox in (first, second)] == [1, 1]
+
+    clock.advance(HOUR)
+
+    assert [second.take("shop", SLOW, 1).granted for _ in range(4)] == [1, 1, 0, 0]
+
+
+def test_sandbox_loses_the_tokens_that_it_does_not_use_within_a_second(dynamodb: Any, table: str):
+    clock = SteppedClock()
+    busy, other = (DynamoQuotaStore(dynamodb, table, clock) for _ in range(2))
+    rate = rate_of(100, 100)
+    for _ in range(6):
+        busy.take("shop", rate, 1)
+    assert busy._buckets["shop"].tokens > 0
+
+    clock.advance(SECOND)
+    other.take("shop", rate, 100)
+
+    assert busy.take("shop", rate, 1).granted == 0
+
+
 def test_quiet_sandbox_takes_no_more_than_it_needs(dynamodb: Any, table: str):
     clock = SteppedClock()
     quiet = [DynamoQuotaStore(dynamodb, table, clock) for _ in range(20)]

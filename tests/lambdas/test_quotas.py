@@ -63,6 +63,7 @@ def test_relay_counts_tasks_that_come_and_go(
 
     assert deployment.relay(inserts(deployment)[:1]) == []
     assert count_of(aws, deployment) == 3, "the first change counts everything"
+    deployment.relay(inserts(deployment)[3:])
     deployment.expire(ids[0])
     deployment.relay(deployment.removals())
 
