@@ -1,6 +1,7 @@
 """The relay: a function that the table's stream invokes with the changes."""
 
 from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
@@ -51,6 +52,7 @@ class Relay(Construct):
                 # To delete the rows of removed tasks, and to run follow-ups.
                 table.allow("Query", "BatchWriteItem", "DeleteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+                *_counting(given),
                 given.lanes.allow("SendMessage"),
                 *([archive.statement] if archive else []),
                 *(objects.allow("GetObject", "DeleteObject") if objects else []),
@@ -82,3 +84,9 @@ class Relay(Construct):
             filters=[lambda_.FilterCriteria.filter({"dynamodb": {"Keys": TASKS}})],
             on_failure=event_sources.SqsDlq(self.failed_records),
         )
+
+
+def _counting(given: FunctionInputs) -> list[iam.PolicyStatement]:
+    """To count the stored tasks of a namespace for its quota."""
+    wanted = given.stage.limits_stored_tasks
+    return [given.table.allow_on(schema.LISTING_INDEX, "Query")] if wanted else []

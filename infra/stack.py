@@ -50,7 +50,12 @@ class DuetimeStack(Stack):
         self.parts = Parts(
             table=table,
             lanes=lanes,
-            api=Api(self, "Api", _with_handlers(with_objects, bundles.api, HANDLER_NAMES), objects),
+            api=Api(
+                self,
+                "Api",
+                _with_quotas(_with_handlers(with_objects, bundles.api, HANDLER_NAMES)),
+                objects,
+            ),
             scanner=Scanner(self, "Scanner", given),
             executors=Executors(
                 self,
@@ -58,7 +63,9 @@ class DuetimeStack(Stack):
                 _with_handlers(with_objects, bundles.executor, HANDLERS if stage.handlers else ""),
                 objects,
             ),
-            relay=Relay(self, "Relay", _with_archive(with_objects, archive), archive, objects),
+            relay=Relay(
+                self, "Relay", _with_quotas(_with_archive(with_objects, archive)), archive, objects
+            ),
             archive=archive,
         )
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
@@ -85,6 +92,13 @@ def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInp
 def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInputs:
     bucket = objects.bucket.bucket_name if objects else ""
     return replace(given, settings=replace(given.settings, objects_bucket=bucket))
+
+
+def _with_quotas(given: FunctionInputs) -> FunctionInputs:
+    """The functions that know the quotas make no HTTP calls for tasks: their environment has no
+    room for both settings."""
+    settings = replace(given.settings, quotas=given.stage.quota_setting, allow_hosts="")
+    return replace(given, settings=settings)
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:

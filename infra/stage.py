@@ -22,6 +22,7 @@ from pydantic import (
 
 from duetime.aws.settings import MAX_RETENTION_DAYS
 from duetime.core.lanes import Lane
+from duetime.core.quotas import BadQuota, read_quotas
 from infra.formats import (
     Action,
     AllowedHost,
@@ -45,6 +46,7 @@ MAX_SECRETS = 30  # each is an ARN in the policy of an executor, which has room 
 MAX_SECRET_NAMES = 1_000  # characters: as below
 MAX_ALLOW_HOSTS = 1_000  # characters: the environment of a function has room for 4 KB
 MAX_TARGETS = 1_500  # characters, for the same reason
+MAX_QUOTAS = 900  # characters, for the same reason
 MIN_LANE_CONCURRENCY, MAX_LANE_CONCURRENCY = (
     2,
     1_000,
@@ -141,8 +143,7 @@ class Targets(_Settings):
 
     def as_setting(self) -> str:
         """Returns the value of Settings.targets; empty if nothing is allowed."""
-        given = self.model_dump(by_alias=True, exclude_defaults=True)
-        return json.dumps(given, separators=(",", ":")) if given else ""
+        return _compact(self.model_dump(by_alias=True, exclude_defaults=True))
 
 
 class Handlers(_Settings):
@@ -237,6 +238,7 @@ class Stage(_Settings):
     allow_hosts: list[AllowedHost] = []
     targets: Targets | None = None
     secrets: list[SecretName] = Field(default=[], max_length=MAX_SECRETS)
+    quotas: dict[str, dict[str, Any]] = {}
 
     @field_validator("secrets")
     @classmethod
@@ -244,6 +246,17 @@ class Stage(_Settings):
         if len(",".join(names)) > MAX_SECRET_NAMES:
             raise ValueError(f"is over {MAX_SECRET_NAMES:,} characters; choose shorter names")
         return names
+
+    @field_validator("quotas")
+    @classmethod
+    def _can_be_used(cls, quotas: dict[str, Any]) -> dict[str, Any]:
+        try:
+            read_quotas(quotas)
+        except BadQuota as error:
+            raise ValueError(str(error).removeprefix("quotas").lstrip(".: ")) from None
+        if len(_compact(quotas)) > MAX_QUOTAS:
+            raise ValueError(f"is over {MAX_QUOTAS:,} characters; use * for namespaces alike")
+        return quotas
 
     @field_validator("allow_hosts")
     @classmethod
@@ -284,10 +297,24 @@ class Stage(_Settings):
             )
         return self
 
+    @property
+    def quota_setting(self) -> str:
+        """Returns the value of Settings.quotas; empty if there are none."""
+        return _compact(self.quotas)
+
+    @property
+    def limits_stored_tasks(self) -> bool:
+        return any(quota.get("stored_tasks") is not None for quota in self.quotas.values())
+
     def at_once(self, lane: Lane) -> int:
         """Returns how many executors of a lane may run concurrently."""
         share: int = getattr(self.weights, lane)
         return min(max(self.concurrency * share // 100, MIN_LANE_CONCURRENCY), MAX_LANE_CONCURRENCY)
+
+
+def _compact(given: Mapping[str, Any]) -> str:
+    """Returns JSON for a setting of a function; empty for an empty object."""
+    return json.dumps(given, separators=(",", ":")) if given else ""
 
 
 def read_stage(context: Callable[[str], Any]) -> Stage:

@@ -4,7 +4,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from aws_lambda_powertools import Logger
@@ -18,6 +18,9 @@ from duetime.aws import backend
 from duetime.handlers import registry
 from duetime.handlers.discovery import read_names
 from duetime.version import VERSION
+
+if TYPE_CHECKING:
+    from duetime.api.quotas import QuotaGate
 
 logger = Logger(service="api")
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -35,7 +38,18 @@ def api() -> Api:
         targets=settings.targets_allowed,
         secrets=lambda: settings.secret_names,
         health=scanner_health(adapters.cursors, adapters.ports.clock),
+        quotas=_quotas(settings.quotas),
     )
+
+
+def _quotas(text: str) -> "QuotaGate | None":
+    """Most deployments have no quotas, and import nothing for them."""
+    if not text:
+        return None
+    from duetime.api.quotas import QuotaGate
+    from duetime.core.quotas import parse_quotas
+
+    return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
 
 
 def _handlers(source: str) -> HandlerNames:

@@ -1,6 +1,7 @@
 """The `relay` function: the stream of the table invokes it with the rows that were written."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics
 from duetime.aws.event_records import (
     RemovedTask,
     change_of_record,
+    count_of_record,
     freed_key_of_record,
     removed_task_of_record,
 )
@@ -26,6 +28,7 @@ from duetime.relay import Relay
 SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
+QUOTAS = "DUETIME_QUOTAS"
 FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
@@ -90,6 +93,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
             logger.exception("record not relayed", step="relay", sequence_number=failed)
             break
     failed = _let_go(removed) or failed
+    if QUOTAS in os.environ:
+        _count_stored(event["Records"], failed)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -124,6 +129,29 @@ def _let_go(removed: Sequence[RemovedTask]) -> str | None:
         logger.exception("removal not followed up", step="archive", sequence_number=number)
         return number
     return None
+
+
+def _count_stored(records: Sequence[Mapping[str, Any]], failed: str | None) -> None:
+    """Counts the stored tasks of namespaces that have a quota for them. A failure leaves the count
+    wrong by this batch: it must not repeat what the batch has done."""
+    from duetime.aws import backend
+    from duetime.core.quotas import parse_quotas
+
+    quotas = parse_quotas(os.environ[QUOTAS])
+    changes: Counter[str] = Counter()
+    for record in records:
+        if record["dynamodb"]["SequenceNumber"] == failed:
+            break  # the event source repeats from here
+        counted = count_of_record(record)
+        if counted and quotas.limits_stored(counted[0]):
+            changes[counted[0]] += counted[1]
+    if not changes:
+        return
+    try:
+        backend.stored_counts().add(changes)
+    except Exception:
+        namespaces = sorted(changes)
+        logger.exception("stored tasks not counted", step="relay", namespaces=namespaces)
 
 
 def _free_key(key: UniqueKey) -> None:

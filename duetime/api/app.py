@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from duetime.api.content_encoding import deflated, inflated
 from duetime.api.dead_letters import DeadLetters
@@ -23,6 +23,9 @@ from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import rfc3339
 
+if TYPE_CHECKING:
+    from duetime.api.quotas import QuotaGate
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -32,7 +35,7 @@ class Api:
     """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
     the targets that they may call. `health` reads the health; the default checks that the store can
     be read. `secrets` returns the names of the secrets that tasks may use; by default there are
-    none."""
+    none. `quotas` limits submissions."""
 
     def __init__(
         self,
@@ -44,12 +47,13 @@ class Api:
         targets: AllowedTargets = ALL_TARGETS,
         health: HealthProbe | None = None,
         secrets: SecretNames = frozenset,
+        quotas: "QuotaGate | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
         self._read_health = health or store_health(ports.store)
         self._router = Router()
-        submission = Submission(ports)
+        submission = Submission(ports, quotas)
         capabilities = Capabilities(handlers, longest_timeout, secrets, targets)
         self._submission = submission
         self._tasks = Tasks(ports, submission, capabilities)

@@ -22,6 +22,7 @@ from duetime.engine.enqueue import try_enqueue
 
 if TYPE_CHECKING:
     from duetime.api.large_payloads import LargePayload
+    from duetime.api.quotas import QuotaGate
 
 HASH_BYTES = 12
 
@@ -83,6 +84,7 @@ class Submitted:
 @value(frozen=True, slots=True)
 class Submission:
     ports: Ports
+    quotas: "QuotaGate | None" = None
 
     def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | Problem]:
         """Returns one answer for each request, in their order."""
@@ -90,15 +92,16 @@ class Submission:
         keys = [request.key for request in requests]
         ids = reserve_ids(self.ports, keys, now, [request.id for request in requests])
         answers: dict[int, Submitted | Problem] = {}
-        plain: dict[int, tuple[TaskRequest, str]] = {}
-        unique: dict[int, tuple[TaskRequest, str]] = {}
+        wanted: dict[int, tuple[TaskRequest, str]] = {}
         for place, (request, task_id) in enumerate(zip(requests, ids, strict=True)):
             if isinstance(task_id, Problem):
                 answers[place] = task_id
-            elif request.spec.unique:
-                unique[place] = request, task_id
             else:
-                plain[place] = request, task_id
+                wanted[place] = request, task_id
+        if self.quotas:
+            answers |= self.quotas.answers(wanted, self.ports.store)
+        unique = {p: w for p, w in wanted.items() if w[0].spec.unique and p not in answers}
+        plain = {p: w for p, w in wanted.items() if not w[0].spec.unique and p not in answers}
         if unique:
             answers |= self._submit_unique(unique, now)
         if plain:

@@ -25,8 +25,10 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
+    from duetime.aws.quota_store import DynamoQuotaStore
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
+    from duetime.aws.stored_counts import StoredCounts
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -36,11 +38,13 @@ __all__ = [
     "dynamodb",
     "invoke_later",
     "make_clients",
+    "quota_store",
     "removed_tasks",
     "secrets",
     "services",
     "settings",
     "sqs",
+    "stored_counts",
 ]
 
 
@@ -180,3 +184,22 @@ def removed_tasks() -> "RemovedTasks":
     bucket = ArchiveBucket(s3, given.archive_bucket) if given.archive_bucket else None
     objects = S3ObjectStore(s3, given.objects_bucket) if given.objects_bucket else None
     return RemovedTasks(DependentRows(dynamodb(), given.table), bucket, objects)
+
+
+@cache
+def quota_store() -> "DynamoQuotaStore":
+    """Imported on first use: most deployments have no quotas."""
+    from duetime.aws.quota_store import DynamoQuotaStore
+
+    return DynamoQuotaStore(dynamodb(), settings().table, adapters().ports.clock)
+
+
+@cache
+def stored_counts() -> "StoredCounts":
+    """As above."""
+    from duetime.aws.stored_counts import StoredCounts
+
+    given, ports = settings(), adapters()
+    return StoredCounts(
+        dynamodb(), given.table, shards=ports.cursors.shards, clock=ports.ports.clock
+    )

@@ -90,3 +90,14 @@ def freed_key_of_record(record: Mapping[str, Any]) -> UniqueKey | None:
         return None
     namespace, key = task.spec.namespace, task.spec.unique.key
     return UniqueKey(namespace=namespace, key=key, task_id=task.id)
+
+
+def count_of_record(record: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Returns the namespace of a task that was stored or removed, and the change of its number of
+    tasks. Reads no spec: the listing bucket begins with the namespace."""
+    images = record["dynamodb"]
+    change = {"INSERT": 1, "REMOVE": -1}.get(record["eventName"])
+    image = images.get("NewImage") or images.get("OldImage")
+    if change is None or not image or not is_task(image):
+        return None
+    return image[schema.LISTING_BUCKET]["S"].partition("#")[0], change

@@ -25,7 +25,7 @@ CLOCK_SKEW: Millis = 5 * MINUTE  # between the clocks of the writers
 
 
 def listing_bucket(task: Task, shards: int) -> str:
-    return _bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
+    return day_bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
 
 
 class Lister:
@@ -70,7 +70,7 @@ class Lister:
         below = min((bound for bound in bounds if bound is not None), default=None)
         return merge_shards(
             self._parallel.each(
-                lambda at: self._shard_ids(_bucket(at[0], position.day, at[1]), below, share),
+                lambda at: self._shard_ids(day_bucket(at[0], position.day, at[1]), below, share),
                 buckets,
             )
         )
@@ -94,7 +94,7 @@ def days_of(wanted: TaskFilter, shards: Shards, now: Millis) -> tuple[int, int]:
     return latest // DAY, oldest // DAY
 
 
-def _bucket(namespace: str, day: int, shard: int) -> str:
+def day_bucket(namespace: str, day: int, shard: int) -> str:
     return f"{namespace}#{datetime.fromtimestamp(day * DAY // SECOND, UTC):%Y%m%d}#{shard:02d}"
 
 

@@ -13,6 +13,8 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     slice#<number>         cursor                the progress of the scanner of a slice
     config                 shards                how many shards there are, and since when
     namespaces             <name>                a namespace that tasks were stored in
+    quota#<namespace>      rate                  when the bucket of its rate is full again
+    quota#<namespace>      stored                how many tasks it has stored
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -66,6 +68,8 @@ TASK_ID = "ti"
 FENCE = "fe"
 SHARDS = "sh"
 SINCE = "si"
+FULL_AT = "fa"  # nanoseconds
+COUNT = "ct"
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
@@ -78,6 +82,8 @@ UNIQUE = "unique"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
 NAMESPACES = "namespaces"
+RATE = "rate"
+STORED = "stored"
 
 WAKE_INDEX = "wake"
 LISTING_INDEX = "listing"
@@ -122,6 +128,10 @@ def slice_pk(slice_number: int) -> str:
 
 def namespace_key(name: str) -> tuple[str, str]:
     return NAMESPACES, name
+
+
+def quota_pk(namespace: str) -> str:
+    return f"quota#{namespace}"
 
 
 def create_table(table: str) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class Settings:
     archive_bucket: str = ""  # where the relay writes removed tasks; empty: nowhere
     objects_bucket: str = ""  # for large payloads and results; empty: they are refused
     targets: str = ""  # what targets may act on, as JSON: see targets_allowed
+    quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:

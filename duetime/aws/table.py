@@ -13,6 +13,7 @@ from duetime.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import QueryOutputTypeDef
 
 DELETES_PER_CALL = 25
 MAX_EMPTY_RESPONSES = 4  # in a row
@@ -85,6 +86,17 @@ class Table:
 
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
         """Yields the items of every page of a query; reads a page when it is needed."""
+        for page in self._pages(condition, values, options):
+            yield from page["Items"]
+
+    def count(self, condition: str, values: dict[str, str], **options: Any) -> int:
+        """Returns how many items a query finds, without reading them."""
+        options = {**options, "Select": "COUNT"}
+        return sum(page["Count"] for page in self._pages(condition, values, options))
+
+    def _pages(
+        self, condition: str, values: dict[str, str], options: dict[str, Any]
+    ) -> Iterator["QueryOutputTypeDef"]:
         start: dict[str, Any] = {}
         while True:
             with translate_errors():
@@ -95,7 +107,7 @@ class Table:
                     **options,
                     **start,
                 )
-            yield from answer["Items"]
+            yield answer
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}

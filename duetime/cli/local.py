@@ -88,6 +88,15 @@ def local(
             rich_help_panel=STORE,
         ),
     ] = None,
+    quotas: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A JSON file with the quotas of namespaces.",
+            show_default=False,
+            rich_help_panel=STORE,
+        ),
+    ] = None,
     tick: Annotated[
         str, typer.Option(metavar="DURATION", help="How often the scanner runs.")
     ] = f"{DEFAULTS.tick:g}",
@@ -179,10 +188,13 @@ def local(
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
+    _check_filled({"--quotas": [quotas]})
     _check_hosts(allow_host or ())
     _check_smtp(smtp)
     _check_store(backend, data, memory)
-    _check_removal(backend, retention, archive)
+    _check_archive(archive)
+    store_only = {"--retention": retention, "--archive": archive, "--quotas": quotas}
+    _check_backend(backend, store_only)
     _check_endpoint(backend, endpoint_url)
     options = LocalOptions(
         host=host,
@@ -198,6 +210,7 @@ def local(
         allow_private=allow_private,
         allow_hosts=tuple(allow_host or ()),
         secrets=Path(secrets) if secrets else None,
+        quotas=Path(quotas) if quotas else None,
         smtp=smtp,
         databases=_databases(database or ()),
         demo=demo,
@@ -277,12 +290,15 @@ def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
             refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
 
 
-def _check_removal(backend: Backend, retention: str | None, archive: str | None) -> None:
+def _check_archive(archive: str | None) -> None:
     if archive is not None and Path(archive).exists() and not Path(archive).is_dir():
         refuse("--archive", f"{archive!r} is a file, and must be a folder")
+
+
+def _check_backend(backend: Backend, store_only: Mapping[str, str | None]) -> None:
     if backend is Backend.EMBEDDED:
         return
-    for option, given in (("--retention", retention), ("--archive", archive)):
+    for option, given in store_only.items():
         if given is not None:
             refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
 

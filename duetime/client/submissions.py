@@ -74,13 +74,13 @@ class Submitter:
         return results
 
     def _send_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
-        """Sends the tasks that the store did not answer for again."""
+        """Sends the tasks again that the store did not answer for, or that were over a quota."""
         results = self._post_batch(tasks)
         for number in range(self._retries):
-            unanswered = [n for n, result in enumerate(results) if result["status"] in REPEATED]
+            unanswered = [n for n, result in enumerate(results) if _may_repeat_result(result)]
             if not unanswered:
                 break
-            self._pause(number, None)
+            self._pause(number, max(_retry_after(results[place]) for place in unanswered))
             again = self._post_batch([tasks[place] for place in unanswered])
             for place, result in zip(unanswered, again, strict=True):
                 results[place] = result
@@ -110,6 +110,16 @@ class Submitter:
     def _pause(self, number: int, retry_after: float | None) -> None:
         """Waits for a random part of a span that doubles each time, but as long as was asked."""
         self._sleep(max(FIRST_PAUSE * 2**number * self._chance(), retry_after or 0.0))
+
+
+def _may_repeat_result(result: BatchResult) -> bool:
+    return result["status"] in REPEATED and _retry_after(result) <= LONGEST_RETRY_AFTER
+
+
+def _retry_after(result: BatchResult) -> float:
+    """Returns the seconds to wait before a task of a batch is sent again, if its error says so."""
+    given = result.get("error", {}).get("retry_after", 0)
+    return float(given) if isinstance(given, int | float) else 0.0
 
 
 def make_id() -> str:

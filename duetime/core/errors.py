@@ -16,6 +16,7 @@ DuetimeError
 ├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
 ├── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
 ├── BadSecret           a secret that cannot be used (core/secrets.py)
+├── BadQuota            quotas that cannot be used (core/quotas.py)
 ├── BadSignature        a webhook that Duetime did not sign, or too long ago (webhooks.py)
 ├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
 ├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)

@@ -9,6 +9,7 @@ from duetime.aws.settings import Settings
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.events import StatusChange
 from duetime.core.ports import CursorStore, Ports
+from duetime.core.quotas import QuotaStore
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
@@ -40,6 +41,7 @@ class Backend:
     check: Callable[[], object]  # raises if the store does not work
     feed: Feed | None = None  # polls status changes if the store does not publish them
     sweep: Sweep | None = None  # removes tasks, if the store does not do that by itself
+    quotas: QuotaStore | None = None  # if there are quotas
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -78,6 +80,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         check=store.check,
         resumed=store.recover(wake_policy, now),
         sweep=RetentionSweep(ports, options.retention) if options.retention else None,
+        quotas=store.quotas(clock) if options.quotas else None,
     )
 
 

@@ -26,6 +26,7 @@ class LocalOptions:
     allow_private: bool = False
     allow_hosts: tuple[str, ...] = ()
     secrets: Path | None = None
+    quotas: Path | None = None  # of namespaces
     databases: Mapping[str, str] = field(default_factory=dict)  # name → URL
     smtp: str | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work

@@ -38,6 +38,7 @@ from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.options import LocalOptions
+from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.supervisor import starting_threads
@@ -87,6 +88,7 @@ class Runner:
         self._lost = False
         self._server = Server(asgi_app(self._call, self._submit_together), listener)
         secrets = LocalSecrets(options.secrets, os.environ)
+        quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
         ports = self.backend.ports
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
@@ -120,6 +122,7 @@ class Runner:
             targets=targets_allowed(options),
             health=health,
             secrets=lambda: secrets,
+            quotas=quota_gate(quotas, self.backend.quotas),
         )
 
     def prepare(self) -> None:
@@ -171,6 +174,7 @@ def run(options: LocalOptions) -> int:
             options,
             data=_absolute(options.data),
             secrets=options.secrets and _absolute(options.secrets),
+            quotas=options.quotas and _absolute(options.quotas),
             archive=options.archive and _absolute(options.archive),
         )
         _load_handlers(options.handlers, notices)

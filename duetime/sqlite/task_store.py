@@ -41,6 +41,7 @@ from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.ended_tasks import delete_tasks, page_ends, unchanged
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
+from duetime.sqlite.quota_store import NamespaceCounts, SqliteQuotaStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
     COLUMNS,
@@ -95,6 +96,7 @@ class SqliteTaskStore(SqliteCursorStore):
         # them again. This process is the only writer, so an entry cannot go stale; a rollback
         # clears the cache.
         self._live: OrderedDict[str, Task] = OrderedDict()
+        self._counts = NamespaceCounts()
         self._database = Database(
             path, on_commit=self._publish, on_rollback=self._discard, on_lost=on_lost
         )
@@ -114,6 +116,11 @@ class SqliteTaskStore(SqliteCursorStore):
     def schedules(self, clock: Clock) -> SqliteScheduleStore:
         """Returns the schedule store of the same file, whose methods have the same names."""
         return SqliteScheduleStore(self._database, clock)
+
+    def quotas(self, clock: Clock) -> SqliteQuotaStore:
+        """Returns the state of the quotas. From now on the store counts its tasks."""
+        self._database.write(self._counts.count)
+        return SqliteQuotaStore(self._counts.of, clock)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         return self._answers(lambda c: self._put(c, tasks), len(tasks))
@@ -256,6 +263,7 @@ class SqliteTaskStore(SqliteCursorStore):
                 row = new_row(connection, task)
                 rows.append(row)
                 tags += tag_rows(task)
+                self._counts.note(task.spec.namespace, 1)
                 if not spilled(row):
                     self._cache(task)
                 self._note_change(None, task)
@@ -299,6 +307,8 @@ class SqliteTaskStore(SqliteCursorStore):
     def _remove(self, connection: sqlite3.Connection, removals: Sequence[Removal]) -> list[Answer]:
         gone = {task.id: task for task in unchanged(connection, removals)}
         delete_tasks(connection, list(gone.values()))
+        for task in gone.values():
+            self._counts.note(task.spec.namespace, -1)
         others = [removal.task.id for removal in removals if removal.task.id not in gone]
         stored = load_each(connection, others)
         answers: list[Answer] = []
@@ -348,12 +358,14 @@ class SqliteTaskStore(SqliteCursorStore):
             self._unpublished.append(change)
 
     def _publish(self) -> None:
+        self._counts.commit()
         if self._listener and self._unpublished:
             news, self._unpublished = self._unpublished, []
             self._listener(news)
 
     def _discard(self) -> None:
         self._live.clear()
+        self._counts.discard()
         self._unpublished.clear()
 
 

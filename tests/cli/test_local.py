@@ -30,7 +30,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
     words += (
         " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
     )
-    words += " --secrets secrets.json"
+    words += " --secrets secrets.json --quotas quotas.json"
     words += " --allow-private --allow-host 10.1.0.0/16 --allow-host db.internal"
     duetime("local", *words.split())
     assert asked == [
@@ -45,6 +45,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             allow_private=True,
             allow_hosts=("10.1.0.0/16", "db.internal"),
             secrets=Path("secrets.json"),
+            quotas=Path("quotas.json"),
             demo=False,
             log_level="debug",
             log_format="json",
@@ -188,6 +189,8 @@ def test_archive_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path
         (["--archive", __file__], "is a file, and must be a folder"),
         (["--backend", "moto", "--retention", "1d"], "belongs to the SQLite store"),
         (["--backend", "moto", "--archive", "a"], "belongs to the SQLite store"),
+        (["--backend", "moto", "--quotas", "a"], "belongs to the SQLite store"),
+        (["--quotas", ""], "is empty"),
     ],
 )
 def test_retention_and_archive_are_checked(

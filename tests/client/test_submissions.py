@@ -188,3 +188,30 @@ def test_batch_with_a_wrong_clock_is_sent_without_ids() -> None:
 
     assert client_of(script).submit_batch([{"target": HELLO}])[0]["status"] == 201
     assert "id" not in json.loads(script.asked[1].content)["tasks"][0]
+
+
+def over_quota(retry_after: int) -> dict[str, Any]:
+    error = {"title": "Over the quota", "status": 429, "retry_after": retry_after}
+    return {"status": 429, "error": error}
+
+
+def test_task_of_a_batch_over_its_quota_is_sent_again_when_its_error_says() -> None:
+    slept: list[float] = []
+    stored = {"status": 201, "task": {"id": "t"}}
+    first = ok({"results": [stored, over_quota(2), over_quota(3)]})
+
+    results = client_of(Echo(first, ok({"results": [stored, stored]})), slept).submit_batch(
+        [{"target": HELLO}] * 3
+    )
+
+    assert [result["status"] for result in results] == [201, 201, 201]
+    assert slept == [3.0]
+
+
+def test_task_of_a_batch_for_a_full_namespace_is_not_sent_again() -> None:
+    slept: list[float] = []
+    script = Echo(ok({"results": [over_quota(300)]}))
+
+    [result] = client_of(script, slept).submit_batch([{"target": HELLO}])
+
+    assert (result["status"], len(script.asked), slept) == (429, 1, [])

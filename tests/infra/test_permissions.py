@@ -169,3 +169,19 @@ def test_only_executors_read_the_secrets_that_the_stage_lists(synthesize: Synthe
     assert readers == {name: paths if name.startswith("executor") else set() for name in readers}
     actions = {a for allowed in granted(template).values() for a, _ in allowed}
     assert {a for a in actions if a.startswith(("ssm", "kms"))} == {"ssm:GetParameter"}
+
+
+@pytest.mark.parametrize(
+    ("quota", "more"),
+    [
+        ({"submissions_per_second": 5}, set()),
+        ({"stored_tasks": 5}, {("dynamodb:Query", "table/index/listing")}),
+    ],
+)
+def test_relay_that_counts_stored_tasks_reads_the_listing_index(
+    synthesize: Synthesize, quota: dict[str, int], more: set[tuple[str, str]]
+):
+    template = synthesize("dev", quotas={"shop": quota})
+
+    assert granted(template)["relay"] == GRANTED["relay"] | more | ALWAYS
+    assert granted(template)["api"] == GRANTED["api"] | ALWAYS

@@ -164,6 +164,13 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"secrets": ["a" * 65]}, "secrets.0: "),
         ({"secrets": ["a"] * 31}, "secrets: "),
         ({"secrets": ["a" * 60] * 20}, "secrets: is over 1,000 characters"),
+        ({"quotas": {"shop": 5}}, "quotas.shop: must be a valid dictionary"),
+        ({"quotas": {"a b": {"burst": 1}}}, "quotas: 'a b': a namespace is 1 to 128 letters"),
+        ({"quotas": {"shop": {"burst": 1}}}, "quotas: shop.burst: needs submissions_per_second"),
+        (
+            {"quotas": {f"namespace-{n}": {"stored_tasks": 1_000} for n in range(30)}},
+            "quotas: is over 900 characters; use * for namespaces alike",
+        ),
         (
             {"targets": {"sqs": ["orders"]}},
             "targets.sqs.0: 'orders' is not an ARN such as arn:aws:",

@@ -204,7 +204,8 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert (settings.catch_up, settings.retention_days) == (7, 3)
         assert settings.at_once == {Lane.HIGH: 60, Lane.MEDIUM: 30, Lane.LOW: 10}
         assert settings.longest_timeout == 840
-        assert settings.hosts_allowed == ["10.0.0.0/8", "db"]
+        no_calls = name in ("api", "relay")
+        assert settings.hosts_allowed == ([] if no_calls else ["10.0.0.0/8", "db"])
         assert settings.secret_names == ["stripe", "hook"]
         expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}
         assert settings.handlers == expected.get(name, HANDLERS)
@@ -262,6 +263,18 @@ def test_only_the_relay_knows_the_archive(synthesize: Synthesize):
     }
 
     assert known == {"relay": "our-archive"}
+
+
+def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
+    quotas = {"shop": {"submissions_per_second": 50, "stored_tasks": 100}}
+    functions = of_type(synthesize("dev", quotas=quotas), FUNCTION).values()
+    known = {
+        f["Description"].rpartition(": ")[2]: json.loads(variables["DUETIME_QUOTAS"])
+        for f in functions
+        if "DUETIME_QUOTAS" in (variables := f["Environment"]["Variables"])
+    }
+
+    assert known == {"api": quotas, "relay": quotas}
 
 
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):

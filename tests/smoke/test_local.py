@@ -13,6 +13,7 @@ from tests.sink import Answer, a_sink
 
 MANY = 300
 HELLO = {"type": "python", "handler": "duetime.hello"}
+RARELY = {"submissions_per_second": 0.01}
 
 
 @pytest.fixture
@@ -136,4 +137,22 @@ def test_large_payload_and_result_outlive_a_killed_runner(tmp_path: Path, port: 
         assert list((data / "objects").iterdir()) == []
         code, said = runner.end(signal.SIGTERM)
 
+    assert code == 0, said
+
+
+def test_runner_refuses_submissions_over_a_quota(tmp_path: Path, port: int):
+    quotas = tmp_path / "quotas.json"
+    quotas.write_text(json.dumps({"default": {"stored_tasks": 2}, "slow": RARELY}))
+    with running(tmp_path / "data", port, "--quotas", str(quotas)) as runner:
+        for _ in range(2):
+            runner.submit(target=HELLO)
+        full = runner.api.post("/tasks", json={"target": HELLO})
+        runner.submit(target=HELLO, namespace="slow")
+        slow = runner.api.post("/tasks", json={"target": HELLO, "namespace": "slow"})
+        code, said = runner.end(signal.SIGINT)
+
+    assert (full.status_code, full.headers["retry-after"]) == (429, "300")
+    assert full.json()["type"] == "urn:duetime:problem:quota"
+    assert slow.status_code == 429
+    assert 1 <= int(slow.headers["retry-after"]) <= 100
     assert code == 0, said

@@ -85,7 +85,11 @@ _GATEWAY: Mapping[int, tuple[str, str]] = {
         "Deployed: the caller is not allowed to do this. Local: the request comes from a page of"
         " another site.",
     ),
-    429: ("Throttled", "Deployed only: too many requests."),
+    429: (
+        "Throttled",
+        "Deployed: too many requests. A submission: its namespace is over a quota, and nothing is"
+        " stored.",
+    ),
 }
 
 
@@ -237,7 +241,9 @@ def _gateway_responses() -> dict[str, Any]:
     responses: dict[str, Any] = {
         name: {"description": text, "content": message} for name, text in _GATEWAY.values()
     }
-    responses["Forbidden"]["content"] = message | {PROBLEM: {"schema": ref_to(Problem)}}
+    for name in ("Forbidden", "Throttled"):
+        responses[name]["content"] = message | {PROBLEM: {"schema": ref_to(Problem)}}
+    responses["Throttled"]["headers"] = {"Retry-After": RETRY_AFTER}
     return responses
 
 

@@ -1,0 +1,95 @@
+"""Quotas in front of a submission. What is over a quota gets a 429, and nothing of it is stored."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+
+from duetime.api.http import Problem
+from duetime.api.submission import Submitted, TaskRequest
+from duetime.core.ports import TaskStore
+from duetime.core.quotas import NANOS_PER_SECOND, Nanos, Quota, Quotas, QuotaStore, Rate
+from duetime.core.value import value
+
+# Tasks leave when their retention ends: a full namespace has room in hours rather than seconds, and
+# a client that repeats submissions by itself gives up.
+FULL_RETRY_AFTER = 300
+
+Wanted = Mapping[int, tuple[TaskRequest, str]]
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class QuotaGate:
+    quotas: Quotas
+    store: QuotaStore
+
+    def answers(self, wanted: Wanted, tasks: TaskStore) -> dict[int, Submitted | Problem]:
+        """Returns the answers to the requests that are over their quotas: a 429, or the stored task
+        if the request repeats an earlier one. The other requests may be carried out."""
+        refused: dict[int, Problem] = {}
+        places: dict[str, list[int]] = {}
+        for place, (request, _) in wanted.items():
+            places.setdefault(request.spec.namespace, []).append(place)
+        for namespace, in_order in places.items():
+            if quota := self.quotas.of(namespace):
+                refused |= self._refused(namespace, quota, in_order)
+        if not refused:
+            return {}
+        return refused | _repeated({place: wanted[place] for place in refused}, tasks)
+
+    def _refused(
+        self, namespace: str, quota: Quota, places: Sequence[int]
+    ) -> Mapping[int, Problem]:
+        """The first requests pass, as many as the quota allows."""
+        refused: dict[int, Problem] = {}
+        if quota.stored_tasks is not None:
+            room = self.store.admit(namespace, quota.stored_tasks, len(places))
+            refused |= dict.fromkeys(places[room:], _full(namespace, quota.stored_tasks))
+            places = places[:room]
+        if places and (rate := quota.rate):
+            grant = self.store.take(namespace, rate, len(places))
+            for number, place in enumerate(places[grant.granted :]):
+                wait = grant.wait + min(number, rate.burst - 1) * rate.interval
+                refused[place] = _too_fast(namespace, quota, rate, wait)
+        return refused
+
+
+def _repeated(refused: Wanted, tasks: TaskStore) -> dict[int, Submitted]:
+    """A repeated request gets its task, whatever the quota: a client that saw no answer must not
+    take a stored task for refused."""
+    repeatable = {
+        place: (request, task_id)
+        for place, (request, task_id) in refused.items()
+        if request.id is not None or request.key is not None
+    }
+    if not repeatable:
+        return {}
+    found = tasks.get([task_id for _, task_id in repeatable.values()])
+    return {
+        place: Submitted(task=found[task_id], replayed=True)
+        for place, (request, task_id) in repeatable.items()
+        if task_id in found and request.made(found[task_id])
+    }
+
+
+def _full(namespace: str, limit: int) -> Problem:
+    detail = (
+        f"Namespace {namespace!r} has its quota of {limit:,} stored tasks. The task is not stored."
+        " Tasks leave when their retention ends, or by a purge; or raise the quota."
+    )
+    return _problem("The namespace is full", detail, FULL_RETRY_AFTER)
+
+
+def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos) -> Problem:
+    seconds = max(ceil(wait / NANOS_PER_SECOND), 1)
+    detail = (
+        f"Namespace {namespace!r} has a quota of {quota.submissions_per_second:,g} tasks a second,"
+        f" {rate.burst:,} at once. The task is not stored. Send it again in {seconds} s;"
+        " or raise the quota."
+    )
+    return _problem("Too many submissions", detail, seconds)
+
+
+def _problem(title: str, detail: str, retry_after: int) -> Problem:
+    """The body has the wait too: the result of a task in a batch has no headers."""
+    problem = Problem(429, "quota", title, detail, headers={"retry-after": str(retry_after)})
+    problem.body["retry_after"] = retry_after
+    return problem
