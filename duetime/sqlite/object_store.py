@@ -30,18 +30,12 @@ class FolderObjectStore:
     def put(self, task_id: str, name: str, content: bytes) -> None:
         path = self._folder / task_id / name
         with _as_unavailable(path):
-            if path.exists():
-                return
-            self._make_folder(path.parent)
-            # Two requests may write the same object at once, and each renames its own file.
-            new = path.with_name(f"{name}-{threading.get_ident()}{UNFINISHED}")
-            try:
-                _write(new, content)
-                new.rename(path)
-            except OSError:
-                new.unlink(missing_ok=True)
-                raise
-            _sync(path.parent)
+            if not path.exists():
+                self._make_folder(path.parent)
+                _write_whole(path, content)
+            # Also for an object that is there: its writer may have died before this.
+            for folder in (path.parent, self._folder, self._folder.parent):
+                _sync(folder)
 
     def get(self, task_id: str, name: str) -> bytes | None:
         path = self._folder / task_id / name
@@ -73,14 +67,9 @@ class FolderObjectStore:
         return found
 
     def _make_folder(self, folder: Path) -> None:
-        if folder.is_dir():
-            return
-        is_new = not self._folder.is_dir()
-        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        self._folder.chmod(FOLDER_MODE)  # mkdir gives its mode to the last folder alone
-        _sync(self._folder)
-        if is_new:
-            _sync(self._folder.parent)
+        if not folder.is_dir():
+            folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            self._folder.chmod(FOLDER_MODE)  # mkdir gives its mode to the last folder alone
 
 
 class MemoryObjectStore:
@@ -115,6 +104,17 @@ def _as_unavailable(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Unavailable(f"the object {path} cannot be read or written: {reason}") from error
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Two requests may write the same object at once, and each renames its own file."""
+    new = path.with_name(f"{path.name}-{threading.get_ident()}{UNFINISHED}")
+    try:
+        _write(new, content)
+        new.rename(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _write(path: Path, content: bytes) -> None:
