@@ -15,7 +15,7 @@ from duetime.cli import format as fmt
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.options import AsJson
 from duetime.cli.output import is_terminal, print_error, print_text
-from duetime.cli.parse import pairs, past_moment, refuse
+from duetime.cli.parse import past_moment, refuse, tag_pairs
 from duetime.core.errors import DuetimeError
 from duetime.core.times import Millis, from_datetime
 
@@ -110,7 +110,7 @@ def search(
 def _tag(text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None
-    [(key, value)] = pairs("--tag", [text], "=", "team=growth").items()
+    [(key, value)] = tag_pairs([text]).items()
     return key, value
 
 

@@ -9,7 +9,7 @@ import typer
 from duetime.cli import format as fmt
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, TaskIds
-from duetime.cli.parse import duration, finite, json_argument, moment, pairs, refuse
+from duetime.cli.parse import duration, finite, json_argument, moment, refuse, tag_pairs
 from duetime.cli.task_options import DURATION, RETRIES, TIME, WHAT, WHEN, given
 from duetime.cli.tasks import for_each
 from duetime.core.lanes import Lane
@@ -108,7 +108,7 @@ class ChangeOptions:
             run_at=moment("--at", self.run_at),
             expires_at=moment("--expires-at", self.expires_at),
             priority=self.priority and self.priority.value,
-            tags=pairs("--tag", self.tag or [], "=", "team=growth") or None,
+            tags=tag_pairs(self.tag or []) or None,
             timeout=duration("--timeout", self.timeout),
             retry=self._retry() or None,
         )

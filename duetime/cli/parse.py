@@ -102,6 +102,12 @@ def pairs(option: str, texts: Sequence[str], separator: str, example: str) -> di
     return found
 
 
+def tag_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Returns the keys and values of `team=growth` or, as in a filter, `team:growth`."""
+    plain = [text if "=" in text else text.replace(":", "=", 1) for text in texts]
+    return pairs("--tag", plain, "=", "team=growth")
+
+
 def json_argument(option: str, text: str) -> Any:
     """Parses JSON: the text itself, @file, or - for standard input."""
     if text == "-":

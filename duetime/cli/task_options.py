@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from duetime.cli.parse import duration, finite, json_argument, pairs, refuse
+from duetime.cli.parse import duration, finite, json_argument, pairs, refuse, tag_pairs
 from duetime.core.lanes import Lane
 from duetime.core.secrets import REFERENCE
 from duetime.core.unique import HeldWhile, OnConflict
@@ -215,7 +215,7 @@ class TaskOptions:
             timeout=duration("--timeout", self.timeout),
             retry=self._retry() or None,
             namespace=self.namespace,
-            tags=pairs("--tag", self.tag or [], "=", "team=growth") or None,
+            tags=tag_pairs(self.tag or []) or None,
             ordering_key=self.ordering_key,
         )
 

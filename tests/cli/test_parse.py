@@ -111,6 +111,13 @@ def test_a_bad_pair_is_refused(texts: list[str]) -> None:
         parse.pairs("--tag", texts, "=", "k=v")
 
 
+def test_tag_is_written_with_an_equals_sign_or_as_in_a_filter() -> None:
+    found = parse.tag_pairs(["team=growth", "tier:1", "a:b=c:d"])
+    assert found == {"team": "growth", "tier": "1", "a:b": "c:d"}
+    with pytest.raises(typer.BadParameter):
+        parse.tag_pairs(["team"])
+
+
 def test_json_argument_is_text_file_or_stdin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
