@@ -45,7 +45,7 @@ def encode_result(result: Any, *, large: bool = False) -> str | None:
         raise BadResult("the result is over 64 KiB")
     if size > SIZE_LIMIT and is_too_large(text):
         raise BadResult("the result is over 5 MiB, or over 5.75 MiB as a JSON string")
-    if is_deeper(text, DEPTH_LIMIT):
+    if type(result) is not Encoded and is_deeper(text, DEPTH_LIMIT):  # that process has checked it
         raise BadResult(f"the result is nested more than {DEPTH_LIMIT} levels deep")
     return text
 
