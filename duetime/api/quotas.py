@@ -72,8 +72,8 @@ def _repeated(refused: Wanted, tasks: TaskStore) -> dict[int, Submitted]:
 
 def _full(namespace: str, limit: int) -> Problem:
     detail = (
-        f"Namespace {namespace!r} has its quota of {limit:,} stored tasks. The task is not stored."
-        " Tasks leave when their retention ends, or by a purge; or raise the quota."
+        f"Namespace {namespace!r} has reached its quota: stored_tasks {limit:,}. The task is not"
+        " stored. Tasks leave when their retention ends, or by a purge; or raise the quota."
     )
     return _problem("The namespace is full", detail, FULL_RETRY_AFTER)
 
@@ -81,9 +81,9 @@ def _full(namespace: str, limit: int) -> Problem:
 def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos) -> Problem:
     seconds = max(ceil(wait / NANOS_PER_SECOND), 1)
     detail = (
-        f"Namespace {namespace!r} has a quota of {quota.submissions_per_second:,g} tasks a second,"
-        f" {rate.burst:,} at once. The task is not stored. Send it again in {seconds} s;"
-        " or raise the quota."
+        f"Namespace {namespace!r} has reached its quota: submissions_per_second"
+        f" {quota.submissions_per_second:,.10g}, burst {rate.burst:,}. The task is not stored."
+        f" Send it again in {seconds} s; or raise the quota."
     )
     return _problem("Too many submissions", detail, seconds)
 

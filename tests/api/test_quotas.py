@@ -83,8 +83,8 @@ def test_submissions_over_the_rate_get_a_429_that_says_when_to_come_back(limited
     assert problem(refused) == (
         429,
         "Too many submissions",
-        "Namespace 'default' has a quota of 0.2 tasks a second, 2 at once. The task is not stored."
-        " Send it again in 5 s; or raise the quota.",
+        "Namespace 'default' has reached its quota: submissions_per_second 0.2, burst 2."
+        " The task is not stored. Send it again in 5 s; or raise the quota.",
     )
     assert len(service.stored()) == 2
     limited.clock.advance(5 * SECOND - 1)
@@ -154,7 +154,7 @@ def test_full_namespace_gets_a_429_until_there_is_room(limited: Limited):
     assert problem(refused) == (
         429,
         "The namespace is full",
-        "Namespace 'default' has its quota of 2 stored tasks. The task is not stored."
+        "Namespace 'default' has reached its quota: stored_tasks 2. The task is not stored."
         " Tasks leave when their retention ends, or by a purge; or raise the quota.",
     )
     assert refused.headers["retry-after"] == "300"
