@@ -2,10 +2,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from typing import Any
 
 import pytest
 import uvicorn
+from typer import testing
 from typer.testing import CliRunner, Result
 
 from duetime import Context, PermanentError, task
@@ -66,6 +68,9 @@ TASK: dict[str, Any] = {
     "workflow_id": None,
     "not_shown": None,
 }
+
+# typer builds the whole tree of commands anew for every call, which takes longer than most tests.
+testing._get_command = cache(testing._get_command)
 
 
 @pytest.fixture
