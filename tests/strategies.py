@@ -191,7 +191,7 @@ def _wake(draw: st.DrawFn, status: Status, task_id: str, lane: Lane, due_at: Mil
         case Status.ENQUEUED | Status.RUNNING:
             kind = WakeKind.WATCH
         case Status.RETRYING:
-            kind = draw(st.sampled_from(WakeKind))
+            kind = draw(st.sampled_from([WakeKind.DISPATCH, WakeKind.WATCH]))
         case _:
             return None
     at = due_at + draw(waits)
