@@ -186,7 +186,7 @@ def test_removed_task_leaves_its_idempotency_key_free(store: TaskStore):
     task = an_ended_task(idempotency_key="k")
     store.put([task])
     key = Reservation(
-        namespace="default", key="k", task_id=task.id, body_hash="", expires_at=NOW + KEY_LIFE
+        namespace="default", key="k", task_id=task.id, body_hash="h", expires_at=NOW + KEY_LIFE
     )
     store.reserve([key], NOW)
     store.remove([Removal(task)])
