@@ -206,8 +206,8 @@ def test_run_that_is_due_soon_is_put_at_once(any_service: Service):
 def test_run_that_is_due_later_is_left_to_the_scanner(service: Service):
     schedule_id = service.schedule().body["id"]
 
-    [stands] = service.schedules.get([schedule_id]).values()
-    assert stands.wake.at == NOW + 3 * HOUR - service.ports.wake_policy.horizon
+    [stored_schedule] = service.schedules.get([schedule_id]).values()
+    assert stored_schedule.wake.at == NOW + 3 * HOUR - service.ports.wake_policy.horizon
     assert service.stored() == []
 
 

@@ -22,13 +22,13 @@ def put(service: Service, schedule_id: str, **fields: Any) -> Any:
     return service.call("PUT", f"/v1/schedules/{schedule_id}", {**BODY, **fields})
 
 
-def stands(service: Service, schedule_id: str) -> Schedule:
+def stored_schedule(service: Service, schedule_id: str) -> Schedule:
     return service.schedules.get([schedule_id])[schedule_id]
 
 
 def write(service: Service, schedule_id: str, **sets: Any) -> None:
     """As the scanner or a run of it would."""
-    schedule = stands(service, schedule_id)
+    schedule = stored_schedule(service, schedule_id)
     service.schedules.put([replace(schedule, revision=schedule.revision + 1, **sets)])
     service.store.writes.clear()
 
@@ -165,8 +165,8 @@ def test_change_is_repeated_over_a_concurrent_write(any_service: Service):
     response = put(any_service, schedule_id, name="b")
 
     assert (response.status, response.body["name"]) == (200, "b")
-    assert stands(any_service, schedule_id).active == "01M7HSBBM00000000000000ZZZ"
-    assert stands(any_service, schedule_id).plan.name == "b"
+    assert stored_schedule(any_service, schedule_id).active == "01M7HSBBM00000000000000ZZZ"
+    assert stored_schedule(any_service, schedule_id).plan.name == "b"
 
 
 def test_change_that_loses_every_race_is_a_503(service: Service):
@@ -174,7 +174,7 @@ def test_change_that_loses_every_race_is_a_503(service: Service):
     overtaken(service, 5, active="x")
 
     assert put(service, schedule_id, name="b").status == 503
-    assert stands(service, schedule_id).plan.name is None
+    assert stored_schedule(service, schedule_id).plan.name is None
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_stored_change_succeeds_even_if_its_runs_cannot_be_updated(service: Serv
     service.schedules.fail("ledger", Unavailable("gone"))
 
     assert put(service, schedule_id, name="b").status == 200
-    assert stands(service, schedule_id).plan.name == "b"
+    assert stored_schedule(service, schedule_id).plan.name == "b"
 
 
 # Delete

@@ -359,7 +359,7 @@ def test_follow_yields_every_reading() -> None:
     assert [task["status"] for task in client.follow("t1")] == ["PENDING", "RUNNING", "DEAD"]
 
 
-NOBODY = httpx.ConnectError("no")
+UNREACHABLE = httpx.ConnectError("no")
 
 
 def patient(clock: Clock, *answers: httpx.Response | Exception) -> tuple[Client, list[str]]:
@@ -376,7 +376,9 @@ def patient(clock: Clock, *answers: httpx.Response | Exception) -> tuple[Client,
 def test_follow_outlives_a_restart_and_reports_it_once() -> None:
     clock = Clock()
     running, ended = (ok({"id": "t1", "status": name}) for name in ("RUNNING", "DEAD"))
-    client, reported = patient(clock, running, NOBODY, NOBODY, running, NOBODY, ended)
+    client, reported = patient(
+        clock, running, UNREACHABLE, UNREACHABLE, running, UNREACHABLE, ended
+    )
     assert client.wait("t1", poll=1)["status"] == "DEAD"
     assert [words[:24] for words in reported] == ["Duetime does not answer "] * 2
     assert clock.now == 5
@@ -384,7 +386,7 @@ def test_follow_outlives_a_restart_and_reports_it_once() -> None:
 
 def test_follow_gives_up_after_its_patience() -> None:
     clock = Clock()
-    client, reported = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
+    client, reported = patient(clock, ok({"id": "t1", "status": "RUNNING"}), UNREACHABLE)
     with pytest.raises(Unreachable):
         client.wait("t1", poll=2)
     assert clock.slept == [2, 2, 1]
@@ -393,7 +395,7 @@ def test_follow_gives_up_after_its_patience() -> None:
 
 def test_follow_gives_up_at_its_timeout_before_its_patience() -> None:
     clock = Clock()
-    client, _ = patient(clock, ok({"id": "t1", "status": "RUNNING"}), NOBODY)
+    client, _ = patient(clock, ok({"id": "t1", "status": "RUNNING"}), UNREACHABLE)
     with pytest.raises(Unreachable):
         client.wait("t1", poll=1, timeout=2)
     assert clock.now == 2
@@ -401,7 +403,7 @@ def test_follow_gives_up_at_its_timeout_before_its_patience() -> None:
 
 def test_follow_fails_at_once_if_the_first_read_fails() -> None:
     clock = Clock()
-    client, reported = patient(clock, NOBODY)
+    client, reported = patient(clock, UNREACHABLE)
     with pytest.raises(Unreachable):
         client.wait("t1")
     assert (clock.slept, reported) == ([], [])
