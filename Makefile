@@ -7,6 +7,9 @@ STAMP := $(VENV)/.installed
 INFRA_STAMP := $(VENV)/.installed-infra
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode
 
+# Tests start hundreds of interpreters, and pytest rewrites every test module it has not cached.
+unexport PYTHONDONTWRITEBYTECODE
+
 STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from types import TracebackType
 from typing import NoReturn, Protocol
 from weakref import WeakSet
@@ -35,10 +36,13 @@ def keep_from_children(owner: Owner) -> None:
 def _close_in_child() -> None:
     """Replaces the descriptors by /dev/null, so that their numbers stay in use. A SQLite connection
     can be neither used nor closed after a fork, but it still has the numbers, and must not find
-    one of the handler's files there."""
+    one of the handler's files there. A child of the child has nothing left to close: what it
+    would find behind those numbers is /dev/null, which may be the handler's output by now."""
     for owner in list(_owners):
-        for descriptor in owner.descriptors():
-            os.dup2(_null[0], descriptor, inheritable=False)
+        with suppress(OSError):  # closed just before the fork; the others are closed all the same
+            for descriptor in owner.descriptors():
+                os.dup2(_null[0], descriptor, inheritable=False)
+    _owners.clear()
 
 
 class EndForkedChild:

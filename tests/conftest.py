@@ -3,10 +3,13 @@
 import gc
 import logging
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import quick_moto
 
 # Loaded before any test module is imported: `@settings(...)` takes what it does not name from the
 # profile of that moment. `HYPOTHESIS_PROFILE=wide` draws fresh and many; run it after a change to
@@ -36,6 +39,12 @@ def plain_package_logger() -> None:
     logger.setLevel(logging.NOTSET)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out a file that takes seconds to collect, all of it long tests."""
+    quick = config.getoption("markexpr") == "not long"
+    return True if quick and collection_path.name == "test_schemathesis_limits.py" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Runs tests/infra first: it takes the longest, and only one process can do it."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/infra/"))
@@ -43,6 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What was imported stays; the garbage collector would look through it again and again."""
+    quick_moto.install()
     gc.collect()
     gc.freeze()
 

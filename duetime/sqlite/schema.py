@@ -159,7 +159,8 @@ DROP TABLE temp.specs;
 
 
 def create(connection: sqlite3.Connection) -> None:
-    connection.executescript(f"{SCHEMA}PRAGMA user_version = {FORMAT};")
+    """One transaction: each of these statements alone would be written to the disk and synced."""
+    connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT")
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> None:

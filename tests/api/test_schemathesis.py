@@ -3,7 +3,7 @@
 The examples are the same in every run. `make test-long` sends many more.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -89,30 +89,6 @@ def test_valid_requests_get_documented_answers(label: str):
 def test_invalid_requests_are_refused_with_documented_problems(label: str):
     with fuzzed_system() as system:
         answers_as_documented(system, label, GenerationMode.NEGATIVE)()
-
-
-@pytest.fixture
-def system() -> Iterator[FuzzedSystem]:
-    with fuzzed_system() as system:
-        yield system
-
-
-def at_every_limit(name: str) -> Any:
-    """A test that sends about a hundred requests for one call: every value just inside and outside
-    its limits, every field missing or of another type, every other method."""
-
-    @SCHEMA.include(operation_id=name).parametrize()
-    @settings(QUICK, phases=[Phase.explicit])
-    def send(case: Case, system: FuzzedSystem) -> None:
-        validate(case, case.call(app=system.wsgi))
-
-    return send
-
-
-# Tests of their own: schemathesis gives all operations of one test the same id, and pytest-xdist
-# runs an id once.
-for route in ROUTES:
-    globals()[f"test_{route.operation}_at_every_limit"] = at_every_limit(route.operation)
 
 
 class Machine(SCHEMA.as_state_machine()):  # type: ignore[misc]

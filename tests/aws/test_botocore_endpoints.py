@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,16 @@ LOADER = Loader()  # it caches the data, which takes most of the time to make a 
 REGIONS = ("eu-central-1", "us-east-1", "cn-north-1", "us-gov-west-1", "eu-nowhere-7")
 
 
+@cache
+def reduced() -> str:
+    return json.dumps(endpoints.our_endpoints())
+
+
 @pytest.fixture(autouse=True)
 def in_a_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     file = tmp_path / "data" / "endpoints.json"
     file.parent.mkdir()
-    file.write_text(json.dumps(endpoints.our_endpoints()))
+    file.write_text(reduced())
     monkeypatch.setattr(endpoints, "FILE", file)
     # Tests of other files may have left moto on, which would answer first.
     monkeypatch.setattr("moto.core.models.botocore_stubber.enabled", False)

@@ -21,7 +21,7 @@ from tests.cuts.schedule_scenarios import SCHEDULE_SCENARIOS, SchedulePlayer, Sc
 from tests.cuts.task_scenarios import SCENARIOS, Scenario
 
 BACKENDS = ["sqlite", "restarted", "moto", pytest.param("moto_rest", marks=pytest.mark.long)]
-SAMPLED = 6  # one in six of the cuts that differ in their effect
+SAMPLED = 20  # one in twenty of the cuts that differ in their effect
 
 Where = tuple[str, Aws | None]
 

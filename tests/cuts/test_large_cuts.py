@@ -76,7 +76,7 @@ def aws() -> Iterator[Aws]:
         yield Aws(dynamodb, sqs, "large-cuts", urls)
 
 
-@pytest.fixture(params=["sqlite", "restarted", "moto"])
+@pytest.fixture(params=["sqlite", "restarted", pytest.param("moto", marks=pytest.mark.long)])
 def where(request: pytest.FixtureRequest) -> tuple[str, Aws | None]:
     return request.param, request.getfixturevalue("aws") if request.param == "moto" else None
 

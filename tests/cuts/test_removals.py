@@ -130,7 +130,7 @@ def dynamodb() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("remove", [sweep, purge], ids=lambda remove: remove.__name__)
-@pytest.mark.parametrize("backend", ["sqlite", "moto"])
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("moto", marks=pytest.mark.long)])
 def test_removal_goes_on_wherever_it_is_cut(
     remove: Remover,
     backend: str,

@@ -100,8 +100,8 @@ class Scheduled:
 
     def relay(self) -> None:
         """Passes every end to the follow-ups once, as the relay does."""
-        runs = [task for task in self.runs() if task.id not in self._relayed]
-        ended = [task for task in runs if task.status.finished]
+        left = [made for _, _, made in self.rows() if made and made not in self._relayed]
+        ended = [task for task in map(self.world.task, left) if task.status.finished]
         self._relayed |= {task.id for task in ended}
         ends = [status_change(None, task) for task in ended]
         run_follow_ups_after(self.world.ports, [end for end in ends if end])

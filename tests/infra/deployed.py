@@ -298,7 +298,7 @@ def moto_server(scratch: Path) -> Iterator[str]:
     """In a process of its own: it must not share its state with the tests' moto."""
     with create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [sys.executable, "-m", "tests.quick_moto", "-H", "127.0.0.1", "-p", str(port)]
     with (scratch / "moto.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:

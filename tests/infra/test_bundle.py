@@ -137,6 +137,7 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
     assert json.loads((second.api / HANDLER_NAMES).read_text()) == ["b"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_a_file_that_the_requirements_include_counts_too(tmp_path: Path):
     handlers = Handlers(folder=a_shop(tmp_path, needs="-r more.in\n"))
@@ -190,6 +191,7 @@ def test_an_interpreter_that_uv_has_fetched_compiles_the_bundles(pythons: Path):
     assert bundle.interpreter(version) == str(kept / "bin" / f"python{version}")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere", "pythons")
 def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -207,6 +209,7 @@ def test_a_bundle_says_why_there_is_no_interpreter_and_is_made_all_the_same(
     assert not list(bundles.roles.rglob("*.pyc"))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_old_bundles_are_deleted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bundle, "MAX_CACHED", 1)
@@ -217,6 +220,7 @@ def test_old_bundles_are_deleted(monkeypatch: pytest.MonkeyPatch):
     assert not first.roles.exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_requirements_of_the_handlers_come_along(tmp_path: Path):
     shop = a_shop(tmp_path, needs="requests==2.32.3\n")  # which the lock has in another version
@@ -225,6 +229,7 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
     assert not (bundles.api / "requests").exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_a_bundle_holds_the_locked_versions_whatever_the_handlers_need_beside(tmp_path: Path):
     shop = a_shop(tmp_path, needs="idna==3.7\n")

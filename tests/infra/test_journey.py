@@ -460,6 +460,7 @@ def _drawn(template: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
                 yield metric[0], _dimensions(named), metric[1]
 
 
+@pytest.mark.long
 def test_a_new_stack_goes_on_with_the_table_of_another(deploy: Deploy):
     """As after `make destroy`, which leaves the table, and after a restore from a backup."""
     before = deploy(a_stage("old"))

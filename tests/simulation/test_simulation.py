@@ -17,6 +17,13 @@ from tests.simulation.world import World
 SEEDS = range(20)
 MAX_SEEDS = 150  # that a mutant may survive
 RARE = {  # mutants that survive many seeds, which takes seconds
+    "backed_up_lanes_refuse_for_ever",
+    "discard_without_a_condition",
+    "follow_ups_forgotten",
+    "late_runs_taken_for_overlapping",
+    "old_versions_start",
+    "rule_scans_beside_a_chain",
+    "runs_outside_the_rule_dropped",
     "handlers_not_stopped_in_silence",
     "late_runs_keep_their_messages",
     "late_runs_start_before_their_turn",

@@ -1,6 +1,7 @@
 """A process forked from one that has a store open can neither use it nor harm it."""
 
 import os
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.factories import a_task
 from tests.sqlite.test_files import elsewhere, open_and_close
 
 REFUSED = 7
+STDOUT = 1
 
 
 @pytest.fixture
@@ -40,6 +42,8 @@ def in_forked_child(act: Callable[[], object]) -> int:
             code = 0
         except RuntimeError:
             code = REFUSED
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -67,6 +71,20 @@ def test_forked_child_has_none_of_the_files_open(store: SqliteTaskStore, path: P
     with pytest.raises(AssertionError):
         look()
     assert in_forked_child(look) == 0
+
+
+def test_output_of_a_grandchild_stays_inheritable_although_it_is_dev_null(store: SqliteTaskStore):
+    """The numbers of the store's files are /dev/null in the child, like that output."""
+
+    def look() -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+        assert in_forked_child(lambda: check_inheritable(STDOUT)) == 0
+
+    assert in_forked_child(look) == 0
+
+
+def check_inheritable(descriptor: int) -> None:
+    assert os.get_inheritable(descriptor)
 
 
 def test_forked_child_leaves_the_locks_of_its_parent(store: SqliteTaskStore, path: Path):
