@@ -52,8 +52,7 @@ test: setup-infra ## Run the tests, but for the long ones (ARGS="-k races ..." f
 	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long")
 
 test-long: setup-infra ## Run what `make test` leaves out: every cut on moto, more mutants, more examples
-	@$(TEST) --dist worksteal -m long
-	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m hypothesis tests/core tests/api
+	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "long or hypothesis"
 
 test-all: test test-long ## Run all tests
 

@@ -32,7 +32,7 @@ BATCH = "POST /v1/tasks/batch"
 
 # A failing example is not shrunk: the system has changed meanwhile.
 QUICK = settings(
-    max_examples=settings.default.max_examples // 2,
+    max_examples=settings.default.max_examples // 3,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

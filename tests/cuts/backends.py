@@ -188,7 +188,7 @@ def open_backend(name: str, aws: Aws | None) -> Iterator[Backend]:
     with sqlite_world() as world:
         world.empty_lanes = lambda: RedrivableLanes(world.clock)
         world.purge()
-        yield Sqlite(world, restarts=name == "restarted")
+        yield Sqlite(world, restarts=name.startswith("restarted"))
 
 
 def _letter_of(world: World, task_id: str) -> Delivery:

@@ -2,8 +2,8 @@
 scenario, and the scenario must still come to its end.
 
 A run without a cut counts the calls. A failed cut names its scenario, its backend and its call.
-On moto, where a run takes a tenth of a second, `moto` makes a sample of the cuts, and `moto_rest`,
-a long test, makes all the others.
+`moto` and `restarted`, where a run takes long, make a sample of the cuts; the long tests make the
+others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,13 @@ from tests.cuts.scenario_player import ScenarioPlayer
 from tests.cuts.schedule_scenarios import SCHEDULE_SCENARIOS, SchedulePlayer, ScheduleScenario
 from tests.cuts.task_scenarios import SCENARIOS, Scenario
 
-BACKENDS = ["sqlite", "restarted", "moto", pytest.param("moto_rest", marks=pytest.mark.long)]
-SAMPLED = 20  # one in twenty of the cuts that differ in their effect
+SAMPLED = {"restarted": 4, "moto": 20}  # one in so many of the cuts that differ in their effect
+REST = "_rest"
+BACKENDS = [
+    "sqlite",
+    *SAMPLED,
+    *(pytest.param(f"{name}{REST}", marks=pytest.mark.long) for name in SAMPLED),
+]
 
 Where = tuple[str, Aws | None]
 
@@ -41,13 +46,9 @@ def where(request: pytest.FixtureRequest) -> Where:
 
 
 def choose_cuts(cuts: Sequence[Point], backend: str) -> list[Point]:
-    sample = distinct_cuts(cuts)[::SAMPLED]
-    match backend:
-        case "moto":
-            return sample
-        case "moto_rest":
-            return [cut for cut in cuts if cut not in sample]
-    return list(cuts)
+    name = backend.removesuffix(REST)
+    sample = distinct_cuts(cuts)[:: SAMPLED[name]] if name in SAMPLED else cuts
+    return list(sample) if name == backend else [cut for cut in cuts if cut not in sample]
 
 
 def play(scenario: Scenario, where: Where, cut: Point | None = None) -> list[Point]:

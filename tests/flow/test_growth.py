@@ -11,6 +11,7 @@ from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.core.wakes import minute_of, shard_of
 from duetime.scanner import wake_reader as index
 from duetime.scanner.windows import LOOK_BACK
+from tests.flow.scheduling import long_on_moto
 from tests.world import World, sqlite_world
 
 SLICES = (1, 2, 4, 2, 1)
@@ -46,9 +47,7 @@ def live_through_growth(world: World) -> list[str]:
     return ids
 
 
-@pytest.mark.parametrize(
-    "world", ["sqlite", pytest.param("moto", marks=pytest.mark.long)], indirect=True
-)
+@long_on_moto
 def test_every_task_runs_once_while_shards_and_slices_change(world: World):
     ids = live_through_growth(world)
 

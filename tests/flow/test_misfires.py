@@ -33,6 +33,9 @@ RUN_ONCE, RUN_ALL, NONE = MisfirePolicy.RUN_ONCE, MisfirePolicy.RUN_ALL, Misfire
 SHORT = 65 * SECOND  # every run within it is a task before it begins
 LONG = 12 * MINUTE + 5 * SECOND  # longer than the lookahead
 GRACE = 10 * SECOND
+short_and_long = pytest.mark.parametrize(
+    "length", [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
+)
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def outcomes(scheduled: Scheduled, times: list[Millis]) -> set[tuple[Status | No
     return {(task and task.status, task and task.reason) for task in map(tasks.get, times)}
 
 
-@pytest.mark.parametrize("length", [SHORT, LONG])
+@short_and_long
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
 def test_skip_runs_no_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, NONE, overlap=overlap)
@@ -109,7 +112,7 @@ def test_skip_runs_no_missed_run(world: World, length: Millis, overlap: OverlapP
     _goes_on(scheduled)
 
 
-@pytest.mark.parametrize("length", [SHORT, LONG])
+@short_and_long
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
 def test_run_once_runs_the_latest_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, RUN_ONCE, overlap=overlap)
@@ -122,7 +125,7 @@ def test_run_once_runs_the_latest_missed_run(world: World, length: Millis, overl
     _goes_on(scheduled)
 
 
-@pytest.mark.parametrize("length", [SHORT, LONG])
+@short_and_long
 @pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL])
 def test_run_all_runs_every_missed_run_in_order(
     world: World, length: Millis, overlap: OverlapPolicy

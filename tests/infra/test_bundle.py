@@ -122,6 +122,7 @@ def test_only_the_api_has_the_openapi_document_and_its_page(arm: Bundles):
         assert not (other / page).exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: Bundles):
     handlers, machine = Handlers(folder=a_shop(tmp_path)), Machine.function("arm64")
@@ -243,6 +244,7 @@ def test_a_bundle_holds_the_locked_versions_whatever_the_handlers_need_beside(tm
     assert found - locked == {("idna", "3.7")}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
 def test_a_bundle_is_not_made_of_a_package_with_another_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

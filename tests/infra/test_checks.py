@@ -44,7 +44,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ),
 ]
 
-every_variant = pytest.mark.parametrize(("name", "overrides"), VARIANTS)
+every_variant = pytest.mark.parametrize(
+    ("name", "overrides"),
+    [*VARIANTS[:2], *(pytest.param(*other, marks=pytest.mark.long) for other in VARIANTS[2:])],
+)
 
 
 @every_variant

@@ -335,19 +335,25 @@ FLOWS: list[Flow] = [
     after_its_end,
     with_its_own_documentation,
     until_it_is_purged,
+]
+CROWDED_FLOWS: list[Flow] = [
     out_of_a_crowd,  # which is due an hour later
     after_an_outage,  # the last, because its tasks stay unfinished
 ]
 
 
-@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
+@pytest.mark.parametrize(
+    "flow",
+    [*FLOWS, *(pytest.param(flow, marks=pytest.mark.long) for flow in CROWDED_FLOWS)],
+    ids=lambda flow: flow.__name__,
+)
 def test_flow_of_the_deployed_functions(deployed: Deployed, flow: Flow):
     flow(deployed)
     played.add(flow)
 
 
 def play_all(deployed: Deployed) -> None:
-    for flow in FLOWS:
+    for flow in FLOWS + CROWDED_FLOWS:
         if flow not in played:
             flow(deployed)
             played.add(flow)
@@ -387,6 +393,7 @@ def _asked(call: tuple[str, ...], function: str) -> tuple[str, str]:
     return action, function
 
 
+@pytest.mark.long
 def test_a_role_is_granted_what_it_uses_and_nothing_else(deployed: Deployed):
     play_all(deployed)
     asked = used(deployed)
@@ -405,6 +412,7 @@ def test_a_role_is_granted_what_it_uses_and_nothing_else(deployed: Deployed):
         assert unused - used_on_some_lane - by_lambda == set(), name
 
 
+@pytest.mark.long
 def test_alarms_and_dashboard_look_at_what_is_published(
     deployed: Deployed, dev: dict[str, Any], prod: dict[str, Any]
 ):

@@ -128,8 +128,15 @@ def result(runner: Runner, task_id: str) -> Any:
     return task["result"]
 
 
+RETURNS = [
+    ("return", 0),
+    pytest.param("exit", 3, marks=pytest.mark.long),
+    pytest.param("raise", 1, marks=pytest.mark.long),
+]
+
+
 @pytest.mark.parametrize("handler", ["forks.ends", "forks.isolated", "forks.awaits"])
-@pytest.mark.parametrize(("how", "code"), [("return", 0), ("exit", 3), ("raise", 1)])
+@pytest.mark.parametrize(("how", "code"), RETURNS)
 def test_forked_child_that_comes_back_ends_and_no_attempt_runs_twice(
     tmp_path: Path, options: tuple[str, ...], handler: str, how: str, code: int
 ):

@@ -106,6 +106,7 @@ def test_secret_reaches_its_host_alone_and_is_in_no_file_and_no_output(tmp_path:
     assert not [kept for kept in (*files, said.encode()) if b"hunter2" in kept]
 
 
+@pytest.mark.long
 def test_large_payload_and_result_outlive_a_killed_runner(tmp_path: Path, port: int):
     (tmp_path / "twice.py").write_text(
         "from duetime import task\n\n@task('twice')\ndef twice(payload, ctx):\n"

@@ -42,7 +42,7 @@ def in_forked_child(act: Callable[[], object]) -> int:
             code = 0
         except RuntimeError:
             code = REFUSED
-        except BaseException:
+        except AssertionError:
             traceback.print_exc()
         finally:
             os._exit(code)

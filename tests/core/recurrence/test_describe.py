@@ -185,7 +185,7 @@ def meaning(rule: CronRule) -> tuple:
     return pattern.seconds, pattern.minutes, pattern.months, days, pattern.years, dst
 
 
-@pytest.mark.parametrize("zone", ["UTC", BERLIN])
+@pytest.mark.parametrize("zone", ["UTC", pytest.param(BERLIN, marks=pytest.mark.long)])
 def test_rules_that_are_described_alike_fire_alike(zone):
     """A description is complete: it determines the fire times."""
     chance, meanings = Random(11), {}

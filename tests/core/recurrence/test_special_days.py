@@ -79,6 +79,7 @@ def test_an_exclusion_can_want_both_days():
     ]
 
 
+@pytest.mark.long
 def test_the_oracle_names_the_same_days():
     chance, compared = Random(29), 0
     for _ in range(2_000):
