@@ -34,7 +34,6 @@ from duetime.sqlite.task_store import SqliteTaskStore
 BATCH = 100
 TASK = {"target": {"type": "python", "handler": "bench.noop"}, "payload": {"n": 1}, "delay": 3_600}
 ALONE_LIMIT, TOGETHER_LIMIT = 20, 150  # ms of a page: p50 of one reader, p99 of all readers
-ALONE, TOGETHER = 50, 50  # requests of each reader
 
 Row = dict[str, Any]
 
@@ -48,10 +47,11 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--lists", action="store_true", help="measure lists, not submissions")
     arguments.add_argument("--tasks", type=int, default=100_000, help="stored before the lists")
+    arguments.add_argument("--pages", type=int, default=50, help="read by each reader of a list")
     given = arguments.parse_args()
     http_load.check_hey()
     if given.lists:
-        sys.exit(compare_lists(given.tasks))
+        sys.exit(compare_lists(given.tasks, given.pages))
     compare_submissions(given.before, given.requests, given.rounds)
 
 
@@ -90,7 +90,7 @@ def title(rows: list[Row]) -> str:
     return f"{text}, {best['now'] / best['before']:.2f} x as before" if "before" in best else text
 
 
-def compare_lists(tasks: int) -> int:
+def compare_lists(tasks: int, pages: int) -> int:
     """Returns the exit code."""
     with TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as scratch:
         folder = Path(scratch)
@@ -99,7 +99,7 @@ def compare_lists(tasks: int) -> int:
         fill(store, tasks, now)
         store.close()
         with duetime_local(folder) as running:
-            rows = [measure_list(running, listed) for listed in lists(now)]
+            rows = [measure_list(running, listed, pages) for listed in lists(now)]
     report("lists", f"a page of 100 with {tasks:,} tasks stored, over HTTP", rows)
     slow = [row["what"] for row in rows if row["limits"] == "missed"]
     if slow:
@@ -107,13 +107,13 @@ def compare_lists(tasks: int) -> int:
     return 1 if slow else 0
 
 
-def measure_list(running: Running, listed: Listed) -> Row:
+def measure_list(running: Running, listed: Listed, pages: int) -> Row:
     page = f"/v1/tasks?{urlencode({**listed.query, 'limit': 100})}"
     shown = items(running, page)
     newest = items(running, "/v1/tasks?limit=1")[0]["id"]
-    one_task = http_load.get(running, f"/v1/tasks/{newest}", ALONE, connections=1)
-    alone = http_load.get(running, page, ALONE, connections=1)
-    together = http_load.get(running, page, TOGETHER * CONNECTIONS)
+    one_task = http_load.get(running, f"/v1/tasks/{newest}", pages, connections=1)
+    alone = http_load.get(running, page, pages, connections=1)
+    together = http_load.get(running, page, pages * CONNECTIONS)
     kept = alone.p50 <= ALONE_LIMIT and together.p99 <= TOGETHER_LIMIT
     return {
         "what": listed.what,

@@ -31,7 +31,6 @@ from duetime.sqlite.task_rows import load_each
 from duetime.sqlite.task_store import SqliteTaskStore
 
 LIMIT = 100
-REPEATS = 200
 BEFORE = "CREATE INDEX IF NOT EXISTS before_listing ON tasks (namespace, id)"
 
 Row = dict[str, Any]
@@ -43,27 +42,30 @@ def main() -> None:
     )
     parser.add_argument("--tasks", type=int, default=1_000_000)
     parser.add_argument("--readers", type=int, default=16)
+    parser.add_argument("--pages", type=int, default=200, help="read with each filter")
     given = parser.parse_args()
     with TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder:
         now = SystemClock().now()
         store = SqliteTaskStore(Path(folder) / "duetime.db")
         fill(store, given.tasks, now)
         store._database.write(lambda connection: connection.execute(BEFORE))
-        rows = measure(store, now, given.readers)
+        rows = measure(store, now, given.readers, given.pages)
         store.close()
     report("listing", f"a page of {LIMIT} with {given.tasks:,} tasks stored, in the process", rows)
 
 
-def measure(store: SqliteTaskStore, now: Millis, readers: int) -> list[Row]:
+def measure(store: SqliteTaskStore, now: Millis, readers: int, pages: int) -> list[Row]:
     rows = []
+
+    def add(what: str, read: Callable[[], int]) -> None:
+        rows.append(times(what, read, readers, pages))
+
     for listed in lists(now):
         listing = listing_of(listed.query, now)
         if listed.what in ("newest", "status PENDING"):
             wanted = listing.filter
-            rows.append(
-                times(f"0.1.0: {listed.what}", lambda w=wanted: page_before(store, w), readers)
-            )
-        rows.append(times(listed.what, lambda at=listing: page_of(store, at), readers))
+            add(f"0.1.0: {listed.what}", lambda w=wanted: page_before(store, w))
+        add(listed.what, lambda at=listing: page_of(store, at))
     return rows
 
 
@@ -97,10 +99,10 @@ def page_of(store: SqliteTaskStore, listing: Listing) -> int:
     return len([render(task) for task in page.tasks])
 
 
-def times(what: str, read: Callable[[], int], readers: int) -> Row:
+def times(what: str, read: Callable[[], int], readers: int, pages: int) -> Row:
     shown = read()
-    alone = timed(read, REPEATS)
-    together = side_by_side(read, readers, REPEATS // readers + 1)
+    alone = timed(read, pages)
+    together = side_by_side(read, readers, pages // readers + 1)
     return {
         "what": what,
         "tasks": shown,
