@@ -21,7 +21,7 @@ from rich.table import Table
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))  # infra and tests are not installed
-RESULTS = HERE / "results"
+RESULTS = Path(os.environ.get("BENCH_RESULTS", HERE / "results"))
 MIN_WIDTH = 100  # of a table, also without a terminal
 
 

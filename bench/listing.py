@@ -1,95 +1,86 @@
-"""A page of a list on SQLite, with many tasks stored: how long each filter takes, with one reader
-and with many, beside the page of version 0.1.0 (which read 1,000 rows for each page).
+"""Times a page of a list on SQLite without HTTP, with many tasks stored: each filter, with one
+reader and with many, beside the page of version 0.1.0, which read 1,000 rows for each page.
 
-    python -m bench.listing --tasks 1000000 --readers 16
+    .venv/bin/python bench/listing.py --tasks 1000000 --readers 16
 """
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
-from duetime.api.views import task_json
+from harness import report
+from percentile import percentile
+from stored_tasks import fill, lists
 
-from bench.percentile import percentile
+from duetime.api.filters import filter_of_query
+from duetime.api.http import Request
+from duetime.api.query import Query
 from duetime.api.summaries import summary_json
-from duetime.core.ids import new_id
-from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, ListOrder
-from duetime.core.task import Spec, Task
+from duetime.core.task import Task
 from duetime.core.task_filter import TaskFilter
-from duetime.core.times import DAY, HOUR
+from duetime.core.task_json import task_json
+from duetime.core.times import Millis
+from duetime.engine.clock import SystemClock
 from duetime.sqlite.task_rows import load_each
 from duetime.sqlite.task_store import SqliteTaskStore
 
-NOW = 1_794_819_600_000
-SPAN = 10 * DAY
-BATCH = 5_000
-REPEATS = 200
+LIMIT = 100
 BEFORE = "CREATE INDEX IF NOT EXISTS before_listing ON tasks (namespace, id)"
-STATUSES = {7: Status.DEAD, 13: Status.RUNNING, 29: Status.CANCELLED, 31: Status.RETRYING}
 
-FILTERS = {
-    "newest": TaskFilter(),
-    "all namespaces": TaskFilter(namespace=None),
-    "status PENDING": TaskFilter(statuses=frozenset({Status.PENDING})),
-    "status RUNNING": TaskFilter(statuses=frozenset({Status.RUNNING})),
-    "status DEAD,RETRYING": TaskFilter(statuses=frozenset({Status.DEAD, Status.RETRYING})),
-    "tag team:growth (1 in 100)": TaskFilter(tags=("team:growth",)),
-    "tag team:rare (1 in 9,973)": TaskFilter(tags=("team:rare",)),
-    "handler (1 in 100)": TaskFilter(handler="shop.h7"),
-    "tag and handler": TaskFilter(tags=("team:growth",), handler="shop.h11"),
-    "a time range": TaskFilter(created_since=NOW - 5 * DAY, created_before=NOW - 4 * DAY - HOUR),
-    "name (while reading)": TaskFilter(name="restock 9"),
-    "status SUCCEEDED (while reading)": TaskFilter(statuses=frozenset({Status.SUCCEEDED})),
-}
+Row = dict[str, Any]
 
 
-def tasks(count: int) -> Iterator[Task]:
-    step = SPAN / count
-    for n in range(count):
-        at = NOW - SPAN + int(n * step)
-        yield _task(n, at, STATUSES.get(n % 100, Status.SUCCEEDED if n % 5 else Status.PENDING))
-
-
-def _task(n: int, at: int, status: Status) -> Task:
-    team = "rare" if n % 9_973 == 0 else "growth" if n % 100 == 3 else None
-    spec = Spec(
-        target={"type": "python", "handler": f"shop.h{n * 37 % 100}"},
-        run_at=NOW + n,
-        payload={"item": n, "text": "x" * 200},
-        name=f"restock {n}",
-        namespace=("default", "default", "shop")[n % 3],
-        tags={"team": team} if team else {},
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    return Task(
-        id=new_id(at, n),
-        spec=spec,
-        status=status,
-        token=f"{at}-{n}",
-        due_at=NOW + n,
-        wake=None,
-        created_at=at,
-        updated_at=at,
-        budget=5,
-        result='{"ok":true}' if status is Status.SUCCEEDED else None,
+    parser.add_argument("--tasks", type=int, default=1_000_000)
+    parser.add_argument("--readers", type=int, default=16)
+    parser.add_argument("--pages", type=int, default=200, help="read with each filter")
+    given = parser.parse_args()
+    with TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder:
+        now = SystemClock().now()
+        store = SqliteTaskStore(Path(folder) / "duetime.db")
+        fill(store, given.tasks, now)
+        store._database.write(lambda connection: connection.execute(BEFORE))
+        rows = measure(store, now, given.readers, given.pages)
+        store.close()
+    report("listing", f"a page of {LIMIT} with {given.tasks:,} tasks stored, in the process", rows)
+
+
+def measure(store: SqliteTaskStore, now: Millis, readers: int, pages: int) -> list[Row]:
+    rows = []
+
+    def add(what: str, read: Callable[[], int]) -> None:
+        rows.append(times(what, read, readers, pages))
+
+    for listed in lists(now):
+        listing = listing_of(listed.query, now)
+        if listed.what in ("newest", "status PENDING"):
+            wanted = listing.filter
+            add(f"0.1.0: {listed.what}", lambda w=wanted: page_before(store, w))
+        add(listed.what, lambda at=listing: page_of(store, at))
+    return rows
+
+
+def listing_of(query: Mapping[str, str], now: Millis) -> Listing:
+    parameters = Query(Request(method="GET", path="/v1/tasks", query=query))
+    return Listing(
+        filter=filter_of_query(parameters, now),
+        order=ListOrder(query.get("order", ListOrder.NEWEST)),
+        due_from=now,
+        summary=query.get("fields") == "summary",
+        limit=LIMIT,
     )
 
 
-def fill(store: SqliteTaskStore, count: int) -> None:
-    batch: list[Task] = []
-    for task in tasks(count):
-        batch.append(task)
-        if len(batch) == BATCH:
-            store.put(batch)
-            batch = []
-    store.put(batch)
-
-
-def page_before(store: SqliteTaskStore, wanted: TaskFilter, limit: int) -> int:
+def page_before(store: SqliteTaskStore, wanted: TaskFilter) -> int:
     """Reads a page as version 0.1.0 did: 1,000 rows of the index and their statuses."""
     with store._database.read() as connection:
         rows = connection.execute(
@@ -98,7 +89,7 @@ def page_before(store: SqliteTaskStore, wanted: TaskFilter, limit: int) -> int:
             (wanted.namespace,),
         ).fetchall()
         ids = [i for i, status in rows if not wanted.statuses or status in wanted.statuses]
-        found = load_each(connection, ids[:limit])
+        found = load_each(connection, ids[:LIMIT])
     return len([task_json(task) for task in found.values() if isinstance(task, Task)])
 
 
@@ -108,13 +99,27 @@ def page_of(store: SqliteTaskStore, listing: Listing) -> int:
     return len([render(task) for task in page.tasks])
 
 
+def times(what: str, read: Callable[[], int], readers: int, pages: int) -> Row:
+    shown = read()
+    alone = timed(read, pages)
+    together = side_by_side(read, readers, pages // readers + 1)
+    return {
+        "what": what,
+        "tasks": shown,
+        "p50 ms": percentile(alone, 0.5),
+        "p99 ms": percentile(alone, 0.99),
+        f"p50 ms of {readers}": percentile(together, 0.5),
+        f"p99 ms of {readers}": percentile(together, 0.99),
+    }
+
+
 def timed(read: Callable[[], int], repeats: int) -> list[float]:
-    times = []
+    found = []
     for _ in range(repeats):
         begun = perf_counter()
         read()
-        times.append((perf_counter() - begun) * 1_000)
-    return times
+        found.append((perf_counter() - begun) * 1_000)
+    return found
 
 
 def side_by_side(read: Callable[[], int], readers: int, repeats: int) -> list[float]:
@@ -123,40 +128,5 @@ def side_by_side(read: Callable[[], int], readers: int, repeats: int) -> list[fl
         return [time for run in runs for time in run.result()]
 
 
-def report(name: str, read: Callable[[], int], readers: int) -> None:
-    shown = read()
-    alone = timed(read, REPEATS)
-    together = side_by_side(read, readers, REPEATS // readers + 1)
-    print(
-        f"{name:36} {shown:5} {percentile(alone, 0.5):8.1f} {percentile(alone, 0.99):8.1f}"
-        f" {percentile(together, 0.5):10.1f} {percentile(together, 0.99):8.1f}",
-        flush=True,
-    )
-
-
-def main(arguments: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=1_000_000)
-    parser.add_argument("--readers", type=int, default=16)
-    options = parser.parse_args(arguments)
-    with TemporaryDirectory(prefix="duetime-bench-") as folder:
-        store = SqliteTaskStore(Path(folder) / "duetime.db")
-        begun = perf_counter()
-        fill(store, options.tasks)
-        print(f"{options.tasks:,} tasks stored in {perf_counter() - begun:.0f} s", flush=True)
-        store._database.write(lambda connection: connection.execute(BEFORE))
-        print(f"page of 100 in ms{'':25} p50      p99   {options.readers:3} readers p50  p99")
-        for name in ("newest", "status PENDING"):
-            wanted = FILTERS[name]
-            report(f"before: {name}", lambda w=wanted: page_before(store, w, 100), options.readers)
-        for name, wanted in FILTERS.items():
-            listing = Listing(filter=wanted, limit=100)
-            report(name, lambda at=listing: page_of(store, at), options.readers)
-        for order in ListOrder:
-            listing = Listing(order=order, limit=100, summary=True)
-            report(f"summary, {order}", lambda at=listing: page_of(store, at), options.readers)
-        store.close()
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -26,22 +26,38 @@ def task_page(read: Callable[[L], Page], listing: L) -> Response:
 
 
 def page_response(read: Callable[[L], P], listing: L, render: Callable[[P], JsonPage]) -> Response:
-    """Reads and renders a page. A page that is too large for one answer is read again with a lower
-    limit: a client must expect short pages anyway."""
-    items, cursor = render(read_page(read, listing))
-    if items and (fitting := fitting_limit(items)) < len(items):
-        items, cursor = render(read_page(read, replace(listing, limit=fitting)))
-    return list_response(items, cursor)
+    def body(of: L) -> dict[str, Any]:
+        return _list_body(*render(read_page(read, of)))
+
+    return fitting_response(body, listing)
 
 
-def fitting_limit(items: Sequence[dict[str, Any]]) -> int:
+def fitting_response(body: Callable[[L], dict[str, Any]], listing: L) -> Response:
+    """Returns the answer to a list, encoded. A page that is too large for one answer is read again
+    with a lower limit: a client must expect short pages anyway. `body` reads a page with its
+    `items`."""
+    response = Response(status=200, body=body(listing))
+    if len(response.encoded()) <= ANSWER_LIMIT:
+        return response
+    items = response.body["items"]
+    fitting = _fitting_limit(items)
+    if fitting == len(items):
+        return response
+    return Response(status=200, body=body(replace(listing, limit=fitting)))
+
+
+def _fitting_limit(items: Sequence[dict[str, Any]]) -> int:
     """Returns how many items fit into one answer, at least one."""
     sizes = accumulate(len(encode(item)) for item in items)
     return max(sum(1 for size in sizes if size <= ANSWER_LIMIT), 1)
 
 
 def list_response(items: Sequence[dict[str, Any]], cursor: str | None) -> Response:
-    return Response(status=200, body={"items": items, "next_cursor": cursor})
+    return Response(status=200, body=_list_body(items, cursor))
+
+
+def _list_body(items: Sequence[dict[str, Any]], cursor: str | None) -> dict[str, Any]:
+    return {"items": items, "next_cursor": cursor}
 
 
 @contextmanager

@@ -1,12 +1,11 @@
 """GET /v1/tasks: a page of tasks, in one of two orders, whole or as summaries."""
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from duetime.api.filters import filter_of_query
 from duetime.api.http import FieldError, Request, Response, invalid
-from duetime.api.paging import fitting_limit, read_page
+from duetime.api.paging import fitting_response, read_page
 from duetime.api.query import Query
 from duetime.api.summaries import summary_json
 from duetime.core.lifecycle import FINISHED
@@ -34,13 +33,7 @@ def task_list(ports: Ports, request: Request) -> Response:
     query.done()
     if listing.order is ListOrder.SOONEST:
         _check_soonest(listing.filter)
-    page = read_page(ports.store.page, listing)
-    body = _body(listing, page)
-    if page.tasks and (fitting := fitting_limit(body["items"])) < len(page.tasks):
-        # A page that is too large for one answer is read again with a lower limit.
-        listing = replace(listing, limit=fitting)
-        body = _body(listing, read_page(ports.store.page, listing))
-    return Response(status=200, body=body)
+    return fitting_response(lambda of: _body(of, read_page(ports.store.page, of)), listing)
 
 
 def _body(listing: Listing, page: Page) -> dict[str, Any]:

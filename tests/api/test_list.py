@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from duetime.api.encoding import encode
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.task import Attempt, TaskError
 from duetime.core.times import MINUTE, SECOND, rfc3339
@@ -261,6 +262,20 @@ def test_a_page_of_large_tasks_is_short(any_service: Service):
 
     assert flat(pages) == ids
     assert [len(page) for page in pages] == [8, 4]
+
+
+@pytest.mark.parametrize(("room", "sizes"), [(0, [3]), (-1, [2, 1])])
+def test_page_ends_where_its_tasks_fill_one_answer(
+    service: Service, monkeypatch: pytest.MonkeyPatch, room: int, sizes: list[int]
+):
+    submit_many(service, 3)
+    tasks = service.get("/v1/tasks").body["items"]
+    all_of_them = sum(len(encode(task)) for task in tasks)
+    monkeypatch.setattr("duetime.api.paging.ANSWER_LIMIT", all_of_them + room)
+
+    pages = read_all(service, "/v1/tasks", limit="3")
+
+    assert [len(page) for page in pages] == sizes
 
 
 def test_task_that_is_too_large_for_a_page_has_its_own(

@@ -1,0 +1,74 @@
+"""The scripts behind the API's figures: they run at a tiny size, and `make bench` runs them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MISSED_A_LIMIT = 1  # the exit code; a test does not depend on a quiet machine
+
+needs_hey = pytest.mark.skipif(shutil.which("hey") is None, reason="hey is not installed")
+
+
+def run(folder: Path, result: str, script: str, *options: str) -> Sequence[dict[str, Any]]:
+    """Returns the rows of the table that a script reports as `result`."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / script), *options],
+        env={**os.environ, "BENCH_DIR": str(folder), "BENCH_RESULTS": str(folder / "results")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, MISSED_A_LIMIT), done.stderr
+    assert not done.stderr
+    rows: list[dict[str, Any]] = json.loads((folder / f"results/{result}.json").read_text())["rows"]
+    return rows
+
+
+def test_listing_reads_a_page_with_every_filter(tmp_path: Path) -> None:
+    rows = run(tmp_path, "listing", "listing.py", "--tasks=300", "--readers=2", "--pages=2")
+
+    assert len(rows) > 15
+    assert [row["what"] for row in rows if not row["tasks"]] == []
+
+
+@pytest.mark.long
+def test_bulk_changes_tasks_by_tag(tmp_path: Path) -> None:
+    rows = run(tmp_path, "bulk", "bulk.py", "--tasks=200", "--singly=2")
+
+    assert [row["what"] for row in rows if not row["tasks_per_s"]] == []
+
+
+@needs_hey
+@pytest.mark.long
+def test_api_reads_a_page_with_every_filter(tmp_path: Path) -> None:
+    rows = run(tmp_path, "lists", "api.py", "--lists", "--tasks=300", "--pages=1")
+
+    assert len(rows) > 15
+    assert [row["what"] for row in rows if not row["tasks"]] == []
+
+
+@needs_hey
+@pytest.mark.long
+def test_api_accepts_submissions(tmp_path: Path) -> None:
+    rows = run(tmp_path, "api", "api.py", "--requests=1600", "--rounds=1")
+
+    assert rows[0]["single/s"] > 0
+
+
+def test_make_bench_runs_every_script_of_the_readme() -> None:
+    figures = (ROOT / "README.md").read_text().partition("## Figures")[2].partition("\n## ")[0]
+    scripts = re.findall(r"`[^`]*\bbench[/.](\w+)[^`]*` \|$", figures, re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text()
+    [recipe] = re.findall(r"^bench:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+
+    assert "api" in scripts
+    assert [name for name in scripts if not re.search(rf"\b{name}\b", recipe)] == []
