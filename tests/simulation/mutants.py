@@ -699,7 +699,7 @@ def removal_without_a_condition():
     def careless(connection, removals):
         return [removal.task for removal in removals]
 
-    return patch("duetime.sqlite.task_store.unchanged", careless)
+    return patch("duetime.sqlite.task_writes.unchanged", careless)
 
 
 @mutant
