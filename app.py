@@ -9,9 +9,10 @@ from typing import Any
 import aws_cdk as cdk
 
 from infra.bundle import Machine, make_bundles
+from infra.context import read_stage
 from infra.shard_guard import keep_shards
 from infra.stack import DuetimeStack
-from infra.stage import BadStage, read_stage
+from infra.stage import BadStage
 
 
 def main() -> None:

@@ -212,7 +212,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         store._database.write(
             lambda c: c.execute("UPDATE tasks SET spec = ? WHERE id = ?", (spec, task_id))
         )
-        store._live.clear()
+        store._writes.live.clear()
 
     def corrupt_schedule(schedule_id: str) -> None:
         store._database.write(

@@ -9,8 +9,18 @@ import typer
 from duetime.cli import format as fmt
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, TaskIds
-from duetime.cli.parse import duration, finite, json_argument, moment, refuse, tag_pairs
-from duetime.cli.task_options import DURATION, RETRIES, TIME, WHAT, WHEN, given
+from duetime.cli.parse import duration, json_argument, moment, refuse, tag_pairs
+from duetime.cli.task_options import (
+    DURATION,
+    RETRIES,
+    TIME,
+    WHAT,
+    WHEN,
+    ExpiresAt,
+    Payload,
+    RetryOptions,
+    given,
+)
 from duetime.cli.tasks import for_each
 from duetime.core.lanes import Lane
 
@@ -31,7 +41,7 @@ _UNSET: dict[Field, Any] = {Field.TAGS: {}}  # the others: null
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChangeOptions:
+class ChangeOptions(RetryOptions):
     """The fields of a change. They have no defaults: what is not given stays as it is."""
 
     delay: Annotated[
@@ -46,14 +56,8 @@ class ChangeOptions:
             "--at", metavar=TIME, help="E.g. 2026-11-16T09:00:00+01:00.", rich_help_panel=WHEN
         ),
     ] = None
-    expires_at: Annotated[
-        str | None,
-        typer.Option(metavar=TIME, help="Do not start it after this.", rich_help_panel=WHEN),
-    ] = None
-    payload: Annotated[
-        str | None,
-        typer.Option(metavar="JSON|@FILE|-", help="Its input.", rich_help_panel=WHAT),
-    ] = None
+    expires_at: ExpiresAt = None
+    payload: Payload = None
     priority: Annotated[
         Lane | None, typer.Option(case_sensitive=False, help="Its lane.", rich_help_panel=WHAT)
     ] = None
@@ -110,7 +114,7 @@ class ChangeOptions:
             priority=self.priority and self.priority.value,
             tags=tag_pairs(self.tag or []) or None,
             timeout=duration("--timeout", self.timeout),
-            retry=self._retry() or None,
+            retry=self.retry() or None,
         )
         if self.payload is not None:
             fields["payload"] = json_argument("--payload", self.payload)  # null is a payload
@@ -121,15 +125,6 @@ class ChangeOptions:
         if not fields:
             refuse("--in", "say what to change: --in, --at, --priority, --payload, --tag …")
         return fields
-
-    def _retry(self) -> dict[str, Any]:
-        return given(
-            max_attempts=self.max_attempts,
-            base_delay=duration("--base-delay", self.base_delay),
-            multiplier=finite("--multiplier", self.multiplier),
-            max_delay=duration("--max-delay", self.max_delay),
-            jitter=duration("--retry-jitter", self.retry_jitter),
-        )
 
 
 @grouped

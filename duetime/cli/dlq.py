@@ -1,6 +1,7 @@
 """`duetime dlq`: list, show, redrive and discard dead letters."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -45,20 +46,39 @@ Since = Annotated[
 Before = Annotated[
     str | None, typer.Option(metavar=WHEN, help="Died before then.", rich_help_panel=FILTERS)
 ]
+Everything = Annotated[
+    bool, typer.Option("--all", help="Every dead letter.", rich_help_panel=FILTERS)
+]
 SomeIds = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID", callback=check_ids, help="The ids of dead tasks."),
 ]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeadFilters:
+    """Which dead letters."""
+
+    namespace: Namespace = None
+    error_type: ErrorType = None
+    since: Since = None
+    before: Before = None
+
+    def which(self) -> "DeadFilter":
+        now = fmt.now()
+        return {
+            "namespace": self.namespace,
+            "error_type": self.error_type,
+            "died_after": past_moment("--since", self.since, now),
+            "died_before": past_moment("--before", self.before, now),
+        }
+
+
 @app.command("list")
 @grouped
 def list_dead(
     *,
-    namespace: Namespace = None,
-    error_type: ErrorType = None,
-    since: Since = None,
-    before: Before = None,
+    filters: DeadFilters,
     paging: Paging,
     connection: Connection,
 ) -> None:
@@ -66,7 +86,7 @@ def list_dead(
     from duetime.cli import views
     from duetime.cli.paging import NO_DEAD_LETTER_MATCHES, NO_DEAD_LETTERS, print_list
 
-    which = _filter(namespace, error_type, since, before)
+    which = filters.which()
     with connection.connect() as client:
         page = paging.read(
             lambda size, at: client.dead_letters.page(**which, limit=size, cursor=at)
@@ -97,13 +117,8 @@ def show(task: TaskId, *, connection: Connection) -> None:
 def redrive(
     tasks: SomeIds = None,
     *,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every dead letter.", rich_help_panel=FILTERS)
-    ] = False,
-    namespace: Namespace = None,
-    error_type: ErrorType = None,
-    since: Since = None,
-    before: Before = None,
+    everything: Everything = False,
+    filters: DeadFilters,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only count them; change nothing.")
     ] = False,
@@ -114,7 +129,7 @@ def redrive(
 
     Name them by id, select them with options, or take --all. Unless you name ids, you see how many
     there are and are asked first."""
-    which = _filter(namespace, error_type, since, before)
+    which = filters.which()
     ways = [bool(tasks), any(value is not None for value in which.values()), everything]
     if sum(ways) != 1:
         refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
@@ -132,13 +147,8 @@ def redrive(
 def discard(
     tasks: SomeIds = None,
     *,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every dead letter.", rich_help_panel=FILTERS)
-    ] = False,
-    namespace: Namespace = None,
-    error_type: ErrorType = None,
-    since: Since = None,
-    before: Before = None,
+    everything: Everything = False,
+    filters: DeadFilters,
     bulk: BulkOptions,
     connection: Connection,
 ) -> None:
@@ -146,7 +156,7 @@ def discard(
 
     Name them by id, select them with options, or take --all. Unless you name ids, you see how many
     there are and are asked first."""
-    which = _filter(namespace, error_type, since, before)
+    which = filters.which()
     chosen: dict[str, Any] = {name: given for name, given in which.items() if given is not None}
     if sum([bool(tasks), bool(chosen), everything]) != 1:
         refuse("ID, --all", "give ids, or which ones by options, or --all: one of the three")
@@ -168,18 +178,6 @@ _OPTIONS = {
     "died_after": "--since",
     "died_before": "--before",
 }
-
-
-def _filter(
-    namespace: str | None, error_type: str | None, since: str | None, before: str | None
-) -> "DeadFilter":
-    now = fmt.now()
-    return {
-        "namespace": namespace,
-        "error_type": error_type,
-        "died_after": past_moment("--since", since, now),
-        "died_before": past_moment("--before", before, now),
-    }
 
 
 class Selection(NamedTuple):

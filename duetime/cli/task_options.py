@@ -185,8 +185,29 @@ OrderingKey = Annotated[
 ]
 
 
+class RetryOptions:
+    """The retry policy of a group with these options."""
+
+    __slots__ = ()
+
+    max_attempts: MaxAttempts
+    base_delay: BaseDelay
+    multiplier: Multiplier
+    max_delay: MaxDelay
+    retry_jitter: RetryJitter
+
+    def retry(self) -> dict[str, Any]:
+        return given(
+            max_attempts=self.max_attempts,
+            base_delay=duration("--base-delay", self.base_delay),
+            multiplier=finite("--multiplier", self.multiplier),
+            max_delay=duration("--max-delay", self.max_delay),
+            jitter=duration("--retry-jitter", self.retry_jitter),
+        )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TaskOptions:
+class TaskOptions(RetryOptions):
     handler: Handler = None
     http: Http = None
     method: Method = None
@@ -213,19 +234,10 @@ class TaskOptions:
             payload=None if self.payload is None else json_argument("--payload", self.payload),
             priority=self.priority and self.priority.value,
             timeout=duration("--timeout", self.timeout),
-            retry=self._retry() or None,
+            retry=self.retry() or None,
             namespace=self.namespace,
             tags=tag_pairs(self.tag or []) or None,
             ordering_key=self.ordering_key,
-        )
-
-    def _retry(self) -> dict[str, Any]:
-        return given(
-            max_attempts=self.max_attempts,
-            base_delay=duration("--base-delay", self.base_delay),
-            multiplier=finite("--multiplier", self.multiplier),
-            max_delay=duration("--max-delay", self.max_delay),
-            jitter=duration("--retry-jitter", self.retry_jitter),
         )
 
     def _target(self) -> dict[str, Any] | None:

@@ -53,15 +53,11 @@ class DeadLetters:
     ) -> Iterator[Redriven]:
         """Like redrive, and yields the answer to each of the calls that it takes, so that a later
         error does not hide what was done before."""
-        body: dict[str, Any] = {name: value for name, value in which.items() if value is not None}
-        body["dry_run"] = dry_run
-        if everything:
-            body["all"] = True
-        if ids is None:
-            yield from self._redrive_pages({**body, "limit": BATCH})
-            return
-        for part in _batches(ids):
-            yield self._redrive({**body, "ids": part})
+        body = given({**which, "all": True if everything else None, "dry_run": dry_run})
+        if ids is not None:
+            return (self._redrive({**body, "ids": part}) for part in _batches(ids))
+        body["limit"] = BATCH
+        return pages(lambda at: self._redrive({**body, **given({"cursor": at})}), None)
 
     def discard(
         self,
@@ -87,14 +83,6 @@ class DeadLetters:
 
     def _discard(self, query: dict[str, Any]) -> Any:
         return self._transport.call("DELETE", "/v1/dead-letters", query=query)
-
-    def _redrive_pages(self, body: dict[str, Any]) -> Iterator[Redriven]:
-        while True:
-            answer = self._redrive(body)
-            yield answer
-            if answer["next_cursor"] is None:
-                return
-            body = {**body, "cursor": answer["next_cursor"]}
 
     def _redrive(self, body: dict[str, Any]) -> Any:
         return self._transport.call("POST", "/v1/dead-letters/redrive", body=body)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from duetime.client.bulk import given, pages
 from duetime.client.transport import Transport
 from duetime.client.types import Purged
 
@@ -10,13 +11,11 @@ PURGE_BATCH = 500  # tasks of one call: it must end well within its timeout
 
 
 def purge_pages(transport: Transport, body: dict[str, Any]) -> Iterator[Purged]:
-    body = {**body, "limit": PURGE_BATCH}
-    while True:
-        answer: Any = transport.call("POST", "/v1/purge", body=body)
-        yield answer
-        if answer["next_cursor"] is None:
-            return
-        body = {**body, "cursor": answer["next_cursor"]}
+    def call(cursor: str | None) -> Any:
+        at = given({"cursor": cursor})
+        return transport.call("POST", "/v1/purge", body={**body, "limit": PURGE_BATCH, **at})
+
+    return pages(call, None)
 
 
 def purge_total(parts: Iterable[Purged], *, dry_run: bool) -> Purged:

@@ -12,9 +12,9 @@ The path of one attempt, with the files in order:
    nothing goes to `stale_messages.py`, and `message_acks.py` deletes, hands back or buries it.
 4. A lease makes a `Run` (`runs.py`), with a `RunControl` (`run_control.py`) for the executor and a
    `Context` (`duetime.handlers.context`) for the handler.
-5. A worker calls `Executor.run_target`, which calls the target (`targets/`). A Python handler runs
-   through `call_handler.py`, an isolated one in a child process (`isolation/`). `interrupt.py`
-   stops a handler that does not stop when asked.
+5. A worker calls `Executor.run_target`. `target_runner.py` (`TargetRunner`) calls the target
+   (`targets/`). A Python handler runs through `call_handler.py`, an isolated one in a child process
+   (`isolation/`). `interrupt.py` stops a handler that does not stop when asked.
 6. The result, or the exception as `failures.py` describes it, goes back through the inbox of the
    pool to the loop. Its next step records it, again with `record_and_lease`.
 

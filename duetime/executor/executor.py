@@ -1,4 +1,4 @@
-"""The I/O of the three steps of an attempt: lease, execute, record.
+"""The I/O of the three steps of an attempt: lease, execute (see TargetRunner), record.
 
 The attempt loop decides when each is due. Each step can be cut off before or after any call. A
 lease without an outcome ends, and so does its attempt, as `lease_expired`. An outcome without a
@@ -9,15 +9,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Message
-from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unavailable
-from duetime.core.large_texts import reference_in
 from duetime.core.lifecycle import Step
 from duetime.core.ports import Ports
-from duetime.core.results import encode_result, is_large
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import fail, needs_enqueue, started, succeed
 from duetime.core.task import Progress, Task
@@ -26,19 +23,11 @@ from duetime.core.value import value
 from duetime.engine.enqueue import enqueue
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
 from duetime.executor.run_control import RunControl
-from duetime.executor.runs import (
-    Admitted,
-    Ended,
-    Run,
-    failed,
-    stopped,
-    unrecordable,
-    unreported,
-)
+from duetime.executor.runs import Admitted, Ended, Run, log_fields, unrecordable
 from duetime.executor.stale_messages import LEASE_OVER_AFTER, StaleMessages, keeps_attempt
-from duetime.executor.targets import TargetFailed, Targets
+from duetime.executor.target_runner import TargetRunner
+from duetime.executor.targets import Targets
 from duetime.handlers.context import Previous
-from duetime.logs import task_context as task_log
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +36,6 @@ OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts 
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
-PREVIOUS_RUN_RETRY_DELAY = 5.0  # seconds, after the previous run could not be read
 
 
 @value(kw_only=True, slots=True)
@@ -80,7 +68,7 @@ class Executor:
         self._ports = ports
         self._store = ports.store
         self._clock = ports.clock
-        self._targets = targets
+        self._runner = TargetRunner(ports, targets)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
 
@@ -122,33 +110,12 @@ class Executor:
     def abandon_outcome(self, end: Ended) -> None:
         """Give up on an outcome that the store does not accept. The message returns after the
         lease has surely ended."""
-        log.error("outcome lost", extra=_fields(end.run))
+        log.error("outcome lost", extra=log_fields(end.run))
         self._acks.hand_back(end.run.message, LEASE_OVER_AFTER)
 
     def run_target(self, run: Run) -> Ended:
-        """Run the target. Every exception that it raises fails the attempt, not the executor."""
-        token = task_log.begin(run.task)
-        try:
-            return self._run_target(run)
-        except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
-            return unreported(run)
-        finally:
-            task_log.end(token)
-
-    def _run_target(self, run: Run) -> Ended:
-        try:
-            task = self._with_payload(self._filled_in(run))
-            target = self._targets[task.spec.target["type"]]
-            run.control.mark_started(self._clock.monotonic())
-            result = self._encoded(task, target(task, run.control))
-        except Stopped as error:
-            log.info("handler stopped", exc_info=error, extra=_fields(run, "execute"))
-            return stopped(run, error, self._clock.monotonic())
-        except BaseException as error:
-            if not isinstance(error, TargetFailed | AskedForDelay | BadResult):
-                log.info("attempt failed", exc_info=error, extra=_fields(run, "execute"))
-            return failed(run, error)
-        return Ended(run=run, result=result)
+        """Run the target, in a worker thread. The caller hands the end to `record_and_lease`."""
+        return self._runner.run(run)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Renew the leases. A handler whose lease is lost or whose task is cancelled is asked to
@@ -165,7 +132,7 @@ class Executor:
                     if task.cancel_requested:
                         run.control.request_stop(cancelled=True)
                 case Unknown(reason):  # see AttemptLoop.check_leases
-                    log.info("lease not renewed: %s", reason, extra=_fields(run, "renew"))
+                    log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
         long = [r for r in runs if renewed_at - r.control.message_held_at >= HOLD_EVERY]
         self._hold(long, renewed_at)
 
@@ -210,7 +177,7 @@ class Executor:
         try:
             return _Outcome(end, end.change or self._record(end, now))
         except Exception:
-            log.exception("outcome not built", extra=_fields(end.run))
+            log.exception("outcome not built", extra=log_fields(end.run))
             return None
 
     def _after_record(
@@ -227,10 +194,10 @@ class Executor:
                     as_failure = replace(unrecordable(end), tries=end.tries + 1)
                     written.record_retries.append(as_failure)
                 case Unknown(reason):
-                    log.warning("outcome not recorded: %s", reason, extra=_fields(end.run))
+                    log.warning("outcome not recorded: %s", reason, extra=log_fields(end.run))
                     written.record_retries.append(replace(end, change=change, tries=end.tries + 1))
                 case Refused(stored):
-                    log.warning("outcome refused: lease lost", extra=_fields(end.run))
+                    log.warning("outcome refused: lease lost", extra=log_fields(end.run))
                     if self._stale.resolve(message, stored):
                         spent.append(message)
                 case Applied() if change.step is Step.BURY:
@@ -293,39 +260,6 @@ class Executor:
         run = Run(task=task, message=message, control=control)
         return run
 
-    def _filled_in(self, run: Run) -> Task:
-        """Returns the task with the template fields of its previous run filled in."""
-        occurrence = run.task.spec.occurrence
-        if occurrence is None or not occurrence.open:
-            return run.task
-        from duetime.executor.previous_run import filled_in
-
-        try:
-            previous = run.context.previous
-        except Unavailable as error:  # the target was not called, so the attempt does not count
-            reason = f"the previous run could not be read: {error}"
-            raise Snooze(PREVIOUS_RUN_RETRY_DELAY, reason) from error
-        return filled_in(run.task, previous)
-
-    def _with_payload(self, task: Task) -> Task:
-        """Returns the task with its payload, which most tasks have in their spec."""
-        reference = reference_in(task.spec.payload_object)
-        if reference is None:
-            return task
-        from duetime.executor.large_texts import with_payload
-
-        return with_payload(self._ports.objects, task, reference)
-
-    def _encoded(self, task: Task, result: Any) -> str | None:
-        """Returns the text of a result as it is recorded: of a large one, its reference."""
-        objects = self._ports.objects
-        text = encode_result(result, large=objects is not None)
-        if text is None or objects is None or not is_large(text):
-            return text
-        from duetime.executor.large_texts import store_result
-
-        return store_result(objects, task, text)
-
     def _previous(self, task: Task) -> Previous | None:
         if task.spec.occurrence is None:
             return None
@@ -352,7 +286,3 @@ class Executor:
 
 def _left(until: Millis | None, now: Millis) -> float:
     return inf if until is None else until - now
-
-
-def _fields(run: Run, step: str = "record") -> dict[str, Any]:
-    return {"step": step, "task_id": run.task.id, "attempt": run.task.attempt}

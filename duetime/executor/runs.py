@@ -1,5 +1,7 @@
 """A run: one leased attempt, and its end."""
 
+from typing import Any
+
 from duetime.core.change import Change
 from duetime.core.delivery import Message
 from duetime.core.errors import Stopped
@@ -92,3 +94,7 @@ def stopped(run: Run, error: Stopped, now: Millis) -> Ended:
     reason = run.control.stop_reason(now)
     failure = TaskError(type="Stopped", message=reason, traceback=format_traceback(error))
     return Ended(run=run, failure=Failure(outcome=Outcome.FAILED, error=failure))
+
+
+def log_fields(run: Run, step: str = "record") -> dict[str, Any]:
+    return {"step": step, "task_id": run.task.id, "attempt": run.task.attempt}

@@ -1,21 +1,17 @@
 """Tasks in SQLite: the SQLite backend's TaskStore.
 
-The runner is the only writer (see Database), so a conditional write reads the task, asks the core
-whether the change holds, and writes the task that the core returns.
+TaskWrites decides and makes the conditional writes; Database has the transactions around them.
 """
 
 import logging
-import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic_ns
 
 from duetime.core import codec
-from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
+from duetime.core.change import Answer, Applied, Change, Unknown
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
-from duetime.core.events import StatusChange, status_change
 from duetime.core.lifecycle import Status
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
@@ -34,37 +30,26 @@ from duetime.core.task import Attempt, Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind, bucket_of
-from duetime.sqlite.bulk_sql import insert_tags, insert_tasks, update_tasks
 from duetime.sqlite.cursor_store import SqliteCursorStore
 from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
-from duetime.sqlite.ended_tasks import delete_tasks, page_ends, unchanged
+from duetime.sqlite.ended_tasks import page_ends
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
-from duetime.sqlite.quota_store import NamespaceCounts, SqliteQuotaStore
+from duetime.sqlite.quota_store import SqliteQuotaStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.task_rows import (
     COLUMNS,
-    IN_BODIES,
     SUMMARY_COLUMNS,
-    Row,
-    delete_tags,
-    hot_row,
     load,
     load_each,
     load_listed,
-    new_row,
     reserve_each,
-    rows_of,
-    spilled,
-    tag_rows,
     take_key,
-    try_reading,
-    write_spec,
 )
+from duetime.sqlite.task_writes import Listener, TaskWrites
 from duetime.sqlite.wake_index import read_bucket, read_few
 
-LIVE_CACHE_SIZE = 10_000
 RECOVERY_BATCH = 1_000
 # A submission that died before it stored its task has left its unique key behind.
 FREE_ABANDONED_KEYS = (
@@ -73,8 +58,6 @@ FREE_ABANDONED_KEYS = (
 CHECKED = "INSERT OR REPLACE INTO settings VALUES ('checked', ?)"
 
 log = logging.getLogger(__name__)
-
-Listener = Callable[[Sequence[StatusChange]], None]
 
 
 class SqliteTaskStore(SqliteCursorStore):
@@ -89,16 +72,10 @@ class SqliteTaskStore(SqliteCursorStore):
         on_lost: Callable[[StoreLost], None] = lambda _: None,
         objects: LocalObjects | None = None,
     ) -> None:
-        self._listener = listener
         self._objects = objects
-        self._unpublished: list[StatusChange] = []
-        # Small unfinished tasks, as the writing transaction sees them: the next step soon needs
-        # them again. This process is the only writer, so an entry cannot go stale; a rollback
-        # clears the cache.
-        self._live: OrderedDict[str, Task] = OrderedDict()
-        self._counts = NamespaceCounts()
+        self._writes = writes = TaskWrites(listener)
         self._database = Database(
-            path, on_commit=self._publish, on_rollback=self._discard, on_lost=on_lost
+            path, on_commit=writes.publish, on_rollback=writes.discard, on_lost=on_lost
         )
 
     def close(self) -> None:
@@ -119,21 +96,21 @@ class SqliteTaskStore(SqliteCursorStore):
 
     def quotas(self, clock: Clock) -> SqliteQuotaStore:
         """Returns the state of the quotas. From now on the store counts its tasks."""
-        self._database.write(self._counts.count)
-        return SqliteQuotaStore(self._counts.of, clock)
+        self._database.write(self._writes.counts.count)
+        return SqliteQuotaStore(self._writes.counts.of, clock)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        return self._answers(lambda c: self._put(c, tasks), len(tasks))
+        return self._answers(lambda c: self._writes.put(c, tasks), len(tasks))
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:
             return load(connection, task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._answers(lambda c: self._apply(c, changes), len(changes))
+        return self._answers(lambda c: self._writes.apply(c, changes), len(changes))
 
     def set_aside(self, change: Change) -> None:
-        self._database.write(lambda c: self._set_aside(c, change))
+        self._database.write(lambda c: self._writes.set_aside(c, change))
 
     def wakes(self, minute: int, shard: int, kind: WakeKind | None = None) -> Iterable[Wake]:
         with self._database.read() as connection:
@@ -168,7 +145,7 @@ class SqliteTaskStore(SqliteCursorStore):
         return Page(tasks=[task for task in tasks if listing.wants(task)], cursor=cursor)
 
     def remove(self, removals: Sequence[Removal]) -> list[Answer]:
-        answers = self._answers(lambda c: self._remove(c, removals), len(removals))
+        answers = self._answers(lambda c: self._writes.remove(c, removals), len(removals))
         self._delete_objects([a.stored.id for a in answers if isinstance(a, Applied)])
         return answers
 
@@ -247,126 +224,6 @@ class SqliteTaskStore(SqliteCursorStore):
             return self._database.write(action)
         except Unavailable as error:
             return [Unknown(str(error))] * count
-
-    def _put(self, connection: sqlite3.Connection, tasks: Sequence[Task]) -> list[Answer]:
-        stored = load_each(connection, [task.id for task in tasks])
-        answers: list[Answer] = []
-        rows: list[Row] = []
-        tags: list[Row] = []
-        for task in tasks:
-            existing = stored.get(task.id)
-            if isinstance(existing, Corrupt):
-                answers.append(Unreadable(str(existing)))
-                continue
-            if existing is None:
-                existing = stored[task.id] = task
-                row = new_row(connection, task)
-                rows.append(row)
-                tags += tag_rows(task)
-                self._counts.note(task.spec.namespace, 1)
-                if not spilled(row):
-                    self._cache(task)
-                self._note_change(None, task)
-            ours = existing.token == task.token
-            answers.append(Applied(existing) if ours else Refused(existing))
-        insert_tasks(connection, rows)
-        insert_tags(connection, tags)
-        return answers
-
-    def _apply(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> list[Answer]:
-        tasks = self._load_current(connection, [change.task_id for change in changes])
-        changed: dict[str, Task] = {}
-        answers: list[Answer] = []
-        for change in changes:
-            task = tasks.get(change.task_id)
-            if isinstance(task, Corrupt):
-                answers.append(Unreadable(str(task)))
-            elif task is not None and change.expect.holds(task):
-                after = tasks[task.id] = changed[task.id] = change.applied_to(task)
-                if "spec" in change.sets:
-                    self._write_spec(connection, task, after)
-                if task.id in self._live:
-                    self._cache(after)
-                self._note_change(task, after)
-                answers.append(Applied(after))
-            elif task is not None and change.already_in(task):
-                answers.append(Applied(task))
-            else:
-                answers.append(Refused(task))
-        update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
-        return answers
-
-    def _write_spec(self, connection: sqlite3.Connection, before: Task, after: Task) -> None:
-        """Only a task with a small spec stays in the cache."""
-        if write_spec(connection, after) == IN_BODIES:
-            self._live.pop(after.id, None)
-        if before.spec.tags != after.spec.tags:
-            delete_tags(connection, tag_rows(before))
-            insert_tags(connection, tag_rows(after))
-
-    def _remove(self, connection: sqlite3.Connection, removals: Sequence[Removal]) -> list[Answer]:
-        gone = {task.id: task for task in unchanged(connection, removals)}
-        delete_tasks(connection, list(gone.values()))
-        for task in gone.values():
-            self._counts.note(task.spec.namespace, -1)
-        others = [removal.task.id for removal in removals if removal.task.id not in gone]
-        stored = load_each(connection, others)
-        answers: list[Answer] = []
-        for removal in removals:
-            task_id = removal.task.id
-            self._live.pop(task_id, None)
-            found = stored.get(task_id)
-            if task_id in gone:
-                answers.append(Applied(gone[task_id]))
-            else:
-                answers.append(
-                    Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
-                )
-        return answers
-
-    def _load_current(
-        self, connection: sqlite3.Connection, task_ids: Sequence[str]
-    ) -> dict[str, Task | Corrupt]:
-        tasks: dict[str, Task | Corrupt] = {i: self._live[i] for i in task_ids if i in self._live}
-        for row in rows_of(connection, [i for i in task_ids if i not in tasks]):
-            task = tasks[row[0]] = try_reading(connection, row)
-            if isinstance(task, Task) and not spilled(row):
-                self._cache(task)
-        return tasks
-
-    def _set_aside(self, connection: sqlite3.Connection, change: Change) -> None:
-        found, later = change.expect.wake, change.sets["wake"]
-        if found is None:
-            raise ValueError("only a wake that was read can be set aside")
-        self._live.pop(change.task_id, None)
-        connection.execute(
-            "UPDATE tasks SET wake_bucket = ?, wake_key = ?"
-            " WHERE id = ? AND wake_bucket = ? AND wake_key = ?",
-            (later.bucket, later.key, change.task_id, found.bucket, found.key),
-        )
-
-    def _cache(self, task: Task) -> None:
-        if task.wake is None:
-            self._live.pop(task.id, None)
-            return
-        self._live[task.id] = task
-        if len(self._live) > LIVE_CACHE_SIZE:
-            self._live.popitem(last=False)
-
-    def _note_change(self, before: Task | None, after: Task) -> None:
-        if self._listener and (change := status_change(before, after)):
-            self._unpublished.append(change)
-
-    def _publish(self) -> None:
-        self._counts.commit()
-        if self._listener and self._unpublished:
-            news, self._unpublished = self._unpublished, []
-            self._listener(news)
-
-    def _discard(self) -> None:
-        self._live.clear()
-        self._counts.discard()
-        self._unpublished.clear()
 
 
 def _readable(found: Mapping[str, Task | Corrupt]) -> dict[str, Task]:

@@ -1,14 +1,14 @@
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from duetime.core.change import Answer, Change, Refused, Unknown
+from duetime.core.change import Refused, Unknown
 from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import FINISHED, Status
 from duetime.core.steps.lease import lease
 from duetime.core.steps.record import succeed
 from duetime.core.task import Task
+from tests.api.races import overtaken_by
 from tests.api.service import Service, refusal
 from tests.factories import NOW, a_running_task, a_sent_task, a_task
 
@@ -81,19 +81,6 @@ def test_a_query_is_refused(service: Service):
 
     assert refusal(response) == {"force": "unknown parameter"}
     assert service.store.writes == []
-
-
-def overtaken_by(service: Service, *steps: Change) -> None:
-    """Makes one of these changes before each write of the API."""
-    left: Iterator[Change] = iter(steps)
-    store = service.store
-
-    def answer(change: Change) -> Answer | None:
-        if change not in steps and (step := next(left, None)):
-            store.apply([step])
-        return None
-
-    store.apply_answer = answer
 
 
 def test_task_that_starts_during_its_cancel_is_requested_to_cancel(any_service: Service):

@@ -11,10 +11,10 @@ from duetime.api.http import Response
 from duetime.core.change import Refused, Unknown
 from duetime.core.lifecycle import Status
 from duetime.core.times import DAY, HOUR, rfc3339
+from tests.api.bulk import answer
+from tests.api.change import put
 from tests.api.dead import a_dead_task, bury, statuses
 from tests.api.service import Service, refusal
-from tests.api.test_bulk import answer
-from tests.api.test_change import put
 from tests.factories import NOW, a_task, an_id
 
 PATH = "/v1/dead-letters"

@@ -12,8 +12,9 @@ from duetime.core.occurrence import Occurrence
 from duetime.core.steps.lease import lease
 from duetime.core.times import DAY, HOUR, MINUTE, rfc3339
 from duetime.core.wakes import WakeKind
+from tests.api.change import a_retrying_task, put, stored
+from tests.api.races import overtaken_by
 from tests.api.service import Service, refusal
-from tests.api.test_change import a_retrying_task, overtaken_by, put, stored
 from tests.factories import NOW, a_running_task, a_sent_task, a_spec, a_task, an_id
 
 

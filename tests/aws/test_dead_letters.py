@@ -19,7 +19,7 @@ from duetime.core.steps.revive import revive
 from duetime.core.task import Task, TaskError
 from duetime.core.times import MINUTE, SECOND
 from tests.aws.stored import a_store, asked_of, items_in
-from tests.contract.test_steps import STEPS, Made
+from tests.contract.steps import STEPS, Made
 from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_task
 
 OF_THE_DEAD = {schema.DEAD_BUCKET, schema.DEATH}

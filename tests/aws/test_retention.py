@@ -18,7 +18,7 @@ from duetime.core.steps.revive import revive
 from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.times import DAY, SECOND
 from tests.aws.stored import a_store, asked_of, items_in
-from tests.contract.test_steps import STEPS, Made
+from tests.contract.steps import STEPS, Made
 from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_spec, a_task, an_id
 
 LONG = "p" * 1_000

@@ -101,7 +101,7 @@ class Mute(Exception):
 )
 def test_every_kind_of_exception_fails_the_attempt(world: World, error, name, message, caplog):
     # pytest-xdist cannot pass half a surrogate pair from one process to another.
-    caplog.set_level(logging.WARNING, logger="duetime.executor.executor")
+    caplog.set_level(logging.WARNING, logger="duetime.executor.target_runner")
     task = ended(world, raising(error))
 
     assert task.status is Status.RETRYING

@@ -10,6 +10,7 @@ from duetime.core.change import Answer, Change
 from duetime.core.lifecycle import Outcome, Status, Step
 from duetime.core.retry import RetryPolicy
 from duetime.executor import executor as executor_module
+from duetime.executor import target_runner
 from duetime.executor.attempt_loop import WRITE_RETRY_DELAY
 from duetime.executor.worker_pool import WorkerPool
 from tests.executor.test_attempt_loop import Harness
@@ -196,7 +197,7 @@ def test_attempt_that_cannot_be_reported_still_frees_its_slot(
     def no_report(*_: Any) -> Any:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(executor_module, "failed", no_report)
+    monkeypatch.setattr(target_runner, "failed", no_report)
     world.script = lambda task, ctx: 1 / 0
     [task_id] = run_all(world, 1)
 

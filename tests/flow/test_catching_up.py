@@ -304,7 +304,7 @@ def test_a_row_that_makes_the_scanner_raise_stops_no_other_task():
         world.lanes.fate = "lost"
         ids = [world.submit() for _ in range(3)]
         world.lanes.fate = "sent"
-        world.store.port._live.clear()
+        world.store.port._writes.live.clear()
         world.store.port._database.write(
             lambda c: c.execute(
                 "UPDATE tasks SET status = 'RUNNING', lease_until = 1 WHERE id = ?", (ids[1],)

@@ -15,8 +15,9 @@ if shutil.which("node") is None:
 import aws_cdk as cdk
 
 from infra.bundle import Bundles
+from infra.context import read_stage
 from infra.stack import DuetimeStack
-from infra.stage import Stage, read_stage
+from infra.stage import Stage
 
 ROOT = Path(__file__).parents[2]
 CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]

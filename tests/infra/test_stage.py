@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from duetime.core.lanes import Lane
+from infra.context import read_stage
 from infra.shard_guard import keep_shards
-from infra.stage import BadStage, read_stage
+from infra.stage import BadStage
 from tests.infra.conftest import CONTEXT, ROOT, a_stage
 
 QUEUE = "arn:aws:sqs:eu-west-1:123456789012:orders"

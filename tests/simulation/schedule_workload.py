@@ -16,7 +16,7 @@ from tests.simulation.world import World
 CLIENT_RETRY: Millis = 30 * SECOND  # after which a client without an answer repeats its request
 LONGEST_FREEZE: Millis = 6 * MINUTE
 CALM: Millis = 12 * MINUTE  # that schedules go on for without faults
-# The values to draw from. A mutant may limit them (see `mutants.aimed`), to be caught sooner.
+# The values to draw from. A mutant may limit them (see `mutant.aimed`), to be caught sooner.
 SCHEDULES = [0, 0, 1, 2]
 RULES = ["rate", "rate", "cron", "delay", "delay"]
 OVERLAPS = ["allow", "skip", "queue", "cancel"]

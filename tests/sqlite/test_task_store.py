@@ -22,7 +22,7 @@ from duetime.core.steps.remove import Removal
 from duetime.core.task import Task, TaskError
 from duetime.core.times import HOUR
 from duetime.core.wakes import minute_of, shard_of
-from duetime.sqlite import task_store as module
+from duetime.sqlite import task_writes as module
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.task_store import SqliteTaskStore
 from duetime.sqlite.wake_index import read_few
@@ -110,7 +110,7 @@ def test_more_live_tasks_than_the_cache_holds(store: Listened, monkeypatch: pyte
     answers = store.apply([cancel(task, now=NOW) for task in tasks])
 
     assert [answer.stored.status for answer in answers] == [Status.CANCELLED] * 5
-    assert store._live == {}
+    assert store._writes.live == {}
 
 
 def a_dead_task(died_at: int = NOW, **error: str) -> Task:
@@ -203,7 +203,7 @@ def test_a_replaced_spec_leaves_no_text_behind(store: Listened):
     store.put([task])
 
     [long] = store.apply([with_payload(task, "x" * 3_000)])
-    assert (parts_in_bodies(store), task.id in store._live) == (["spec"], False)
+    assert (parts_in_bodies(store), task.id in store._writes.live) == (["spec"], False)
 
     [short] = store.apply([with_payload(long.stored, "short")])
     assert parts_in_bodies(store) == []

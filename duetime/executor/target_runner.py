@@ -1,0 +1,88 @@
+"""The execute step: runs the target of one leased attempt, in a worker thread.
+
+Before the target, the runner completes the task with what its row only refers to: the fields of
+the previous run and a large payload. After it, the runner encodes the result.
+"""
+
+import logging
+from typing import Any
+
+from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unavailable
+from duetime.core.large_texts import reference_in
+from duetime.core.ports import Ports
+from duetime.core.results import encode_result, is_large
+from duetime.core.task import Task
+from duetime.executor.runs import Ended, Run, failed, log_fields, stopped, unreported
+from duetime.executor.targets import TargetFailed, Targets
+from duetime.logs import task_context as task_log
+
+PREVIOUS_RUN_RETRY_DELAY = 5.0  # seconds, after the previous run could not be read
+
+log = logging.getLogger(__name__)
+
+
+class TargetRunner:
+    """Holds no state of a run, so every worker thread can use the same one."""
+
+    def __init__(self, ports: Ports, targets: Targets) -> None:
+        self._clock = ports.clock
+        self._objects = ports.objects
+        self._targets = targets
+
+    def run(self, run: Run) -> Ended:
+        """Run the target. Every exception that it raises fails the attempt, not the executor."""
+        token = task_log.begin(run.task)
+        try:
+            return self._run(run)
+        except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
+            return unreported(run)
+        finally:
+            task_log.end(token)
+
+    def _run(self, run: Run) -> Ended:
+        try:
+            task = self._with_payload(_filled_in(run))
+            target = self._targets[task.spec.target["type"]]
+            run.control.mark_started(self._clock.monotonic())
+            result = self._encoded(task, target(task, run.control))
+        except Stopped as error:
+            log.info("handler stopped", exc_info=error, extra=log_fields(run, "execute"))
+            return stopped(run, error, self._clock.monotonic())
+        except BaseException as error:
+            if not isinstance(error, TargetFailed | AskedForDelay | BadResult):
+                log.info("attempt failed", exc_info=error, extra=log_fields(run, "execute"))
+            return failed(run, error)
+        return Ended(run=run, result=result)
+
+    def _with_payload(self, task: Task) -> Task:
+        """Returns the task with its payload, which most tasks have in their spec."""
+        reference = reference_in(task.spec.payload_object)
+        if reference is None:
+            return task
+        from duetime.executor.large_texts import with_payload
+
+        return with_payload(self._objects, task, reference)
+
+    def _encoded(self, task: Task, result: Any) -> str | None:
+        """Returns the text of a result as it is recorded: of a large one, its reference."""
+        text = encode_result(result, large=self._objects is not None)
+        if text is None or self._objects is None or not is_large(text):
+            return text
+        from duetime.executor.large_texts import store_result
+
+        return store_result(self._objects, task, text)
+
+
+def _filled_in(run: Run) -> Task:
+    """Returns the task with the template fields of its previous run filled in."""
+    occurrence = run.task.spec.occurrence
+    if occurrence is None or not occurrence.open:
+        return run.task
+    from duetime.executor.previous_run import filled_in
+
+    try:
+        previous = run.context.previous
+    except Unavailable as error:  # the target was not called, so the attempt does not count
+        reason = f"the previous run could not be read: {error}"
+        raise Snooze(PREVIOUS_RUN_RETRY_DELAY, reason) from error
+    return filled_in(run.task, previous)
