@@ -134,6 +134,7 @@ NOT_A_URL = "cannot be the URL: its value must be an http:// or https:// URL"
         ("https://127.0.0.1.hunter.example/x", {}, HOSTS),
         ("https://hunter.example/@127.0.0.1", {}, HOSTS),
         ("https://127.0.0.1/hunter", {"namespaces": ["shop"]}, "is not for namespace 'default'"),
+        ("Bearer-hunter2", {"namespaces": ["shop"]}, "is not for namespace 'default'"),
         ("Bearer-hunter2", {}, NOT_A_URL),
         ("hunter2", {"hosts": ["hunter2"]}, NOT_A_URL),
         ("ftp://127.0.0.1/hunter", {}, NOT_A_URL),
@@ -262,6 +263,15 @@ def test_answer_that_repeats_a_secret_url_is_kept_without_it(
     assert "***" in kept
     assert "hunter" not in kept
     assert leaks() == []
+
+
+def test_secret_url_is_masked_as_it_is_sent(world: World, sink: Sink, secrets: Secrets):
+    secrets.set("slack-hook", f"http://127.0.0.1:{sink.port}/x/../T00/B00/k17")
+    sink.answer = Answer(body=b"nothing at /T00/B00/k17")
+    task = call(world)
+
+    assert sink.asked[0].path == "/T00/B00/k17"
+    assert result_of(task)["body"] == "nothing at ***"
 
 
 def test_secret_url_that_nothing_listens_at_is_not_shown(
