@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
 
+from duetime.core.http_urls import MAX_URL, url_fault
 from duetime.core.secrets import NAME_RULE, REFERENCE, is_name, is_reference
 
 EXAMPLE = '{"$secret": "name"}'
@@ -27,6 +28,13 @@ def _text_or_reference(given: Any) -> str | dict[str, str]:
     return _reference(given)
 
 
+def _url_or_reference(given: Any) -> str | dict[str, str]:
+    checked = _text_or_reference(given)
+    if isinstance(checked, str) and (fault := url_fault(checked)):
+        raise ValueError(fault)
+    return checked
+
+
 _SCHEMA = {
     "type": "object",
     "properties": {REFERENCE: {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
@@ -39,4 +47,9 @@ TextOrSecret = Annotated[
     str | dict[str, str],
     PlainValidator(_text_or_reference),
     WithJsonSchema({"anyOf": [{"type": "string"}, _SCHEMA]}),
+]
+UrlOrSecret = Annotated[
+    str | dict[str, str],
+    PlainValidator(_url_or_reference),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "uri", "maxLength": MAX_URL}, _SCHEMA]}),
 ]

@@ -1,9 +1,7 @@
 """Targets as submitted: the fields of each type, checked before anything is stored."""
 
 import re
-from ipaddress import IPv6Address
 from typing import Annotated, Any, Literal
-from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -16,10 +14,10 @@ from pydantic import (
 )
 
 from duetime.api.http import FieldError, excerpt
-from duetime.api.secret_models import SecretReference, TextOrSecret
+from duetime.api.secret_models import SecretReference, TextOrSecret, UrlOrSecret
 from duetime.core.masking import MASK, is_secret
+from duetime.core.secrets import REFERENCE
 
-_HOST = re.compile(r"[A-Za-z0-9._-]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _SET_BY_DUETIME = {"idempotency-key", "duetime-attempt"}
@@ -39,43 +37,9 @@ _SET_BY_TRANSPORT = {
 }
 
 
-def _url(value: str) -> str:
-    if any(c.isspace() or not c.isprintable() for c in value):
-        raise ValueError("must have no spaces or control characters")
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        raise ValueError("must have a host that is a name or an address") from None
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ValueError("must be an http:// or https:// URL")
-    if parts.username is not None:
-        raise ValueError("must have no credentials in it; send them as a header")
-    if not _is_host(parts):
-        raise ValueError("must have a host that is a name or an address")
-    if not _is_port(parts):
-        raise ValueError("must have a port from 1 to 65535, or none")
-    return value
-
-
-def _is_host(parts: SplitResult) -> bool:
-    host = parts.hostname or ""
-    try:
-        if "[" in parts.netloc:
-            return bool(IPv6Address(host))
-        host = host.encode("idna").decode()
-    except ValueError:  # no address; a label that is empty, too long or not a name
-        return False
-    return len(host) <= 253 and _HOST.fullmatch(host) is not None
-
-
-def _is_port(parts: SplitResult) -> bool:
-    try:
-        return parts.port != 0
-    except ValueError:
-        return False
-
-
 def _headers(value: dict[str, Any]) -> dict[str, Any]:
+    if REFERENCE in value:
+        raise ValueError(f"must have a {REFERENCE} for each header, not one for all")
     for name, text in value.items():
         if not _HEADER_NAME.fullmatch(name):
             raise ValueError(f"must have names that HTTP allows, unlike {excerpt(name, 60)!r}")
@@ -113,12 +77,7 @@ class TargetIn(BaseModel):
 
 class HttpTarget(TargetIn):
     type: Literal["http"]
-    url: Annotated[
-        str,
-        StringConstraints(max_length=2_048),
-        AfterValidator(_url),
-        Field(json_schema_extra={"format": "uri"}),
-    ]
+    url: UrlOrSecret
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[str, TextOrSecret], Field(max_length=50), AfterValidator(_headers)] = {}
     sign: SecretReference | None = None

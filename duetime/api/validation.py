@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from duetime.api.http import FieldError
+from duetime.core.secrets import is_reference
 from duetime.core.times import Millis, from_datetime
 
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -72,6 +73,7 @@ _MESSAGES: Mapping[str, str] = {
     "union_tag_not_found": "required; one of {types}",
     "union_tag_invalid": "must be one of {expected_tags}",
 }
+NO_SECRET = "takes no $secret; only url, headers and sign of an http target do"
 _TARGET_TYPES = (
     "'http', 'python', 'dynamodb', 'email', 'eventbridge', 'lambda', 'sns', 'sql', 'sqs',"
     " 'stepfunctions'"
@@ -88,7 +90,7 @@ _TYPED: Mapping[str, tuple[int, str]] = {
 def field_errors(error: ValidationError) -> list[FieldError]:
     return [
         FieldError(_field(e["loc"], e["type"]), _message(e))
-        for e in error.errors(include_url=False, include_input=False)
+        for e in error.errors(include_url=False)
     ]
 
 
@@ -108,9 +110,17 @@ def _field(location: Sequence[int | str], kind: str) -> str:
 def _message(error: Mapping[str, Any]) -> str:
     if error["type"] not in _MESSAGES:  # the message of one of our own validators
         return str(error["msg"]).removeprefix("Value error, ")
+    if error["loc"][:1] == ("target",) and _is_unwanted_secret(error):
+        return NO_SECRET
     _, types = _TYPED.get(error["loc"][0] if error["loc"] else "", (0, ""))
     message = _MESSAGES[error["type"]].format_map({**error.get("ctx", {}), "types": types})
     return f"the key {message}" if _is_key(error["loc"]) else message
+
+
+def _is_unwanted_secret(error: Mapping[str, Any]) -> bool:
+    """Whether a secret is named in a field that has another type."""
+    wrong_type = error["type"].endswith("_type") or error["type"] == "literal_error"
+    return wrong_type and is_reference(error["input"])
 
 
 def _is_key(location: Sequence[int | str]) -> bool:

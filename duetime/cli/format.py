@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime.core.lifecycle import FINISHED, Status
-from duetime.core.target_names import target_name
+from duetime.core.target_names import target_name, url_name
 from duetime.terminal import clean, length, one_line
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def target(fields: Mapping[str, Any] | None) -> str:
         return "?"
     kind = fields.get("type", "?")
     if kind == "http":
-        return clean(f"{fields.get('method', 'POST')} {fields.get('url')}")
+        return clean(f"{fields.get('method', 'POST')} {url_name(fields.get('url'))}")
     return clean(str(target_name(fields) or kind))
 
 

@@ -21,19 +21,25 @@ Handler = Annotated[
 Http = Annotated[
     str | None, typer.Option(metavar="URL", help="An address to call.", rich_help_panel=WHAT)
 ]
+SecretUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SECRET", help="The secret that holds the address to call.", rich_help_panel=WHAT
+    ),
+]
 Method = Annotated[
     str | None,
-    typer.Option(help="With --http.", show_default="POST", rich_help_panel=WHAT),
+    typer.Option(help="With an address.", show_default="POST", rich_help_panel=WHAT),
 ]
 Header = Annotated[
     list[str] | None,
-    typer.Option(metavar="'K: V'", help="With --http; repeatable.", rich_help_panel=WHAT),
+    typer.Option(metavar="'K: V'", help="With an address; repeatable.", rich_help_panel=WHAT),
 ]
 SecretHeader = Annotated[
     list[str] | None,
     typer.Option(
         metavar="K=SECRET",
-        help="With --http: a header whose value is this secret; repeatable.",
+        help="With an address: a header whose value is this secret; repeatable.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -41,7 +47,7 @@ SignWith = Annotated[
     str | None,
     typer.Option(
         metavar="SECRET",
-        help="With --http: sign the request with this secret.",
+        help="With an address: sign the request with this secret.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -210,6 +216,7 @@ class RetryOptions:
 class TaskOptions(RetryOptions):
     handler: Handler = None
     http: Http = None
+    secret_url: SecretUrl = None
     method: Method = None
     header: Header = None
     secret_header: SecretHeader = None
@@ -241,14 +248,13 @@ class TaskOptions(RetryOptions):
         )
 
     def _target(self) -> dict[str, Any] | None:
-        if self.handler is not None and self.http is not None:
-            refuse("--handler", "cannot go with --http: a task has one target")
+        self._check_one_target()
         if self.target is not None:
             return self._given_target(self.target)
-        if self.http is not None:
+        if (url := self._url()) is not None:
             return given(
                 type="http",
-                url=self.http,
+                url=url,
                 method=self.method and self.method.upper(),
                 headers=self._headers() or None,
                 sign=None if self.sign_with is None else {REFERENCE: self.sign_with},
@@ -260,8 +266,19 @@ class TaskOptions(RetryOptions):
             ("--sign-with", self.sign_with),
         ):
             if value is not None:
-                refuse(option, "goes with --http")
+                refuse(option, "goes with --http or --secret-url")
         return None if self.handler is None else {"type": "python", "handler": self.handler}
+
+    def _check_one_target(self) -> None:
+        targets = given(
+            target=self.target, handler=self.handler, http=self.http, secret_url=self.secret_url
+        )
+        if len(targets) > 1:
+            first, second, *_ = (f"--{name.replace('_', '-')}" for name in targets)
+            refuse(first, f"cannot go with {second}: a task has one target")
+
+    def _url(self) -> str | dict[str, str] | None:
+        return self.http if self.secret_url is None else {REFERENCE: self.secret_url}
 
     def _headers(self) -> dict[str, Any]:
         headers = pairs("--header", self.header or [], ":", "Accept: text/plain")
@@ -272,9 +289,6 @@ class TaskOptions(RetryOptions):
         return headers | {name: {REFERENCE: text} for name, text in secret.items()}
 
     def _given_target(self, text: str) -> dict[str, Any]:
-        for option, value in (("--handler", self.handler), ("--http", self.http)):
-            if value is not None:
-                refuse("--target", f"cannot go with {option}: a task has one target")
         if text == self.payload == "-":
             refuse("--target", "cannot be read from standard input together with --payload")
         target = json_argument("--target", text)

@@ -16,11 +16,16 @@ Moment = str | datetime  # RFC 3339 with an offset, or with a time zone
 Seconds = float | timedelta
 
 
+# In place of a text in an `http` target: the name of a secret.
+SecretReference = TypedDict("SecretReference", {"$secret": str})
+
+
 class HttpTarget(TypedDict, total=False):
     type: Required[Literal["http"]]
-    url: Required[str]
+    url: Required[str | SecretReference]
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-    headers: dict[str, str]
+    headers: Mapping[str, str | SecretReference]
+    sign: SecretReference
 
 
 class PythonTarget(TypedDict):
@@ -127,9 +132,6 @@ class Retry(TypedDict, total=False):
     max_delay: float
     jitter: float
 
-
-# In place of a text in a target: the name of a secret.
-SecretReference = TypedDict("SecretReference", {"$secret": str})
 
 # `while` is no name in Python.
 UniqueFields = TypedDict(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from duetime.core.secrets import MASK, is_reference
+from duetime.core.secrets import MASK, REFERENCE, is_reference
 
 __all__ = ["MASK", "is_secret", "masked", "unmasked"]
 
@@ -60,9 +60,12 @@ def _same_origin(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _origin(target: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Returns the scheme and host, or None if a template decides them."""
+    """Returns the scheme and host, or None if a template decides them. A secret that holds the URL
+    decides both, so the same secret means the same origin."""
+    if is_reference(url := target.get("url")):
+        return REFERENCE, str(url[REFERENCE])
     try:
-        parts = urlsplit(str(target.get("url", "")))
+        parts = urlsplit(str(url or ""))
     except ValueError:
         return None
     if not parts.netloc or "{{" in parts.scheme + parts.netloc:

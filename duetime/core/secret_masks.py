@@ -5,9 +5,9 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from duetime.core.secrets import MASK, Secret
 
@@ -27,8 +27,12 @@ class Masks:
 
     def add(self, secret: Secret) -> None:
         for text in (secret.value, secret.previous):
-            for part in () if text is None else _parts(str(text)):
-                self._forms.update(_forms(part))
+            if text is not None:
+                self.add_text(str(text))
+
+    def add_text(self, text: str) -> None:
+        for part in _parts(text):
+            self._forms.update(_forms(part))
         longest_first = sorted(self._forms, key=len, reverse=True)
         self._pattern = re.compile("|".join(re.escape(form) for form in longest_first))
 
@@ -63,7 +67,10 @@ def _parts(text: str) -> Iterator[str]:
     yield text
     if text.strip() != text and text.strip():
         yield text.strip()
-    if not (found := _CREDENTIALS.fullmatch(text.strip())):
+    inner: Iterable[str]
+    if text.startswith(("http://", "https://")):
+        inner = _url_parts(text)
+    elif not (found := _CREDENTIALS.fullmatch(text.strip())):
         inner = [text.removeprefix("whsec_")]
     elif found[1].lower() == "basic":
         user_and_password = _decoded(found[2])
@@ -71,6 +78,20 @@ def _parts(text: str) -> Iterator[str]:
     else:
         inner = [found[2]]
     yield from (part for part in inner if len(part) >= SHORTEST_PART)
+
+
+def _url_parts(url: str) -> Iterator[str]:
+    """Yields what a server or a log record repeats of a URL without its host, which is no secret:
+    the path and the query, whole and piece by piece."""
+    try:
+        _, _, path, query, _ = urlsplit(url)
+    except ValueError:
+        return
+    yield from (f"{path}?{query}", path, query)
+    pieces = [*path.split("/"), *query.split("&")]
+    pieces += [pair.partition("=")[2] for pair in query.split("&")]
+    yield from pieces
+    yield from map(unquote, pieces)
 
 
 def _decoded(text: str) -> str:

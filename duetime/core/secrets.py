@@ -6,7 +6,7 @@ namespaces that may use it, so a caller who may submit tasks cannot send it else
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
 
 from duetime.core.errors import DuetimeError
 from duetime.core.value import value
@@ -59,16 +59,25 @@ class Secret:
 
         `plain` says that the value itself would be sent without TLS. A listed host allows that
         only on loopback, or if it is listed as `http://host`."""
-        if ANY not in self.namespaces and namespace not in self.namespaces:
-            return f"is not for namespace {namespace!r}"
+        if reason := self.namespace_refusal(namespace):
+            return reason
         host = _bare(host)
-        if not any(_matches(entry.removeprefix("http://"), host) for entry in self.hosts):
+        if not self.lists(host):
             return f"is not for host {host!r}"
         if plain and not _LOOPBACK.fullmatch(host) and not self._allows_plain(host):
             return (
                 f'is not sent to {host!r} without TLS; list "http://{host}" in its hosts for that'
             )
         return None
+
+    def namespace_refusal(self, namespace: str) -> str | None:
+        if ANY in self.namespaces or namespace in self.namespaces:
+            return None
+        return f"is not for namespace {namespace!r}"
+
+    def lists(self, host: str) -> bool:
+        host = _bare(host)
+        return any(_matches(entry.removeprefix("http://"), host) for entry in self.hosts)
 
     def _allows_plain(self, host: str) -> bool:
         listed = (e.removeprefix("http://") for e in self.hosts if e.startswith("http://"))
@@ -85,7 +94,7 @@ def is_name(text: Any) -> bool:
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
-def is_reference(given: Any) -> bool:
+def is_reference(given: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(given, dict) and REFERENCE in given
 
 

@@ -13,7 +13,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import urllib3
+from urllib3.util import parse_url
+
 from duetime.core.errors import Snooze, Unavailable
+from duetime.core.http_urls import url_fault
 from duetime.core.secret_masks import Masks
 from duetime.core.secrets import REFERENCE, BadSecret, Secret, SecretStore, is_reference
 from duetime.core.task import Task
@@ -46,10 +50,35 @@ class AttemptSecrets:
         found = self._find(field, name)
         self._masks.add(found)
         if reason := found.refusal(host, self._namespace, plain=plain):
-            raise TargetFailed(
-                "SecretRefused", f"{field}: secret {name!r} {reason}", permanent=True
-            )
+            raise _refused(field, name, reason)
         return found
+
+    def url(self, field: str, given: Any) -> str:
+        """Returns a URL: as it is, or the value of the secret that it names, which must then be a
+        URL of one of the secret's own hosts.
+
+        Raises as `secret` does. The error shows nothing of a value that is not such a URL."""
+        if not is_reference(given):
+            return str(given)
+        name = given[REFERENCE]
+        found = self._find(field, name)
+        self._masks.add(found)
+        if reason := found.namespace_refusal(self._namespace) or self._url_refusal(found):
+            raise _refused(field, name, reason)
+        url = str(found.value)
+        self._masks.add_text(parse_url(url).url)  # as urllib3 sends it
+        return url
+
+    def _url_refusal(self, secret: Secret) -> str | None:
+        if fault := url_fault(str(secret.value)):
+            return f"cannot be the URL: its value {fault}"
+        try:
+            host, plain = destination(str(secret.value))
+        except urllib3.exceptions.LocationParseError:
+            return "cannot be the URL: its value cannot be parsed"
+        if not secret.lists(host):
+            return "is not for the host of the URL that it holds"
+        return secret.refusal(host, self._namespace, plain=plain)
 
     def masked(self, run: Callable[[], Any]) -> Any:
         """Runs the target. Masks the secrets in its result, in the error that it raises, and in
@@ -84,6 +113,17 @@ class AttemptSecrets:
         if found is None:
             raise TargetFailed("SecretNotFound", f"{field}: no secret {name!r}", permanent=True)
         return found
+
+
+def destination(url: str) -> tuple[str, bool]:
+    """Returns the host, and whether it is called without TLS, as urllib3 itself reads the URL: two
+    parsers that disagree would check one host and call another. Raises LocationParseError."""
+    parts = parse_url(url)
+    return parts.host or "", parts.scheme != "https"
+
+
+def _refused(field: str, name: str, reason: str) -> TargetFailed:
+    return TargetFailed("SecretRefused", f"{field}: secret {name!r} {reason}", permanent=True)
 
 
 @contextmanager

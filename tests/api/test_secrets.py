@@ -54,6 +54,18 @@ def test_reference_is_stored_and_shown_as_it_is(any_service: Service):
     assert any_service.store.get([task["id"]])[task["id"]].spec.target == a_target()
 
 
+def test_secret_url_is_stored_and_shown_by_its_name(any_service: Service):
+    target = a_target(url=HOOK)
+    task = any_service.submit(target=target, delay=60).body
+    [listed] = any_service.get("/v1/tasks", target="http").body["items"]
+    [summary] = any_service.get("/v1/tasks", target="http", fields="summary").body["items"]
+
+    assert task["target"] == listed["target"] == target
+    assert summary["target"] == {"type": "http", "method": "POST", "url": HOOK}
+    assert any_service.get("/v1/tasks", target="sqs").body["items"] == []
+    assert any_service.store.get([task["id"]])[task["id"]].spec.target == target
+
+
 def test_header_with_a_value_is_masked_beside_a_reference(service: Service):
     headers = {"Authorization": STRIPE, "X-Api-Key": "hunter2", "Cookie": {"$secret": "a.b-c_D"}}
     shown = service.submit(target=a_target(headers=headers)).body["target"]["headers"]
@@ -87,6 +99,7 @@ def test_bad_reference_is_refused_with_its_field(service: Service, given: Any, r
 
     assert refusal(service.submit(target=headers)) == {"target.headers.Authorization": reason}
     assert refusal(service.submit(target=a_target(sign=given))) == {"target.sign": reason}
+    assert refusal(service.submit(target=a_target(url=given))) == {"target.url": reason}
     assert service.stored() == []
 
 
@@ -110,6 +123,9 @@ def test_unknown_secret_is_refused_with_its_field_and_the_known_names(service: S
             "there is no secret 'strype'; did you mean 'stripe'? known: a.b-c_D, hook, stripe"
         ),
         "target.sign": "there is no secret 'zzz'; known: a.b-c_D, hook, stripe",
+    }
+    assert refusal(service.submit(target=a_target(url={"$secret": "zzz"}))) == {
+        "target.url": "there is no secret 'zzz'; known: a.b-c_D, hook, stripe"
     }
     assert refusal(service.schedule(task={"target": a_target(sign={"$secret": "zzz"})})) == {
         "task.target.sign": "there is no secret 'zzz'; known: a.b-c_D, hook, stripe"
@@ -139,10 +155,63 @@ def test_payload_is_data_and_takes_no_secret(service: Service):
     assert task["payload"] == {"a": {"$secret": "zzz"}}
 
 
-def test_python_target_takes_no_secret(service: Service):
-    target = {"type": "python", "handler": STRIPE}
+def test_header_names_and_values_are_no_reference_together(service: Service):
+    assert refusal(service.submit(target=a_target(headers=STRIPE))) == {
+        "target.headers": "must have a $secret for each header, not one for all"
+    }
 
-    assert refusal(service.submit(target=target)) == {"target.handler": "must be a string"}
+
+ARN = "arn:aws:{}:eu-west-1:123456789012:{}"
+QUEUE = {"type": "sqs", "queue": ARN.format("sqs", "orders")}
+TOPIC = {"type": "sns", "topic": ARN.format("sns", "orders")}
+BUS = {"type": "eventbridge", "bus": ARN.format("events", "event-bus/default")}
+TABLE = {"type": "dynamodb", "table": ARN.format("dynamodb", "table/orders"), "action": "put"}
+FUNCTION = {"type": "lambda", "function": ARN.format("lambda", "function:orders")}
+MAIL = {"type": "email", "from": "a@example.com", "to": "b@example.com"}
+SQL = {"type": "sql", "database": "main", "statement": "select 1"}
+MAIL_PAYLOAD = {"subject": "s", "text": "t"}
+
+
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [
+        ({"type": "python", "handler": STRIPE}, "handler"),
+        (a_target(method=STRIPE), "method"),
+        (QUEUE | {"queue": STRIPE}, "queue"),
+        (QUEUE | {"delay": STRIPE}, "delay"),
+        (QUEUE | {"attributes": {"key": STRIPE}}, "attributes.key"),
+        (TOPIC | {"subject": STRIPE}, "subject"),
+        (BUS | {"source": "shop", "detail_type": STRIPE}, "detail_type"),
+        (BUS | {"source": "shop", "detail_type": "d", "resources": [STRIPE]}, "resources.0"),
+        (TABLE | {"table": STRIPE}, "table"),
+        (TABLE | {"if_absent": STRIPE}, "if_absent"),
+        (FUNCTION | {"invocation": STRIPE}, "invocation"),
+        (FUNCTION | {"envelope": STRIPE}, "envelope"),
+        ({"type": "stepfunctions", "state_machine": STRIPE}, "state_machine"),
+        (MAIL | {"from": STRIPE}, "from"),
+        (MAIL | {"to": STRIPE}, "to"),
+        (MAIL | {"cc": [STRIPE]}, "cc.0"),
+        (SQL | {"database": STRIPE}, "database"),
+        (SQL | {"statement": STRIPE}, "statement"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else given["type"],
+)
+def test_other_field_takes_no_secret_and_is_named(service: Service, target: Any, field: str):
+    reason = "takes no $secret; only url, headers and sign of an http target do"
+
+    assert refusal(service.submit(target=target, payload=MAIL_PAYLOAD)) == {
+        f"target.{field}": reason
+    }
+    assert refusal(service.schedule(task={"target": target})) == {f"task.target.{field}": reason}
+    assert service.store.writes == []
+
+
+def test_set_of_attributes_is_no_reference(service: Service):
+    refused = service.submit(target=QUEUE | {"attributes": STRIPE})
+
+    assert refusal(refused) == {
+        "target.attributes": "must have names that AWS allows, unlike '$secret'"
+    }
 
 
 # Schedules
@@ -177,14 +246,28 @@ def test_mask_becomes_no_other_value_where_a_reference_was(service: Service):
     assert put(service, created["id"], {**masked, "url": "https://evil.example"}).status == 422
 
 
+def test_mask_keeps_a_header_for_the_same_secret_url_only(service: Service):
+    target = a_target(url=HOOK, headers={"X-Api-Key": "hunter2"})
+    created = service.schedule(task={"target": target}).body
+    shown = created["task"]["target"]
+    assert shown["headers"] == {"X-Api-Key": "***"}
+
+    assert put(service, created["id"], {**shown, "method": "PUT"}).status == 200
+    stored = service.schedules.get([created["id"]])[created["id"]].plan.task.target
+    assert stored == {**target, "method": "PUT"}
+    for url in (STRIPE, URL, {"$secret": None}, {"$secret": ["hook"]}):
+        assert put(service, created["id"], {**shown, "url": url}).status == 422
+
+
 def test_run_of_a_schedule_has_its_references(any_service: Service):
-    target = a_target(headers={"Authorization": STRIPE, "X-Day": "{{scheduled_for}}"})
+    headers = {"Authorization": STRIPE, "X-Day": "{{scheduled_for}}"}
+    target = a_target(url=HOOK, headers=headers)
     schedule_id = any_service.schedule(task={"target": target}).body["id"]
     run = any_service.on(schedule_id, "trigger").body
 
     assert run["target"]["headers"]["Authorization"] == STRIPE
     assert run["target"]["headers"]["X-Day"].startswith("20")
-    assert run["target"]["sign"] == HOOK
+    assert (run["target"]["url"], run["target"]["sign"]) == (HOOK, HOOK)
 
 
 def test_name_of_a_secret_cannot_be_a_template(service: Service):
@@ -192,5 +275,9 @@ def test_name_of_a_secret_cannot_be_a_template(service: Service):
 
     assert refusal(service.schedule(task={"target": target})) == {
         "task.target.headers.Authorization": "cannot be a template"
+    }
+    target = a_target(url={"$secret": "{{schedule.name}}"})
+    assert refusal(service.schedule(task={"target": target})) == {
+        "task.target.url": "cannot be a template"
     }
     assert service.store.writes == []

@@ -27,7 +27,7 @@ from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.object_store import MemoryObjectStore
 from duetime.sqlite.task_store import SqliteTaskStore
 
-SECRETS = ("stripe", "shop-hook")
+SECRETS = ("stripe", "shop-hook", "slack-hook")
 TASK: dict[str, Any] = {
     "id": "01KA5V8Y3M0000000000000001",
     "status": "ENQUEUED",

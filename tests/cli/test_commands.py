@@ -106,6 +106,20 @@ def test_a_header_and_a_signature_name_their_secrets(live: Any) -> None:
     }
 
 
+def test_an_address_that_is_a_secret_is_named_and_shown_by_its_name(live: Any) -> None:
+    words = ["--secret-url", "shop-hook", "--method", "put", "--header", "Accept: a/b"]
+    task = submitted(live, *words, "--in", "1h")
+
+    assert task["target"] == {
+        "type": "http",
+        "url": {"$secret": "shop-hook"},
+        "method": "PUT",
+        "headers": {"Accept": "a/b"},
+    }
+    for command in (["show", task["id"]], ["list"], ["list", "--target", "http"]):
+        assert "PUT secret shop-hook" in live(*command).stdout
+
+
 def test_an_unknown_secret_is_refused_with_its_field(live: Any) -> None:
     words = ["--http", "https://example.com", "--secret-header", "Authorization=strype"]
     result = live("submit", *words)

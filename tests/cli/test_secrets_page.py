@@ -21,6 +21,7 @@ from duetime.core.task import Task
 from duetime.core.webhook_signatures import key_of, signature_headers
 from duetime.engine.clock import SystemClock
 from duetime.executor.executor import Executor
+from duetime.executor.secrets import AttemptSecrets, destination
 from duetime.executor.targets.address_policy import AddressPolicy
 from duetime.executor.targets.http import HttpTarget
 from duetime.executor.targets.ip_ranges import Kind
@@ -55,7 +56,7 @@ def test_parameters_of_the_page_are_valid_secrets() -> None:
         for given in parameters
     }
 
-    assert sorted(LocalSecrets(None, environment)) == ["shop-hook", "stripe"]
+    assert sorted(LocalSecrets(None, environment)) == ["shop-hook", "slack-hook", "stripe"]
 
 
 def test_commands_and_the_client_of_the_page_submit_their_tasks(
@@ -63,19 +64,33 @@ def test_commands_and_the_client_of_the_page_submit_their_tasks(
 ) -> None:
     monkeypatch.setenv("DUETIME_URL", front.url)
     typed = [words[1:] for words in commands("duetime") if words[1] == "submit"]
-    assert len(typed) == 2
+    assert len(typed) == 3
     for words in typed:
         assert live(*words, "--in", "1h").exit_code == 0
-    exec(blocks("python")[0], {"__name__": "a_script"})
+    for script in blocks("python")[:2]:
+        exec(script, {"__name__": "a_script"})
 
     with Client(front.url) as client:
         targets = [task["target"] for task in client.list()]
     by_header = {"Authorization": {"$secret": "stripe"}}
-    assert [target.get("headers", target.get("sign")) for target in targets] == [
+    by_url = {"$secret": "slack-hook"}
+    assert [target.get("headers") or target.get("sign") or target["url"] for target in targets] == [
+        by_url,
         by_header,
         {"$secret": "shop-hook"},
+        by_url,
         by_header,
     ]
+
+
+def test_schedule_of_the_page_posts_to_the_secret_url(live: Any, front: Any) -> None:
+    [words] = [words[1:] for words in commands("duetime") if words[1] == "schedules"]
+    assert live(*words).exit_code == 0
+
+    with Client(front.url) as client:
+        [schedule] = client.schedules.list()
+    assert schedule["task"]["target"]["url"] == {"$secret": "slack-hook"}
+    assert schedule["task"]["payload"] == {"text": "Standup!"}
 
 
 def test_command_of_the_page_makes_a_secret(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +103,7 @@ def test_command_of_the_page_makes_a_secret(capsys: pytest.CaptureFixture[str]) 
 @contextmanager
 def receiver() -> Iterator[str]:
     """Runs the receiver of the page, at a free port."""
-    source, last = blocks("python")[1].rstrip().rsplit("\n", 1)
+    source, last = blocks("python")[2].rstrip().rsplit("\n", 1)
     assert last == 'HTTPServer(("127.0.0.1", 9000), Receiver).serve_forever()'
     scope: dict[str, Any] = {"__name__": "receiver"}
     exec(source, scope)
@@ -123,6 +138,16 @@ def test_receiver_of_the_page_takes_what_the_secret_of_the_page_signs(
     assert capsys.readouterr().out == f'{task.id}: {{"order":7}}\n'
 
 
+def test_url_of_the_page_is_one_that_its_secret_lists(secrets: LocalSecrets) -> None:
+    with sqlite_world() as world:
+        slack = secrets.get("slack-hook")
+        assert slack is not None
+        assert destination(slack.value) == ("hooks.slack.com", False)
+        task = world.task(world.submit(target={"type": "http", "url": {"$secret": "slack-hook"}}))
+        url = AttemptSecrets(secrets, task).url("target.url", task.spec.target["url"])
+        assert url == slack.value
+
+
 def test_receiver_of_the_page_refuses_another_secret() -> None:
     other = json.dumps({"value": "whsec_b3RoZXI=", "hosts": ["127.0.0.1"]})
     with receiver() as url:
@@ -138,7 +163,7 @@ def test_fastapi_of_the_page_checks_the_signature() -> None:
     """FastAPI is no dependency; the test runs where it is installed."""
     pytest.importorskip("fastapi")
     scope: dict[str, Any] = {"__name__": "an_app"}
-    exec(blocks("python")[2], scope)
+    exec(blocks("python")[3], scope)
     transport = httpx.ASGITransport(app=scope["app"])
     now = SystemClock().now() // 1_000
     headers = signature_headers([key_of(scope["SECRET"])], "01T", now, b"{}")

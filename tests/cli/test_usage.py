@@ -28,6 +28,9 @@ SOON = "2030-01-01T00:00:00Z"
         (("submit", "--http", "http://x", "--header", "A"), "--header"),
         ((*HELLO, "--secret-header", "A=b"), "--secret-header"),
         ((*HELLO, "--sign-with", "b"), "--sign-with"),
+        ((*HELLO, "--secret-url", "b"), "--handler"),
+        (("submit", "--http", "http://x", "--secret-url", "b"), "--http"),
+        (("submit", "--target", "{}", "--secret-url", "b"), "--target"),
         ((*HELLO, "--sign-with", ""), "--sign-with"),
         (("submit", "--http", "http://x", "--secret-header", "A"), "--secret-header"),
         (

@@ -89,3 +89,26 @@ def test_no_text_keeps_a_value(value: str, before: str, after: str):
     masked = masks_of(value).text(before + value + after)
 
     assert value not in masked or value in "***"
+
+
+@pytest.mark.parametrize(
+    "echoed",
+    [
+        "https://hooks.example/services/B00/tok%2Ben?sig=abc%2Fdef&v=1",
+        "/services/B00/tok%2Ben?sig=abc%2Fdef&v=1",
+        "/services/B00/tok%2Ben",
+        "sig=abc%2Fdef&v=1",
+        "sig=abc%2Fdef",
+        "abc%2Fdef",
+        "abc/def",
+        "tok+en",
+    ],
+)
+def test_parts_of_a_url_are_masked_without_its_host(echoed: str):
+    masks = masks_of("https://hooks.example/services/B00/tok%2Ben?sig=abc%2Fdef&v=1")
+
+    assert masks.text(f"{echoed}, hooks.example, B00") == "***, hooks.example, B00"
+
+
+def test_text_that_only_looks_like_a_url_is_masked_as_a_whole():
+    assert masks_of("https://[hunter2").text("so https://[hunter2 it is") == "so *** it is"

@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -84,10 +85,15 @@ def test_secret_reaches_its_host_alone_and_is_in_no_file_and_no_output(tmp_path:
     value = "Bearer sk_live_hunter2"
     hosts = {"ours": ["127.0.0.1"], "other": ["api.example.com"]}
     file = tmp_path / "secrets.json"
-    file.write_text(json.dumps({n: {"value": value, "hosts": h} for n, h in hosts.items()}))
-    file.chmod(0o600)
     options = ("--secrets", str(file), "--log-level", "debug")
-    with a_sink() as sink, running(tmp_path / "data", port, *options) as runner:
+    with ExitStack() as stack:
+        sink = stack.enter_context(a_sink())
+        urls = {"ours-url": f"{sink.url}/hooks/hunter2", "other-url": "https://a.invalid/hunter2"}
+        given = {name: {"value": value, "hosts": listed} for name, listed in hosts.items()}
+        given |= {name: {"value": url, "hosts": ["127.0.0.1"]} for name, url in urls.items()}
+        file.write_text(json.dumps(given))
+        file.chmod(0o600)
+        runner = stack.enter_context(running(tmp_path / "data", port, *options))
         sink.answer = Answer(body=value.encode())
         ours, other = (
             runner.submit(
@@ -96,11 +102,19 @@ def test_secret_reaches_its_host_alone_and_is_in_no_file_and_no_output(tmp_path:
             for name in hosts
         )
         until(lambda: (runner.ids("SUCCEEDED"), runner.ids("DEAD")) == ({ours}, {other}))
-        shown = [runner.task(ours), runner.task(other)]
+        sink.answer = Answer(body=b"/hooks/hunter2")
+        our_url, other_url = (
+            runner.submit(target={"type": "http", "url": {"$secret": name}}) for name in urls
+        )
+        until(lambda: runner.ids("SUCCEEDED") == {ours, our_url})
+        until(lambda: runner.ids("DEAD") == {other, other_url})
+        shown = [runner.task(task_id) for task_id in (ours, other, our_url, other_url)]
         code, said = runner.end(signal.SIGINT)
 
-    assert [asked.headers["X-Key"] for asked in sink.asked] == [value]
-    assert (shown[0]["result"]["body"], shown[1]["error"]["type"]) == ("***", "SecretRefused")
+    assert [asked.headers["X-Key"] for asked in sink.asked] == [value, None]
+    assert sink.asked[1].path.endswith("/hooks/hunter2")
+    assert [task["result"]["body"] for task in shown[::2]] == ["***", "***"]
+    assert [task["error"]["type"] for task in shown[1::2]] == ["SecretRefused", "SecretRefused"]
     files = [path.read_bytes() for path in (tmp_path / "data").iterdir()]
     assert (code, any(files)) == (0, True), said
     assert not [kept for kept in (*files, said.encode()) if b"hunter2" in kept]

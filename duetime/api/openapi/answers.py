@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from duetime.api.secret_models import TextOrSecret
 from duetime.api.service_target_models import AnyTarget
 from duetime.core.lifecycle import Outcome, Status
 
@@ -125,8 +126,8 @@ class SummaryTarget(AnswerModel):
     """Of `python`."""
     method: str | None = None
     """Of `http`."""
-    url: str | None = None
-    """Of `http`."""
+    url: TextOrSecret | None = None
+    """Of `http`; a `$secret` shows its name."""
 
 
 class SummaryError(AnswerModel):

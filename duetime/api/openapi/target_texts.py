@@ -21,7 +21,8 @@ TARGET_TEXTS: Mapping[str, Texts] = {
     "HttpTarget": {
         "type": "Sends an HTTP request. A 2xx succeeds; 408, 425, 429 and 5xx are retried; anything"
         " else fails for good.",
-        "url": "An `http://` or `https://` URL without credentials.",
+        "url": "An `http://` or `https://` URL without credentials, or the name of a secret that"
+        ' holds one: `{"$secret": "slack-hook"}`. Its host must be among the hosts of the secret.',
         "method": "The method of the request.",
         "headers": "Headers of the request. A value may name a secret instead of holding it:"
         ' `{"$secret": "stripe"}`. Duetime adds `Idempotency-Key` (the id of the task) and'

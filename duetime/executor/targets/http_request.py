@@ -1,10 +1,9 @@
-"""The request that the `http` target sends: its body, its headers, and the secrets in them."""
+"""The request that the `http` target sends: its URL, body and headers, and the secrets in them."""
 
 import re
 from typing import TYPE_CHECKING, Any
 
 import urllib3
-from urllib3.util import parse_url
 
 from duetime.core.codec import to_json
 from duetime.core.secrets import SecretStore, is_reference
@@ -36,19 +35,20 @@ def request_of(task: Task, ctx: Context, store: SecretStore | None, now: Millis)
     target, payload = task.spec.target, task.spec.payload
     body = None if payload is None else to_json(payload).encode()
     secrets = _secrets(task, store)
+    url = secrets.url("target.url", target["url"]) if secrets else target["url"]
     headers = urllib3.HTTPHeaderDict({"User-Agent": "duetime"})
     if body is not None:
         headers["Content-Type"] = "application/json"
     # The task's own headers replace our defaults, in any spelling of their names.
     for name, text in target.get("headers", {}).items():
-        headers[name] = _header(name, text, target["url"], secrets) if secrets else text
+        headers[name] = _header(name, text, url, secrets) if secrets else text
     headers["Idempotency-Key"] = ctx.idempotency_key
     headers["Duetime-Attempt"] = str(ctx.attempt)
     if secrets and "sign" in target:
-        headers.update(_signature(task, body or b"", secrets, now))
+        headers.update(_signature(task, url, body or b"", secrets, now))
     return HttpRequest(
         method=target.get("method", "POST"),
-        url=target["url"],
+        url=url,
         body=body,
         headers=headers,
         secrets=secrets,
@@ -58,7 +58,8 @@ def request_of(task: Task, ctx: Context, store: SecretStore | None, now: Millis)
 def _secrets(task: Task, store: SecretStore | None) -> "AttemptSecrets | None":
     """Imports what secrets need only for a target that names one: most do not."""
     target = task.spec.target
-    if "sign" not in target and not any(map(is_reference, target.get("headers", {}).values())):
+    texts = (target["url"], *target.get("headers", {}).values())
+    if "sign" not in target and not any(map(is_reference, texts)):
         return None
     from duetime.executor.secrets import AttemptSecrets
 
@@ -77,12 +78,14 @@ def _header(name: str, given: Any, url: str, secrets: "AttemptSecrets") -> str:
     return text
 
 
-def _signature(task: Task, body: bytes, secrets: "AttemptSecrets", now: Millis) -> dict[str, str]:
+def _signature(
+    task: Task, url: str, body: bytes, secrets: "AttemptSecrets", now: Millis
+) -> dict[str, str]:
     """Signs with both values while the secret is rotated. The value itself is not sent, so plain
     HTTP does not reveal it."""
     from duetime.core.webhook_signatures import key_of, signature_headers
 
-    host, _ = _destination(task.spec.target["url"])
+    host, _ = _destination(url)
     secret = secrets.secret("target.sign", task.spec.target["sign"], host=host)
     values = (secret.value,) if secret.previous is None else (secret.value, secret.previous)
     try:
@@ -93,10 +96,9 @@ def _signature(task: Task, body: bytes, secrets: "AttemptSecrets", now: Millis) 
 
 
 def _destination(url: str) -> tuple[str, bool]:
-    """Returns the host, and whether it is called without TLS, as urllib3 itself reads the URL: two
-    parsers that disagree would check one host and call another."""
+    from duetime.executor.secrets import destination
+
     try:
-        parts = parse_url(url)
+        return destination(url)
     except urllib3.exceptions.LocationParseError as error:
         raise TargetFailed("LocationParseError", str(error)) from None
-    return parts.host or "", parts.scheme != "https"
