@@ -21,18 +21,17 @@ def main() -> None:
         stage = read_stage(app.node.try_get_context)
         bundles = make_bundles(stage.handlers, Machine.function(stage.architecture))
         keep_shards(stage)
+        DuetimeStack(app, stage=stage, bundles=bundles, env=_environment())
     except BadStage as error:
         sys.exit(str(error))
-    DuetimeStack(
-        app,
-        stage=stage,
-        bundles=bundles,
-        env=cdk.Environment(
-            account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
-            region=os.environ.get("CDK_DEFAULT_REGION"),
-        ),
-    )
     app.synth()
+
+
+def _environment() -> cdk.Environment:
+    return cdk.Environment(
+        account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
+        region=os.environ.get("CDK_DEFAULT_REGION"),
+    )
 
 
 def _context() -> dict[str, Any] | None:

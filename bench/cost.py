@@ -2,9 +2,10 @@
 
 The real roles run on moto, and every request is counted as AWS would bill it: write units by item
 size and index entries, read units, messages, invocations, log bytes. `bench/prices.toml` has the
-prices, their date, and the assumptions where nothing can be counted. "kept" is the storage and
-point-in-time recovery of the million for each month until they are removed; the total includes the
-cost of the removal.
+prices, their date, and the assumptions where nothing can be counted. Payloads are ordinary JSON,
+which is stored compressed if it is long; `--random` counts texts that cannot be compressed. "kept"
+is the storage and point-in-time recovery of the million for each month until they are removed; the
+total includes the cost of the removal.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from typing import Any
 from bench.billing.flows import FLOWS, LONE_TASKS, SIZES, TASKS, count_flow, idle_tick
 from bench.billing.meter import Counts, invocations, units_written
 from bench.billing.moto_setup import deployed
+from bench.billing.payloads import order_of, text_of
 from bench.billing.prices import MILLION, Prices, read_prices
 from bench.harness import report
 
@@ -36,12 +38,19 @@ def main() -> None:
         "--tasks", type=int, default=TASKS, help="tasks for each flow in full batches"
     )
     arguments.add_argument("--flow", choices=FLOWS, action="append", help="count only this flow")
+    arguments.add_argument(
+        "--random", action="store_true", help="payloads that cannot be compressed"
+    )
     given = arguments.parse_args()
     prices = read_prices()
     dated = f"{prices.region}, {prices.as_of}"
     counts = {
         (name, size, alone): count_flow(
-            name, size, LONE_TASKS if alone else given.tasks, alone=alone
+            name,
+            size,
+            LONE_TASKS if alone else given.tasks,
+            alone=alone,
+            payload_of=text_of if given.random else order_of,
         )
         for name in given.flow or FLOWS
         for alone in (False, True)

@@ -13,6 +13,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from duetime.aws.settings import Settings
+from infra.environment import check_environment
 from infra.lanes import LaneQueues
 from infra.policies import acknowledge, allow
 from infra.stage import LOG_DAYS, Stage, Vpc
@@ -53,6 +54,8 @@ class RoleFunction(Construct):
         super().__init__(scope, name)
         self.name = name
         stage, self.settings = given.stage, given.settings
+        variables = {**(environment or {}), **self.settings.environment()}
+        check_environment(stage, name, variables)
         self.log = log_group(self, "Log", stage)
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         for statement in (*statements, *self._telemetry(stage), *(_interfaces() if vpc else ())):
@@ -68,7 +71,7 @@ class RoleFunction(Construct):
             memory_size=memory,
             timeout=timeout,
             role=self.role.without_policy_updates(),
-            environment={**(environment or {}), **self.settings.environment()},
+            environment=variables,
             log_group=self.log,
             tracing=lambda_.Tracing.ACTIVE if stage.tracing else lambda_.Tracing.DISABLED,
             **options,

@@ -37,10 +37,11 @@ from infra.formats import (
 )
 
 MAX_SECRETS = 30  # each is an ARN in the policy of an executor, which has room for 10 KB
-MAX_SECRET_NAMES = 1_000  # characters: as below
-MAX_ALLOW_HOSTS = 1_000  # characters: the environment of a function has room for 4 KB
-MAX_TARGETS = 1_500  # characters, for the same reason
-MAX_QUOTAS = 900  # characters, for the same reason
+# Characters: the environment of a function has room for 4 KB. `infra.environment` checks the sum.
+MAX_SECRET_NAMES = 1_000
+MAX_ALLOW_HOSTS = 1_000
+MAX_TARGETS = 1_500
+MAX_QUOTAS = 900
 MIN_LANE_CONCURRENCY, MAX_LANE_CONCURRENCY = (
     2,
     1_000,

@@ -6,12 +6,12 @@ the idle month, so it is subtracted. The end of its retention is part of a task'
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from random import Random
 from typing import Any
 
 from bench.billing.deployment import FULL, LONE, Deployment
 from bench.billing.meter import Counts
 from bench.billing.moto_setup import deployed
+from bench.billing.payloads import order_of
 from bench.billing.units import stored_bytes
 from duetime.core.lanes import MAX_RECEIVES
 from duetime.core.times import MINUTE, SECOND, seconds
@@ -20,7 +20,6 @@ from duetime.scanner.wake_reader import SMALL_INDEX
 TASKS = 100
 LONE_TASKS = 10  # when each is by itself
 SIZES = (200, 2_000, 20_000)  # bytes of payload
-LETTERS = "".join(chr(n) for n in range(32, 127) if chr(n) not in '"\\')
 
 Body = Mapping[str, Any]
 Flow = Callable[[Deployment, Body, int], Counts]
@@ -117,9 +116,16 @@ FLOWS: Mapping[str, Flow] = {
 }
 
 
-def count_flow(name: str, size: int, tasks: int = TASKS, *, alone: bool = False) -> Counts:
+def count_flow(
+    name: str,
+    size: int,
+    tasks: int = TASKS,
+    *,
+    alone: bool = False,
+    payload_of: Callable[[int], Any] = order_of,
+) -> Counts:
     """Returns what one task of a flow uses: the mean of `tasks` in a new deployment."""
-    body = _calling("bench.noop", {"payload": text_of(size)})
+    body = _calling("bench.noop", {"payload": payload_of(size)})
     with deployed(LONE if alone else FULL) as deployment:
         counts = FLOWS[name](deployment, body, tasks)
     return Counter({name: count / tasks for name, count in counts.items()})
@@ -182,8 +188,3 @@ def _end(deployment: Deployment, expected: int) -> Counts:
     counts = deployment.meter.take_counts()
     counts["stored"] = stored
     return counts
-
-
-def text_of(size: int) -> str:
-    """Returns a text that compression hardly shortens, so that no payload costs more."""
-    return "".join(Random(size).choices(LETTERS, k=size))

@@ -6,12 +6,20 @@ statuses may also be separated by commas; in a body both may be lists.
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from duetime.api.http import FieldError, invalid
 from duetime.api.query import Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import WORD_RULE, Moment, is_word
+from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.lifecycle import Status
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import SECOND, Millis
@@ -38,6 +46,12 @@ def _word(text: str) -> str:
     return text
 
 
+def _target_type(text: str) -> str:
+    if text not in TARGET_TYPES:
+        raise ValueError(f"must be one of {', '.join(TARGET_TYPES)}")
+    return text
+
+
 def _statuses(given: Any) -> list[Status]:
     texts = given if isinstance(given, list) else [given]
     if not texts or any(text not in list(Status) for text in texts):
@@ -57,6 +71,9 @@ def _is_tag(text: Any) -> bool:
 
 
 Word = Annotated[str, AfterValidator(_word)]
+TargetType = Annotated[
+    str, AfterValidator(_target_type), Field(json_schema_extra={"enum": [*TARGET_TYPES]})
+]
 
 
 class FilterIn(BaseModel):
@@ -70,7 +87,7 @@ class FilterIn(BaseModel):
     tag: Annotated[list[str], BeforeValidator(_tags)] | None = None
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
     handler: Word | None = None
-    target: Word | None = None
+    target: TargetType | None = None
     created_since: Moment | None = None
     created_before: Moment | None = None
     upcoming: bool | None = None

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from duetime.api.http import FieldError
+from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.secrets import is_reference
 from duetime.core.times import Millis, from_datetime
 
@@ -74,13 +75,9 @@ _MESSAGES: Mapping[str, str] = {
     "union_tag_invalid": "must be one of {expected_tags}",
 }
 NO_SECRET = "takes no $secret; only url, headers and sign of an http target do"
-_TARGET_TYPES = (
-    "'http', 'python', 'dynamodb', 'email', 'eventbridge', 'lambda', 'sns', 'sql', 'sqs',"
-    " 'stepfunctions'"
-)
 # The fields that have one of several types: where pydantic puts the type, and the types.
 _TYPED: Mapping[str, tuple[int, str]] = {
-    "target": (1, _TARGET_TYPES),
+    "target": (1, ", ".join(map(repr, TARGET_TYPES))),
     "rule": (1, "'cron', 'rate', 'delay'"),
     "rules": (2, "'cron', 'rate', 'delay'"),
     "exclude": (2, "'cron', 'dates'"),

@@ -9,6 +9,7 @@ import typer
 
 from duetime.cli.options import check_optional_id
 from duetime.cli.parse import past_moment, refuse
+from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.lifecycle import Status
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class TaskFilters:
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="TYPE", help="Only with this type of target.", rich_help_panel=FILTERS
+            metavar="TYPE",
+            help=f"Only with this type of target: {', '.join(TARGET_TYPES)}.",
+            rich_help_panel=FILTERS,
         ),
     ] = None
     since: Annotated[
@@ -91,10 +94,16 @@ class TaskFilters:
             "tag": self.tag or None,
             "name": self.name,
             "handler": self.handler,
-            "target": self.target,
+            "target": _target_type(self.target),
             "created_since": past_moment("--since", self.since, now),
             "created_before": past_moment("--before", self.before, now),
         }
+
+
+def _target_type(text: str | None) -> str | None:
+    if text is not None and text not in TARGET_TYPES:
+        refuse("--target", f"{text!r} is not one of {', '.join(TARGET_TYPES)}")
+    return text
 
 
 def statuses(texts: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ RESOURCE_FIELDS: Final[Mapping[str, str]] = {
     "sqs": "queue",
     "stepfunctions": "state_machine",
 }
+TARGET_TYPES: Final = ("http", "python", *RESOURCE_FIELDS)
 ANY: Final = ("*",)
 _ADDRESS = re.compile(r".*<(.*)>")
 

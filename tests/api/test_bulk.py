@@ -130,6 +130,7 @@ def test_status_that_can_match_nothing_is_refused(
         ({"cursor": 5}, "cursor"),
         ({"dry_run": "yes"}, "dry_run"),
         ({"status": "LATE"}, "status"),
+        ({"target": 5}, "target"),
         ({"tag": []}, "tag"),
         ({"created_since": "today"}, "created_since"),
         ({"idempotency_key": "k"}, "idempotency_key"),
@@ -140,6 +141,14 @@ def test_bad_field_of_a_bulk_operation_is_refused(
 ):
     assert list(refusal(call(service, "cancel", {"tag": TAG, **fields}))) == [field]
     assert list(refusal(service.call("POST", "/v1/tasks/cancel", {}, query={"x": "1"}))) == ["x"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_unknown_target_type_of_a_bulk_operation_is_refused(service: Service, operation: str):
+    refused = refusal(call(service, operation, {"target": "typo", **OPERATIONS[operation]}))
+
+    assert list(refused) == ["target"]
+    assert refused["target"].startswith("must be one of http, python, dynamodb, ")
 
 
 @pytest.mark.parametrize("by", [0, 0.0001, 10 * YEAR, -10 * YEAR, "1h", None, True])

@@ -189,6 +189,10 @@ def test_summary_of_a_failed_task_has_no_traceback(service: Service):
 
 STATUSES = ", ".join(Status)
 WORD = "must be 1 to 128 letters, digits and ._:- only"
+TARGET = (
+    "must be one of http, python, dynamodb, email, eventbridge, lambda, sns, sql, sqs,"
+    " stepfunctions"
+)
 TAG = "must be key:value or key, at most 321 characters; at most 10"
 ENDED = "order=soonest lists tasks that are still to start: leave out what has ended"
 QUERIES: list[tuple[dict[str, Any], dict[str, str]]] = [
@@ -218,7 +222,7 @@ QUERIES: list[tuple[dict[str, Any], dict[str, str]]] = [
     *(({"tag": value}, {"tag": TAG}) for value in ("x" * 322, ["a"] * 11)),
     ({"name": "x" * 257}, {"name": "must have at most 256 characters"}),
     ({"handler": "a b"}, {"handler": WORD}),
-    ({"target": "http!"}, {"target": WORD}),
+    *(({"target": value}, {"target": TARGET}) for value in ("typo", "HTTP", "http!", "x" * 5_000)),
     ({"schedule_id": "a b"}, {"schedule_id": WORD}),
     ({"order": "oldest"}, {"order": "must be one of newest, soonest"}),
     ({"fields": "id"}, {"fields": "must be one of all, summary"}),

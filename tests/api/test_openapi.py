@@ -220,3 +220,17 @@ resource.PAGE_FILE = Path({str(tmp_path)!r}, "docs.html")
     loaded = loaded_after("/v1/openapi.json", "/docs", setup=setup)
 
     assert loaded == ["duetime.api.openapi", "duetime.api.openapi.resource"]
+
+
+def test_filters_of_the_document_list_every_target_type():
+    schemas = document()["components"]["schemas"]
+    types = sorted(schemas["TaskInput"]["properties"]["target"]["discriminator"]["mapping"])
+    [listed] = [
+        parameter["schema"]["enum"]
+        for parameter in document()["paths"]["/v1/tasks"]["get"]["parameters"]
+        if parameter.get("name") == "target"
+    ]
+    assert sorted(listed) == types
+    for body in ("BulkInput", "ShiftInput"):
+        given, nothing = schemas[body]["properties"]["target"]["anyOf"]
+        assert (sorted(given["enum"]), nothing) == (types, {"type": "null"})

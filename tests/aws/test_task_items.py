@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.billing.flows import text_of
+from bench.billing.payloads import text_of
 from bench.billing.units import size_of
 from duetime.aws import overflow as texts
 from duetime.aws import schema

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from bench.billing.deployment import Deployment
-from bench.billing.flows import count_flow, idle_tick, text_of
+from bench.billing.flows import count_flow, idle_tick
 from bench.billing.meter import Counts, units_written
 from bench.billing.moto_setup import deployed
+from bench.billing.payloads import text_of
 from bench.billing.prices import read_prices
 from duetime.core.ids import new_id
 from duetime.core.lanes import MAX_RECEIVES

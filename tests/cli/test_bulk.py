@@ -84,6 +84,7 @@ def test_bulk_command_that_is_not_confirmed_changes_nothing(
         (("retry", "01ID", "--cursor", "c"), "--cursor"),
         (("cancel", *GROWTH), "--yes"),
         (("cancel", *GROWTH, "--status", "LATE"), "--status"),
+        (("cancel", *GROWTH, "--target", "typo"), "--target"),
         (("cancel", "--since", "whenever", "--yes"), "--since"),
         (("dlq", "discard"), "--all"),
         (("dlq", "discard", "--all", "--namespace", "n", "--yes"), "--all"),

@@ -42,6 +42,7 @@ SOON = "2030-01-01T00:00:00Z"
         (("submit", "--target", "sqs"), "--target"),
         (("submit", "--target", "[]"), "--target"),
         (("submit", "--target", "-", "--payload", "-"), "--target"),
+        (("list", "--target", "typo"), "--target"),
         ((*HELLO, "--in", "soon"), "--in"),
         ((*HELLO, "--in", "1", "--at", "2026-11-16T09:00:00Z"), "--in"),
         ((*HELLO, "--at", "noon"), "--at"),

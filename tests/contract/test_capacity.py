@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bench.billing.flows import text_of
 from bench.billing.meter import Meter
+from bench.billing.payloads import text_of
 from bench.billing.units import WRITE_UNIT, size_of, write_units
 from duetime.aws import clients, schema
 from duetime.aws.overflow import digest, text_row

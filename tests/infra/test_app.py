@@ -51,6 +51,11 @@ def test_stage_is_synthesized(tmp_path: Path):
             {"stages": {"dev": {"shards": 8}}, "handlers": handlers()},
             "Stage 'dev' in cdk.json: shards: 8 is less than the 16 in cdk.context.json",
         ),
+        pytest.param(
+            {"handlers": handlers(environment={"TEXT": "x" * 4_000})},
+            "Stage 'dev' in cdk.json: the environment of executor-high has 4,",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_bad_context_stops_with_one_sentence(

@@ -45,7 +45,7 @@ _BULK: Texts = {
     "tag": "Only tasks with all these tags: `team:growth`, or `team` for any value.",
     "name": "Only tasks whose name begins with this text.",
     "handler": "Only tasks of this Python handler.",
-    "target": "Only tasks with this type of target, such as `http`.",
+    "target": "Only tasks with this type of target.",
     "created_since": "Only tasks that were created then or later.",
     "created_before": "Only tasks that were created earlier.",
     "upcoming": "`false` leaves out runs of schedules whose fire time is in the future.",

@@ -3,6 +3,7 @@
 from duetime.api.filters import MAX_NAME, MAX_TAG, MAX_TAGS
 from duetime.api.openapi.route import PAGING, TIME, Parameter
 from duetime.api.task_list import Fields
+from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.lifecycle import Status
 from duetime.core.ports import ListOrder
 
@@ -37,7 +38,9 @@ NAME = Parameter(
 )
 HANDLER = Parameter(name="handler", text="Only tasks of this Python handler.", schema=_A_WORD)
 TARGET = Parameter(
-    name="target", text="Only tasks with this type of target, such as `http`.", schema=_A_WORD
+    name="target",
+    text="Only tasks with this type of target.",
+    schema={"type": "string", "enum": [*TARGET_TYPES]},
 )
 CREATED_SINCE = Parameter(
     name="created_since", text="Only tasks that were created then or later.", schema=TIME
