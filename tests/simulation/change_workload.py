@@ -27,10 +27,13 @@ class ChangeWorkload:
         self._random = world.engine.change_random
         self._laws = world.monitor.versions
         self._share = self._random.choice(SHARES)
+        self._seen: set[str] = set()
 
     def accepted(self, task_id: str) -> None:
-        """Called with each task that was submitted."""
-        if self._random.random() < self._share:
+        """Called with the task of each submission that was answered: a task that several return,
+        since its unique key is theirs, is changed by one client."""
+        seen, self._seen = task_id in self._seen, self._seen | {task_id}
+        if self._random.random() < self._share and not seen:
             self._soon(lambda: self._change(task_id, 1))
 
     def _soon(self, act: Callable[[], None]) -> None:
