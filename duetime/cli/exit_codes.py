@@ -53,14 +53,14 @@ class Commands(TyperGroup):
 
 
 def code_of(error: DuetimeError) -> ExitCode:
-    from duetime.client import ApiError, StillGoing, Unreachable
+    from duetime.client import NotFound, Unreachable, WaitTimeout
 
     match error:
         case Unreachable():
             return ExitCode.UNREACHABLE
-        case StillGoing():
+        case WaitTimeout():
             return ExitCode.TIMED_OUT
-        case ApiError(status=404):
+        case NotFound():
             return ExitCode.NOT_FOUND
         case _:
             return ExitCode.NOT_DONE

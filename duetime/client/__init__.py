@@ -1,5 +1,11 @@
-"""The Python client: submit, follow, change, cancel and retry tasks; manage schedules."""
+"""The Python clients: submit, follow, change, cancel and retry tasks; manage schedules.
 
+`Client` and `AsyncClient` run the same calls (`calls`), which do no I/O themselves.
+"""
+
+from duetime.client.async_client import AsyncClient
+from duetime.client.async_dead_letters import AsyncDeadLetters
+from duetime.client.async_schedules import AsyncSchedules
 from duetime.client.bulk import BulkResult, NotChanged
 from duetime.client.client import Client
 from duetime.client.dead_letters import DeadLetters
@@ -7,12 +13,23 @@ from duetime.client.errors import (
     ApiError,
     BadAddress,
     BadArgument,
+    Conflict,
     FieldError,
+    Invalid,
+    NotFound,
     NotSigned,
     StillGoing,
+    TaskCancelled,
+    TaskDead,
+    TaskExpired,
+    TaskFailed,
     Throttled,
+    TooLarge,
     Unreachable,
+    WaitTimeout,
 )
+from duetime.client.requests import PAGE
+from duetime.client.schedule_calls import Created, fields_of
 from duetime.client.schedule_types import (
     Backfill,
     DstNote,
@@ -23,8 +40,8 @@ from duetime.client.schedule_types import (
     SchedulePage,
     Upcoming,
 )
-from duetime.client.schedules import Created, Schedules, fields_of
-from duetime.client.transport import PAGE
+from duetime.client.schedules import Schedules
+from duetime.client.submissions import make_id
 from duetime.client.types import (
     Attempt,
     BatchResult,
@@ -45,6 +62,9 @@ from duetime.client.types import (
 __all__ = [
     "PAGE",
     "ApiError",
+    "AsyncClient",
+    "AsyncDeadLetters",
+    "AsyncSchedules",
     "Attempt",
     "Backfill",
     "BadAddress",
@@ -53,14 +73,17 @@ __all__ = [
     "BulkResult",
     "ChangeFields",
     "Client",
+    "Conflict",
     "Created",
     "DeadFilter",
     "DeadLetters",
     "DstNote",
     "Expected",
     "FieldError",
+    "Invalid",
     "LedgerPage",
     "NotChanged",
+    "NotFound",
     "NotRedriven",
     "NotSigned",
     "Purged",
@@ -73,12 +96,19 @@ __all__ = [
     "StillGoing",
     "Submitted",
     "Task",
+    "TaskCancelled",
+    "TaskDead",
+    "TaskExpired",
+    "TaskFailed",
     "TaskFields",
     "TaskFilter",
     "TaskPage",
     "Throttled",
+    "TooLarge",
     "UniqueFields",
     "Unreachable",
     "Upcoming",
+    "WaitTimeout",
     "fields_of",
+    "make_id",
 ]
