@@ -183,7 +183,7 @@ def test_async_submissions_are_in_their_order_whatever_ends_first() -> None:
 def test_async_submissions_stop_at_an_error() -> None:
     script = Script(httpx.Response(401, json={"title": "No", "status": 401}))
 
-    with pytest.raises(Exception, match="^No$"):
+    with pytest.raises(Exception, match=r"^No$"):
         run(script, lambda c: c.submit_many([{"target": HELLO}] * 1_000, concurrency=1))
     assert len(script.asked) == 1
 
@@ -204,7 +204,7 @@ def test_async_call_raises_the_same_errors(answer: Any, kind: type[Exception]) -
 def test_async_value_that_json_lacks_is_refused_before_it_is_sent() -> None:
     script = Script(ok({}))
 
-    with pytest.raises(BadArgument, match="^payload: bytes are not JSON"):
+    with pytest.raises(BadArgument, match=r"^payload: bytes are not JSON"):
         run(script, lambda c: c.submit(target=HELLO, payload=b"x"))
     assert script.asked == []
 
@@ -227,6 +227,7 @@ def test_list_that_is_left_early_reads_no_further_page() -> None:
     async def first(client: AsyncClient) -> Any:
         async for task in client.list():
             return task
+        return None
 
     assert run(script, first) == {"id": "a"}
     assert len(script.asked) == 1
