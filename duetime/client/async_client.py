@@ -2,25 +2,26 @@
 
 import asyncio
 import builtins
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
-from uuid import uuid4
 
 import httpx
 
 from duetime.client import submissions, task_calls, waits
 from duetime.client.async_dead_letters import AsyncDeadLetters
 from duetime.client.async_schedules import AsyncSchedules
+from duetime.client.async_transport import AsyncTransport
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.client import Client
 from duetime.client.documentation import documented_by
 from duetime.client.filters import filter_body
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.submissions import Retries
-from duetime.client.transport import AsyncTransport, Server
+from duetime.client.transport import Server
 from duetime.client.types import (
     Attempt,
     BatchResult,
@@ -157,7 +158,7 @@ class AsyncClient:
         on_part: OnPart = ignore,
         **which: Unpack[TaskFilter],
     ) -> BulkResult:
-        shift = {"by": by, "idempotency_key": key or uuid4().hex}
+        shift = {"by": by, "idempotency_key": key or os.urandom(16).hex()}
         fields = {**filter_body(which), **shift}
         return await self._bulk("shift", fields, dry_run=dry_run, cursor=cursor, on_part=on_part)
 

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
 from duetime.client import dead_letter_calls as calls
+from duetime.client.async_transport import AsyncTransport
 from duetime.client.bulk import BulkResult, OnPart, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.documentation import documented_by
-from duetime.client.transport import AsyncTransport
 from duetime.client.types import DeadFilter, Redriven, Task, TaskPage
 
 

@@ -5,6 +5,7 @@ from typing import Unpack
 from uuid import UUID
 
 from duetime.client import schedule_calls as calls
+from duetime.client.async_transport import AsyncTransport
 from duetime.client.documentation import documented_by
 from duetime.client.schedule_calls import Created
 from duetime.client.schedule_types import (
@@ -19,7 +20,6 @@ from duetime.client.schedule_types import (
     Upcoming,
 )
 from duetime.client.schedules import Schedules
-from duetime.client.transport import AsyncTransport
 from duetime.client.types import Moment, Submitted, Task
 
 

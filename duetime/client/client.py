@@ -5,12 +5,12 @@ what they make of the answers is in the modules of calls.
 """
 
 import builtins
+import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
-from uuid import uuid4
 
 import httpx
 
@@ -180,7 +180,7 @@ class Client:
 
         Give a `key` of your own if you may repeat the shift after an error: a repetition with the
         same key moves no task twice. For the other parameters see cancel_many."""
-        shift = {"by": by, "idempotency_key": key or uuid4().hex}
+        shift = {"by": by, "idempotency_key": key or os.urandom(16).hex()}
         fields = {**filter_body(which), **shift}
         return self._bulk("shift", fields, dry_run=dry_run, cursor=cursor, on_part=on_part)
 

@@ -1,7 +1,7 @@
-"""The two transports: each runs calls with an httpx client of its kind. All else is shared."""
+"""The transport of Client: it runs calls with an httpx client. AsyncTransport is its twin."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import httpx
@@ -117,59 +117,6 @@ class Transport:
 
     def close(self) -> None:
         self._http.close()
-
-
-class AsyncTransport:
-    """The same with `await`."""
-
-    def __init__(
-        self,
-        server: Server,
-        transport: httpx.AsyncBaseTransport | None,
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
-        self.server = server
-        self._http = httpx.AsyncClient(transport=transport, **server.http_options())
-        self._sleep = sleep
-
-    async def run(self, call: Call[T]) -> T:
-        """Carries out the steps of a call and returns its value."""
-        progress = Progress(call)
-        while (step := progress.step) is not None:
-            await self._carry_out(step, progress)
-        return progress.value
-
-    async def iterate(self, call: Call[None]) -> AsyncIterator[Any]:
-        """Carries out the steps of a call and yields its items."""
-        progress = Progress(call)
-        while (step := progress.step) is not None:
-            if isinstance(step, Item):
-                yield step.value
-            await self._carry_out(step, progress)
-
-    async def _carry_out(self, step: Step, progress: Progress[Any]) -> None:
-        answer = None
-        match step:
-            case Request():
-                try:
-                    answer = await self._send(step)
-                except DuetimeError as error:
-                    progress.fail(error)
-                    return
-            case Pause(seconds):
-                await self._sleep(seconds)
-        progress.go_on(answer)
-
-    async def _send(self, request: Request) -> Answer:
-        options = self.server.request_options(request)
-        try:
-            response = await self._http.request(request.method, request.target(), **options)
-        except httpx.TransportError as reason:
-            raise self.server.unreachable(reason) from reason
-        return self.server.answer(response, request)
-
-    async def aclose(self) -> None:
-        await self._http.aclose()
 
 
 def _address(text: str) -> httpx.URL:
