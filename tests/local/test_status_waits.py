@@ -1,7 +1,10 @@
 """`Prefer: wait` on the local runner: a request waits for a status change, and holds no thread."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -11,6 +14,7 @@ from duetime.api.http import Problem, Request, Response
 from duetime.core.lifecycle import Status
 from duetime.local import status_waits
 from duetime.local.asgi import API_THREADS, asgi_app
+from duetime.local.server import Server
 from duetime.local.status_waits import StatusWaits, asked_wait
 
 URL = "http://127.0.0.1:8080"
@@ -237,3 +241,27 @@ def test_preference_is_ignored_for_other_requests(
     request = Request(method=method, path=path, headers={"prefer": "wait=1", **headers})
 
     assert asked_wait(request) is None
+
+
+def test_server_that_stops_answers_a_waiting_request_first() -> None:
+    waits, read = StatusWaits(), threading.Event()
+
+    def call(_request: Request) -> Response:
+        read.set()
+        return Response(status=200, body={"id": TASK, "status": "RUNNING"})
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Server(asgi_app(call, waits=waits), listener, on_shutdown=waits.end)
+    serving = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    serving.start()
+    url = "http://{}:{}".format(*listener.getsockname())
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(
+            httpx.get, url + PATH, headers={"prefer": "wait=50"}, timeout=60, trust_env=False
+        )
+        assert read.wait(60)
+        server.should_exit = True
+        answer = waiting.result(60)
+    serving.join(60)
+
+    assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=50")
