@@ -107,6 +107,7 @@ class AsyncClient:
         finally:
             for worker in workers:
                 worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
         return [result for number in sorted(results) for result in results[number]]
 
     async def get(self, task_id: str) -> Task:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from duetime.client import (
+    ApiError,
     AsyncClient,
     AsyncDeadLetters,
     AsyncSchedules,
@@ -183,9 +184,32 @@ def test_async_submissions_are_in_their_order_whatever_ends_first() -> None:
 def test_async_submissions_stop_at_an_error() -> None:
     script = Script(httpx.Response(401, json={"title": "No", "status": 401}))
 
-    with pytest.raises(Exception, match=r"^No$"):
+    with pytest.raises(ApiError, match=r"^No$"):
         run(script, lambda c: c.submit_many([{"target": HELLO}] * 1_000, concurrency=1))
     assert len(script.asked) == 1
+
+
+def test_async_submissions_that_are_under_way_end_with_an_error() -> None:
+    ended: list[str] = []
+
+    class Server(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if json.loads(await request.aread())["tasks"][0]["name"] == "100":
+                return httpx.Response(401, json={"title": "No", "status": 401})
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("first")
+            raise AssertionError
+
+    async def main() -> None:
+        async with AsyncClient("http://duetime.test", transport=Server()) as client:
+            tasks: Any = ({"target": HELLO, "name": str(n)} for n in range(200))
+            with pytest.raises(ApiError):
+                await client.submit_many(tasks, concurrency=2)
+            assert ended == ["first"]
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize(
