@@ -21,21 +21,32 @@ from typing import TYPE_CHECKING, Any
 from duetime.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from duetime.client.async_client import AsyncClient
     from duetime.client.client import Client
     from duetime.client.errors import (
         ApiError,
         BadAddress,
         BadArgument,
+        Conflict,
+        Invalid,
+        NotFound,
         NotSigned,
         StillGoing,
+        TaskCancelled,
+        TaskDead,
+        TaskExpired,
+        TaskFailed,
         Throttled,
+        TooLarge,
         Unreachable,
+        WaitTimeout,
     )
     from duetime.core.errors import DuetimeError, PermanentError, RetryLater, Snooze, Stopped
     from duetime.handlers.context import Context
     from duetime.handlers.registry import task
 
 _MODULES = {
+    "AsyncClient": "duetime.client.async_client",
     "Client": "duetime.client.client",
     "Context": "duetime.handlers.context",
     "task": "duetime.handlers.registry",
@@ -45,8 +56,9 @@ _MODULES = {
     ),
     **dict.fromkeys(
         (
-            *("ApiError", "BadAddress", "BadArgument", "NotSigned", "StillGoing"),
-            *("Throttled", "Unreachable"),
+            *("ApiError", "BadAddress", "BadArgument", "Conflict", "Invalid", "NotFound"),
+            *("NotSigned", "StillGoing", "TaskCancelled", "TaskDead", "TaskExpired"),
+            *("TaskFailed", "Throttled", "TooLarge", "Unreachable", "WaitTimeout"),
         ),
         "duetime.client.errors",
     ),
@@ -54,19 +66,29 @@ _MODULES = {
 
 __all__ = [
     "ApiError",
+    "AsyncClient",
     "BadAddress",
     "BadArgument",
     "Client",
+    "Conflict",
     "Context",
     "DuetimeError",
+    "Invalid",
+    "NotFound",
     "NotSigned",
     "PermanentError",
     "RetryLater",
     "Snooze",
     "StillGoing",
     "Stopped",
+    "TaskCancelled",
+    "TaskDead",
+    "TaskExpired",
+    "TaskFailed",
     "Throttled",
+    "TooLarge",
     "Unreachable",
+    "WaitTimeout",
     "__version__",
     "task",
 ]

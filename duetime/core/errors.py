@@ -18,6 +18,7 @@ DuetimeError
 ├── BadSecret           a secret that cannot be used (core/secrets.py)
 ├── BadQuota            quotas that cannot be used (core/quotas.py)
 ├── BadSignature        a webhook that Duetime did not sign, or too long ago (webhooks.py)
+├── NotInstalled        a package of an extra is missing (extras.py)
 ├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
 ├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
@@ -29,8 +30,11 @@ DuetimeError
     ├── NotSigned       there are no AWS credentials to sign with
     ├── Unreachable     no answer, or an answer that is not from Duetime
     ├── ApiError        Duetime answered with a problem
-    │   └── Throttled   API Gateway refused the request: too many requests
-    └── StillGoing      a wait ended before the task did
+    │   ├── NotFound, Conflict, Invalid, TooLarge
+    │   └── Throttled   too many requests, or over a quota
+    ├── TaskFailed      the task has ended without a result
+    │   └── TaskDead, TaskCancelled, TaskExpired
+    └── WaitTimeout     a wait ended before the task did; also a TimeoutError
 
 BaseException
 └── Stopped             raised inside a handler that keeps running after a request to stop

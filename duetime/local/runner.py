@@ -41,6 +41,7 @@ from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
 from duetime.logs import formatting as log_lines
@@ -86,7 +87,9 @@ class Runner:
         changes: Changes = SimpleQueue()
         self.failure: str | None = None  # why it must stop
         self._lost = False
-        self._server = Server(asgi_app(self._call, self._submit_together), listener)
+        waits = StatusWaits()
+        app = asgi_app(self._call, self._submit_together, waits)
+        self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -104,7 +107,7 @@ class Runner:
                 for lane in Lane
             },
             lanes=ports.lanes,
-            relay=Relay([self.activity], partial(run_follow_ups_after, ports)),
+            relay=Relay([self.activity, waits], partial(run_follow_ups_after, ports)),
             changes=changes,
             clock=ports.clock,
             tick=options.tick,

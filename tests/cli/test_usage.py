@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from duetime.cli import app
 from duetime.cli.exit_codes import MEANINGS, ExitCode, code_of
-from duetime.client import ApiError, StillGoing, Unreachable
+from duetime.client import Conflict, NotFound, Unreachable, WaitTimeout
 from duetime.core.errors import DataInUse
 
 HELLO = ("submit", "--handler", "demo.hello")
@@ -226,9 +226,9 @@ def test_unreachable_api_is_an_error_with_its_code(
     ("error", "code"),
     [
         (Unreachable("http://x"), ExitCode.UNREACHABLE),
-        (ApiError(404, "No such task"), ExitCode.NOT_FOUND),
-        (ApiError(409, "Conflict"), ExitCode.NOT_DONE),
-        (StillGoing({"id": "t1", "status": "RUNNING"}, 5), ExitCode.TIMED_OUT),
+        (NotFound(404, "No such task"), ExitCode.NOT_FOUND),
+        (Conflict(409, "Conflict"), ExitCode.NOT_DONE),
+        (WaitTimeout({"id": "t1", "status": "RUNNING"}, 5), ExitCode.TIMED_OUT),
         (DataInUse("x"), ExitCode.NOT_DONE),
     ],
 )
