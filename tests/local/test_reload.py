@@ -162,14 +162,13 @@ def test_sources_that_are_files_and_modules_are_watched(write: Write, source: st
 def test_broken_file_keeps_the_old_handlers_until_it_is_repaired(
     write: Write, text: str, line: int, words: str
 ) -> None:
-    write("shop/rl_parts/__init__.py", "")
-    write("shop/rl_parts/part.py", "")
+    write("shop/rl_parts/part.py", "")  # a package without a file of its own
     write("shop/a_rl.py", a_handler("a", more="import rl_parts.part\n"))
     write("shop/b_rl.py", a_handler("b"))
     reloader = loaded("shop")
     old = [sys.modules[name] for name in ("a_rl", "b_rl", "rl_parts", "rl_parts.part")]
 
-    write("shop/a_rl.py", a_handler("a", "'new'"))
+    write("shop/a_rl.py", a_handler("a", "'new'", more="import rl_parts.part\n"))
     file = write("shop/b_rl.py", text)
     with pytest.raises(NotReloaded) as caught:
         polled(reloader)
@@ -182,6 +181,22 @@ def test_broken_file_keeps_the_old_handlers_until_it_is_repaired(
     write("shop/b_rl.py", a_handler("b", "'new'"))
     assert polled(reloader)
     assert [result_of(name) for name in "ab"] == ["new", "new"]
+
+
+def test_module_first_imported_after_a_failed_reload_is_loaded_again(write: Write) -> None:
+    write("shop/m_rl.py", a_handler("a", "__import__('lazy_rl').X"))
+    write("shop/n_rl.py", "")
+    reloader = loaded("shop/m_rl.py")
+    write("shop/lazy_rl.py", "X = 1")
+    write("shop/n_rl.py", "(")
+    write("shop/m_rl.py", a_handler("a", more="import n_rl\n"))
+    with pytest.raises(NotReloaded):
+        polled(reloader)
+    assert result_of("a") == 1
+    write("shop/m_rl.py", a_handler("a", "__import__('lazy_rl').X"))
+    write("shop/lazy_rl.py", "X = 2")
+    assert polled(reloader)
+    assert result_of("a") == 2
 
 
 def test_missing_module_repairs_its_importer_when_it_is_written(write: Write) -> None:
