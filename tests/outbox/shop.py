@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from duetime.api.app import Api
-from duetime.api.http import Request
+from duetime.api.http import Request, query_values
 from duetime.client import Client
 from duetime.outbox.sql import Drained, Outbox
 from tests.world import World
@@ -38,7 +38,11 @@ class Shop:
         self.requests.append(request)
         headers = {name.lower(): text for name, text in request.headers.items()}
         asked = Request(
-            method=request.method, path=request.url.path, headers=headers, body=request.content
+            method=request.method,
+            path=request.url.path,
+            query=query_values(request.url.params.multi_items()),
+            headers=headers,
+            body=request.content,
         )
         answer = self._api.call(asked)
         self.before_answer()
