@@ -7,6 +7,7 @@ import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -84,6 +85,7 @@ def test_large_bodies_are_posted_in_requests_that_the_api_accepts(shop: Shop) ->
         lambda connection: [shop.outbox.add(connection, "shop.restock", large) for _ in range(25)]
     )
     assert shop.drain() == Drained(submitted=25)
+    assert len(shop.requests) == 2
 
 
 def test_any_target_and_every_type_of_a_payload_can_be_added(shop: Shop) -> None:
@@ -348,6 +350,69 @@ def test_drain_leaves_the_rows_of_another_drain_alone(shop: Shop) -> None:
     assert shop.drain() == Drained(submitted=1)
     assert inner == [Drained(submitted=1)]
     assert shop.tasks() == [1, 2]
+
+
+class Watched:
+    """A connection that calls `after_select` once, after the first SELECT."""
+
+    def __init__(self, inner: Any, after_select: Any) -> None:
+        self.dbapi_connection, self._after_select = inner, after_select
+
+    def cursor(self) -> Any:
+        cursor, inner = SimpleNamespace(), self.dbapi_connection.cursor()
+
+        def execute(statement: str, values: Any) -> None:
+            inner.execute(statement, values)
+            cursor.rowcount, cursor.fetchall = inner.rowcount, inner.fetchall
+            if statement.startswith("SELECT") and self._after_select:
+                act, self._after_select = self._after_select, None
+                act()
+
+        cursor.execute = execute
+        return cursor
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.dbapi_connection, name)
+
+
+def test_rows_that_a_drain_reads_are_locked(shop: Shop, connect: Any) -> None:
+    """Another drain takes the next rows on PostgreSQL, and waits on SQLite."""
+    shop.write(
+        lambda connection: [shop.outbox.add(connection, "shop.restock", n) for n in range(101)]
+    )
+    seen: list[Any] = []
+
+    def second_drain() -> None:
+        try:
+            seen.append(shop.drain())
+        except sqlite3.OperationalError as error:
+            seen.append(str(error))
+
+    def watched() -> Any:
+        return Watched(connect(), second_drain)
+
+    if isinstance(connect(), sqlite3.Connection):
+        plain, shop.connect = shop.connect, lambda: not_waiting(plain())
+    first = shop.outbox.drain(watched, shop.client)
+    assert (first.submitted, seen) in [
+        (100, [Drained(submitted=1)]),
+        (101, ["database is locked"]),
+    ]
+    assert shop.tasks() == list(range(101))
+
+
+def not_waiting(connection: Any) -> Any:
+    connection.execute("PRAGMA busy_timeout = 0")
+    return connection
+
+
+def test_rows_of_another_drain_do_not_hide_those_behind_them(shop: Shop) -> None:
+    shop.write(
+        lambda connection: [shop.outbox.add(connection, "shop.restock", n) for n in range(101)]
+    )
+    claimed = shop.world.clock.now() + CLAIM
+    shop.execute(f"UPDATE duetime_outbox SET claimed_until = {claimed} WHERE position <= 100")
+    assert shop.drain() == Drained(submitted=1)
 
 
 def test_drain_that_is_held_up_beyond_its_claim_doubles_nothing(shop: Shop) -> None:
