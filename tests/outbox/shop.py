@@ -25,9 +25,8 @@ class Shop:
         self.requests: list[httpx.Request] = []
         self.before_answer: Callable[[], None] = lambda: None
         self._api = Api(world.ports, handlers=lambda: HANDLERS, version="9.9.9")
-        self.client = Client(
-            "http://duetime", retries=0, transport=httpx.MockTransport(self._answer)
-        )
+        self.transport = httpx.MockTransport(self._answer)
+        self.client = Client("http://duetime", retries=0, transport=self.transport)
         with self.connect() as connection:
             connection.cursor().execute("DROP TABLE IF EXISTS duetime_outbox")
             self.outbox.create_table(connection)

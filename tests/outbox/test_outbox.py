@@ -363,7 +363,8 @@ class Watched:
 
         def execute(statement: str, values: Any) -> None:
             inner.execute(statement, values)
-            cursor.rowcount, cursor.fetchall = inner.rowcount, inner.fetchall
+            rows = inner.fetchall() if inner.description else []
+            cursor.rowcount, cursor.fetchall = inner.rowcount, lambda: rows
             if statement.startswith("SELECT") and self._after_select:
                 act, self._after_select = self._after_select, None
                 act()
