@@ -5,8 +5,11 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 from duetime.core.errors import DuetimeError
@@ -27,6 +30,10 @@ class Registered:
 
 _handlers: dict[str, Handler] = {}
 _isolated: set[str] = set()
+_replacement: ContextVar[tuple[dict[str, Handler], set[str]] | None] = ContextVar(
+    "replacement", default=None
+)
+_lock = Lock()  # `find` sees both tables before a replacement, or both after it
 
 
 class HandlersNotFound(DuetimeError):
@@ -52,13 +59,14 @@ def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
 
     def register(handler: H) -> H:
         _check_parameters(name, handler)
-        known = _handlers.get(name)
+        handlers, alone = _tables()
+        known = handlers.get(name)
         if known is not None and _origin(known) != _origin(handler):
             raise ValueError(
                 f"handler {name!r} is registered twice: {_origin(known)} and {_origin(handler)}"
             )
-        _handlers[name] = handler
-        (_isolated.add if isolated else _isolated.discard)(name)
+        handlers[name] = handler
+        (alone.add if isolated else alone.discard)(name)
         return handler
 
     return register
@@ -72,14 +80,34 @@ def _check_parameters(name: str, handler: Callable[..., Any]) -> None:
 
 
 def find(name: str) -> Registered | None:
-    handler = _handlers.get(name)
-    if handler is None:
-        return None
-    return Registered(name=name, run=handler, isolated=name in _isolated)
+    with _lock:
+        handler, isolated = _handlers.get(name), name in _isolated
+    return Registered(name=name, run=handler, isolated=isolated) if handler else None
 
 
 def names() -> frozenset[str]:
-    return frozenset(_handlers)
+    return frozenset(_tables()[0])
+
+
+def _tables() -> tuple[dict[str, Handler], set[str]]:
+    return _replacement.get() or (_handlers, _isolated)
+
+
+@contextmanager
+def replacing(modules: Container[str]) -> Iterator[None]:
+    """Replaces the handlers of these modules by those that this thread registers in the block.
+
+    Until the end of the block, and for ever if it raises, `find` returns what was there before."""
+    global _handlers, _isolated
+    kept = {n: h for n, h in _handlers.items() if h.__module__ not in modules}
+    tables = (kept, {name for name in _isolated if name in kept})
+    token = _replacement.set(tables)
+    try:
+        yield
+    finally:
+        _replacement.reset(token)
+    with _lock:
+        _handlers, _isolated = tables
 
 
 def load(source: str) -> frozenset[str]:

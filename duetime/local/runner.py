@@ -39,6 +39,8 @@ from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
+from duetime.local.reload import Reloader
+from duetime.local.reload_watch import watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.status_waits import StatusWaits
@@ -180,7 +182,7 @@ def run(options: LocalOptions) -> int:
             quotas=options.quotas and _absolute(options.quotas),
             archive=options.archive and _absolute(options.archive),
         )
-        _load_handlers(options.handlers, notices)
+        reloader = _load_handlers(options, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
         _import_lazy_modules()
@@ -195,7 +197,8 @@ def run(options: LocalOptions) -> int:
     runner.start()  # only now, so that events come after the welcome
     if demo:
         submit_demo(runner.api.call)
-    runner.serve()
+    with watching(reloader, notices):
+        runner.serve()
     code = 1 if runner.failure else _drain(runner, notices)
     if runner.failure is not None:  # perhaps while draining
         _abort(runner, notices)
@@ -235,10 +238,15 @@ def address_policy_for(options: LocalOptions) -> AddressPolicy:
     )
 
 
-def _load_handlers(sources: Sequence[str], notices: Notices) -> None:
-    for source in sources:
-        if not registry.load(source):
-            notices.warn(f"handlers: {source} registers no new handler")
+def _load_handlers(options: LocalOptions, notices: Notices) -> Reloader | None:
+    reloader = Reloader(options.handlers) if options.reload else None
+    if reloader:
+        empty = reloader.load()
+    else:
+        empty = [source for source in options.handlers if not registry.load(source)]
+    for source in empty:
+        notices.warn(f"handlers: {source} registers no new handler")
+    return reloader
 
 
 def _import_lazy_modules() -> None:

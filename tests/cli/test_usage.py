@@ -265,6 +265,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "dlq",
         "purge",
         "archive",
+        "outbox",
         "schedules",
         "cron",
         "watch",
@@ -273,6 +274,7 @@ def test_commands_are_listed_in_the_help() -> None:
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
     below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
+    below += ["outbox drain"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 

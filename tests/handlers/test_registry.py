@@ -157,7 +157,8 @@ def test_runner_reports_a_source_without_handlers(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("folder/no_handler.py", "")
-    runner._load_handlers(["folder"], on_a_terminal(LocalOptions()))
+    options = LocalOptions(handlers=("folder",))
+    runner._load_handlers(options, on_a_terminal(options))
     assert capsys.readouterr().err == "warning: handlers: folder registers no new handler\n"
 
 

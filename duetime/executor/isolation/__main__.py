@@ -28,7 +28,7 @@ from duetime.executor.isolation.protocol import (
 from duetime.executor.isolation.supervisor import supervise
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
-from duetime.handlers import registry
+from duetime.handlers import registry, sources
 from duetime.logs import formatting as log_lines
 from duetime.logs import task_context as task_log
 
@@ -93,6 +93,7 @@ def _fork(pipe: "Connection[Any, Any]") -> int:
 
 def run(request: RunRequest, parent: Parent) -> None:
     _restore_paths(request)
+    sources.import_from(request.sources)
     if request.logs is not None:
         log_lines.install(request.logs)
     control = RunControl(request.task, parent.renew, lambda: request.previous)

@@ -30,6 +30,7 @@ from duetime.executor.isolation.protocol import (
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
 from duetime.forks import keep_from_children
+from duetime.handlers import sources
 from duetime.handlers.context import Context
 from duetime.handlers.registry import Registered
 from duetime.logs import formatting as log_lines
@@ -153,6 +154,7 @@ def _request(handler: Registered, task: Task, ctx: Context) -> RunRequest:
         task=task,
         previous=ctx.previous,
         python_path=os.environ.get("PYTHONPATH"),
+        sources=sources.kept(),
         logs=log_lines.installed(),
     )
 
