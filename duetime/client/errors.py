@@ -7,6 +7,11 @@ DuetimeError
 ├── Unreachable         no answer, or one that is not from Duetime
 ├── ApiError            Duetime refused the request
 │   └── Throttled       the API gateway refused it: too many requests
+├── TaskFailed          the task that was waited for ended without a result
+│   ├── TaskDead        all its attempts have failed
+│   ├── TaskCancelled   it was cancelled
+│   └── TaskExpired     it was not started in time
+├── WaitTimeout         a handler's task had not ended when the wait did; also a TimeoutError
 └── StillGoing          the wait ended before the task
 """
 
@@ -95,6 +100,36 @@ class Throttled(ApiError):
 
 
 class StillGoing(DuetimeError):
+    """The task had not ended when the wait did; `task` is its last known state."""
+
+    def __init__(self, task: Task, waited: float) -> None:
+        super().__init__(f"{task['id']} is still {task['status']} after {waited:g} s")
+        self.task = task
+
+
+class TaskFailed(DuetimeError):
+    """The task that was waited for ended without a result; `task` is the task as it ended."""
+
+    def __init__(self, task: Task) -> None:
+        error = task["error"]
+        why = f": {error['type']}: {error['message']}" if error else ""
+        super().__init__(f"{task['id']} is {task['status']}{why}")
+        self.task = task
+
+
+class TaskDead(TaskFailed):
+    """All attempts of the task have failed, or one of them for good."""
+
+
+class TaskCancelled(TaskFailed):
+    """The task was cancelled."""
+
+
+class TaskExpired(TaskFailed):
+    """The task was not started before its `expires_at`."""
+
+
+class WaitTimeout(DuetimeError, TimeoutError):
     """The task had not ended when the wait did; `task` is its last known state."""
 
     def __init__(self, task: Task, waited: float) -> None:
