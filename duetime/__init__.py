@@ -1,16 +1,20 @@
 """Duetime runs work when it is due.
 
-A handler is a function with a name, and a client submits tasks for it::
+A handler is a function with a name. It can be called, and it can be submitted::
 
-    from duetime import Client, Context, task
+    from duetime import Context, task
 
-    @task("reports.daily")
-    def daily(payload, ctx: Context):
+    @task("reports.daily", priority="low")
+    def daily(ctx: Context, *, day: date) -> int:
         ...
 
+    submission = daily.submit_in("1h", day=date(2026, 11, 17))
+    pages = submission.wait(timeout=7200)
+
+A client submits everything else::
+
     with Client() as client:
-        target = {"type": "python", "handler": "reports.daily"}
-        client.submit(target=target, payload={"day": "2026-11-17"}, delay=3600)
+        client.submit(target={"type": "http", "url": "https://example.com/"}, delay=3600)
 
 Each name is imported on first use, so that importing `duetime.core.task` loads nothing else.
 """
@@ -22,31 +26,50 @@ from duetime.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from duetime.client.client import Client
+    from duetime.client.current import use
     from duetime.client.errors import (
         ApiError,
         BadAddress,
         BadArgument,
         NotSigned,
         StillGoing,
+        TaskCancelled,
+        TaskDead,
+        TaskExpired,
+        TaskFailed,
         Throttled,
         Unreachable,
+        WaitTimeout,
     )
-    from duetime.core.errors import DuetimeError, PermanentError, RetryLater, Snooze, Stopped
-    from duetime.handlers.context import Context
+    from duetime.core.errors import (
+        BadPayload,
+        DuetimeError,
+        PermanentError,
+        RetryLater,
+        Snooze,
+        Stopped,
+    )
+    from duetime.handlers.context import Context, context
+    from duetime.handlers.handler import Handler
     from duetime.handlers.registry import task
+    from duetime.handlers.submission import Problem, Submission
 
 _MODULES = {
     "Client": "duetime.client.client",
-    "Context": "duetime.handlers.context",
+    **dict.fromkeys(("Context", "context"), "duetime.handlers.context"),
+    "Handler": "duetime.handlers.handler",
+    **dict.fromkeys(("Problem", "Submission"), "duetime.handlers.submission"),
+    "use": "duetime.client.current",
     "task": "duetime.handlers.registry",
     **dict.fromkeys(
-        ("DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
+        ("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
         "duetime.core.errors",
     ),
     **dict.fromkeys(
         (
             *("ApiError", "BadAddress", "BadArgument", "NotSigned", "StillGoing"),
-            *("Throttled", "Unreachable"),
+            *("TaskCancelled", "TaskDead", "TaskExpired", "TaskFailed"),
+            *("Throttled", "Unreachable", "WaitTimeout"),
         ),
         "duetime.client.errors",
     ),
@@ -56,19 +79,30 @@ __all__ = [
     "ApiError",
     "BadAddress",
     "BadArgument",
+    "BadPayload",
     "Client",
     "Context",
     "DuetimeError",
+    "Handler",
     "NotSigned",
     "PermanentError",
+    "Problem",
     "RetryLater",
     "Snooze",
     "StillGoing",
     "Stopped",
+    "Submission",
+    "TaskCancelled",
+    "TaskDead",
+    "TaskExpired",
+    "TaskFailed",
     "Throttled",
     "Unreachable",
+    "WaitTimeout",
     "__version__",
+    "context",
     "task",
+    "use",
 ]
 
 
