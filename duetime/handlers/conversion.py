@@ -1,26 +1,21 @@
 """Values of an annotated type to JSON and back.
 
-pydantic converts them. It is imported when the first value needs it, since that takes a tenth of a
-second: a value that consists of JSON's own types, and fits the annotation as it is, passes without.
+pydantic converts them. It is imported for the first annotation that is not of JSON's own types: see
+duetime.handlers.json_types.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cached_property
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from duetime.core.codec import to_json
+from duetime.handlers.json_types import fault_in, is_json_type
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-
-Check = Callable[[Any], bool]
-
-ANYTHING = (inspect.Parameter.empty, Any, object)
-EXACT = (str, int, float, bool, NoneType)
 
 
 class Misfit(ValueError):
@@ -43,20 +38,26 @@ class Conversion:
 
     def to_json(self, value: Any, *, naive_times: bool = True) -> Any:
         """Returns the JSON of a value. What has no annotation is returned as it is."""
-        if self._fits(value):
-            return value
+        if self._is_json:
+            return self._checked(value)
         if not naive_times and _has_naive_time(value):
             raise Misfit("", "a datetime needs a time zone; give it a tzinfo")
         return self._converted(lambda: self._dumped(value))
 
     def from_json(self, value: Any) -> Any:
         """Returns the value that the JSON stands for."""
-        if self._fits(value):
-            return value
+        if self._is_json:
+            return self._checked(value)
         text = to_json(value)
         return self._converted(
             lambda: self._adapter.validate_json(text, by_alias=True, by_name=True)
         )
+
+    def _checked(self, value: Any) -> Any:
+        if fault := fault_in(value, self._type):
+            path, wanted = fault
+            raise Misfit(".".join(path), wanted)
+        return value
 
     def _dumped(self, value: Any) -> Any:
         fitting = self._adapter.validate_python(value, by_alias=True, by_name=True)
@@ -76,12 +77,12 @@ class Conversion:
             raise Misfit("", str(error)) from None
 
     @cached_property
-    def _fits(self) -> Check:
-        return _check_of(self._type) or _never
+    def _is_json(self) -> bool:
+        return is_json_type(self._type)
 
     @cached_property
     def _type(self) -> Any:
-        if self._annotation in (inspect.Parameter.empty, None):
+        if self._annotation is Parameter.empty:
             return self._annotation
         hinted = _Hinted({"it": self._annotation})
         try:
@@ -108,52 +109,6 @@ class _Hinted:
 
     def __init__(self, annotations: dict[str, Any]) -> None:
         self.__annotations__ = annotations
-
-
-def _check_of(kind: Any) -> Check | None:
-    """Returns a function that says whether a value is of this type already, and JSON at every
-    level that the type describes; None for a type that pydantic has to convert."""
-    if kind in ANYTHING:
-        return _always
-    if kind is None:
-        kind = NoneType
-    if kind in EXACT or kind in (list, dict):
-        return lambda value: type(value) is kind
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return _check_of_union([_check_of(argument) for argument in arguments])
-    if origin is list:
-        return _check_of_list(_check_of(arguments[0]))
-    if origin is dict and arguments[0] is str:
-        return _check_of_dict(_check_of(arguments[1]))
-    return None
-
-
-def _check_of_union(checks: list[Check | None]) -> Check | None:
-    known = [check for check in checks if check]
-    return (lambda value: any(check(value) for check in known)) if known else None
-
-
-def _check_of_list(check: Check | None) -> Check | None:
-    if check is None:
-        return None
-    return lambda value: type(value) is list and all(check(item) for item in value)
-
-
-def _check_of_dict(check: Check | None) -> Check | None:
-    if check is None:
-        return None
-    return lambda value: (
-        type(value) is dict and all(type(key) is str and check(item) for key, item in value.items())
-    )
-
-
-def _always(_: Any) -> bool:
-    return True
-
-
-def _never(_: Any) -> bool:
-    return False
 
 
 def _has_naive_time(value: Any) -> bool:

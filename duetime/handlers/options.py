@@ -8,6 +8,8 @@ if TYPE_CHECKING:
 
     from duetime.client.types import Moment, Priority, RetryFields, Seconds, UniqueFields
 
+    __all__ = ["Priority", "RetryFields", "TaskOptions", "check_for_many", "fields_of"]
+
 # For one task each: the same key or id for many tasks would make them one.
 OF_ONE_TASK = {"idempotency_key": "key", "id": "id"}
 

@@ -35,7 +35,7 @@ class Parameters:
         given = list(signature.parameters.values())
         positional = [parameter for parameter in given if parameter.kind in BY_POSITION]
         self._context_first = bool(positional) and _is_context(positional[0])
-        self._context_second = len(positional) == 2 and _is_second_context(*positional)
+        self._context_second = _takes_both(given, positional)
         self._whole = self._context_second or [p.name for p in given] == ["payload"]
         self._named = given[1:] if self._context_first else given
         self._check(given, positional)
@@ -178,10 +178,13 @@ def _or_bad_result(convert: Callable[[Any], Any], result: Any) -> Any:
         raise BadResult(f"{where}: {error.reason}") from None
 
 
-def _is_second_context(first: Parameter, second: Parameter) -> bool:
-    if _is_context(first):
+def _takes_both(given: Sequence[Parameter], positional: Sequence[Parameter]) -> bool:
+    """Whether a function is called with the payload and the context."""
+    if not positional:
+        return any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in given)
+    if len(positional) != 2 or _is_context(positional[0]):
         return False
-    return _is_context(second) or second.name.startswith("_")
+    return _is_context(positional[1]) or positional[1].name.startswith("_")
 
 
 def _is_context(parameter: Parameter) -> bool:

@@ -14,9 +14,10 @@ from duetime.handlers.defaults import Defaults, read_defaults
 from duetime.handlers.handler import CallableHandler, Delay, Handler, Register
 
 if TYPE_CHECKING:
-    from duetime.client.types import Priority, RetryFields
+    from duetime.handlers.options import Priority, RetryFields
 
-IMPORT_MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
+OURS = str(Path(__file__).parent)
+IMPORT_MACHINERY = (OURS, str(Path(importlib.util.__file__).parent), "<frozen")
 
 _handlers: dict[str, Handler[..., Any]] = {}
 

@@ -14,7 +14,7 @@ from duetime.api.openapi import resource as openapi
 from duetime.aws import botocore_endpoints as endpoints
 from duetime.aws import root_certificates as roots
 from infra import bundle
-from infra.bundle import HANDLER_NAMES, ROOT, Bundles, Machine, make_bundles
+from infra.bundle import MANIFEST, ROOT, Bundles, Machine, make_bundles
 from infra.stage import BadStage, Handlers
 from tests.infra.conftest import a_stage
 
@@ -104,9 +104,9 @@ def test_clients_find_the_certificate_authorities_of_aws(arm: Bundles, name: str
     assert (getattr(arm, name) / ROOTS).read_text() == roots.amazon_roots()
 
 
-def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):
-    names = json.loads((arm.api / HANDLER_NAMES).read_text())
-    assert {"demo.hello", "video.encode"} <= set(names)
+def test_the_api_has_the_manifest_and_the_executors_the_handlers(arm: Bundles):
+    manifest = json.loads((arm.api / MANIFEST).read_text())
+    assert {"demo.hello", "video.encode"} <= manifest["handlers"].keys()
     assert (arm.executor / "handlers" / "hello.py").is_file()
     assert not (arm.api / "handlers").exists()
     assert not (arm.roles / "handlers").exists()
@@ -135,7 +135,7 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
     second = make_bundles(handlers, machine)
     assert first.executor.exists()
     assert second.executor != first.executor
-    assert json.loads((second.api / HANDLER_NAMES).read_text()) == ["b"]
+    assert [*json.loads((second.api / MANIFEST).read_text())["handlers"]] == ["b"]
 
 
 @pytest.mark.long
