@@ -3,7 +3,6 @@
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,10 +25,9 @@ class AsyncNamed(Named):
 
 
 @pytest.fixture(autouse=True)
-def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(current, "_in_process", ())
     monkeypatch.setattr(current, "_default", None)
-    yield
 
 
 def used() -> str:
