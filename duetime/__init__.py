@@ -1,20 +1,19 @@
 """Duetime runs work when it is due.
 
-A handler is a function with a name. It can be called, and it can be submitted::
+A handler is a function with a name. It can be called, and submitted as a task. A client submits
+tasks of every other kind, and reads all of them::
 
-    from duetime import Context, task
+    from datetime import date
+
+    from duetime import Client, Context, task, use
 
     @task("reports.daily", priority="low")
     def daily(ctx: Context, *, day: date) -> int:
         ...
 
-    submission = daily.submit_in("1h", day=date(2026, 11, 17))
-    pages = submission.wait(timeout=7200)
-
-A client submits everything else::
-
-    with Client() as client:
-        client.submit(target={"type": "http", "url": "https://example.com/"}, delay=3600)
+    with Client() as client, use(client):
+        submission = daily.submit_in("1h", day=date(2026, 11, 17))
+        print(client.get(submission.id)["status"])
 
 Each name is imported on first use, so that importing `duetime.core.task` loads nothing else.
 """
