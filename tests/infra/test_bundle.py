@@ -232,6 +232,18 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
+def test_executors_have_pydantic_if_an_annotation_needs_it(tmp_path: Path):
+    shop = a_shop(tmp_path, "from duetime import task\n@task('a')\ndef a(day: date): ...\n")
+    bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    assert (bundles.executor / "pydantic_core").is_dir()
+
+    (shop / "requirements.txt").write_text("pydantic==2.12.0\n")
+    pinned = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    assert (pinned.executor / "pydantic-2.12.0.dist-info").is_dir()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("elsewhere")
 def test_a_bundle_holds_the_locked_versions_whatever_the_handlers_need_beside(tmp_path: Path):
     shop = a_shop(tmp_path, needs="idna==3.7\n")
     bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
