@@ -7,6 +7,7 @@ DuetimeError
 ├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: a retry cannot help
+│   ├── BadPayload      a payload does not fit the parameters of its handler
 │   └── BadResult       a handler returned a value that cannot be stored
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds
@@ -83,6 +84,21 @@ class PermanentError(DuetimeError):
     """Raise it from a handler when a retry cannot help: the task is dead at once."""
 
     __module__ = "duetime"  # where users import it from
+
+
+class BadPayload(PermanentError, ValueError):
+    """A payload does not fit the parameters of its handler. `field` locates the fault, as in
+    `items.3`; empty for the payload itself. A submission raises it before anything is sent."""
+
+    __module__ = "duetime"  # where users import it from
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}" if field else reason)
+        self.field = field
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.field, self.reason)
 
 
 class BadResult(PermanentError):

@@ -121,7 +121,7 @@ class Runner:
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
             ports,
-            handlers=registry.names,
+            handlers=registry.defaults,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),

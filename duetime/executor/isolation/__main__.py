@@ -29,6 +29,7 @@ from duetime.executor.isolation.supervisor import supervise
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
 from duetime.handlers import registry, sources
+from duetime.handlers.handler import Handler
 from duetime.logs import formatting as log_lines
 from duetime.logs import task_context as task_log
 
@@ -131,7 +132,7 @@ def _restore_paths(request: RunRequest) -> None:
         os.environ["PYTHONPATH"] = request.python_path
 
 
-def _handler(request: RunRequest) -> registry.Handler:
+def _handler(request: RunRequest) -> Handler[..., Any]:
     try:
         importlib.import_module(request.module)
     except ImportError as error:
@@ -141,7 +142,7 @@ def _handler(request: RunRequest) -> registry.Handler:
     if handler is None:
         reason = f"{request.module!r} registers no handler {request.name!r} in a child"
         raise TargetFailed("UnknownHandler", reason)
-    return handler.run
+    return handler
 
 
 def _end() -> NoReturn:
