@@ -113,7 +113,7 @@ def replacing(modules: Container[str]) -> Iterator[None]:
     """Replaces the handlers of these modules by those that this thread registers in the block.
 
     Until the end of the block, and for ever if it raises, `find` returns what was there before."""
-    global _handlers
+    global _handlers  # noqa: PLW0603 - `find` sees the old table or the new one
     kept = {n: h for n, h in _handlers.items() if h.__module__ not in modules}
     token = _replacement.set(kept)
     try:
