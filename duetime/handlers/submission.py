@@ -13,12 +13,10 @@ from duetime.client.current import (
 )
 from duetime.client.errors import (
     FieldError,
-    StillGoing,
     TaskCancelled,
     TaskDead,
     TaskExpired,
     TaskFailed,
-    WaitTimeout,
 )
 from duetime.client.types import BatchResult, Task
 
@@ -72,10 +70,7 @@ class Submission(Generic[R]):
         Raises TaskDead, TaskCancelled or TaskExpired if it ends otherwise, and WaitTimeout, a
         TimeoutError, if it has not ended within `timeout` seconds."""
         client = self._sync()
-        try:
-            task = client.wait(self.id, timeout=timeout)
-        except StillGoing as error:
-            raise WaitTimeout(error.task, timeout or 0.0) from None
+        task = client.wait(self.id, timeout=timeout)
         result = client.result(self.id) if _is_left_out(task) else _result(task)
         return self._typed(result)
 
@@ -85,10 +80,7 @@ class Submission(Generic[R]):
     async def await_(self, timeout: float | None = None) -> R:
         """Like `wait`. The underscore is there because `await` is a keyword."""
         client = self._async()
-        try:
-            task = await client.wait(self.id, timeout=timeout)
-        except StillGoing as error:
-            raise WaitTimeout(error.task, timeout or 0.0) from None
+        task = await client.wait(self.id, timeout=timeout)
         result = await client.result(self.id) if _is_left_out(task) else _result(task)
         return self._typed(result)
 
