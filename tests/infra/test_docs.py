@@ -129,4 +129,4 @@ def test_secrets_page_has_a_stage_that_is_valid():
     [block] = [b for b in re.findall(r"```json\n(.*?)```", page, re.DOTALL) if "stages" in b]
     [given] = json.loads(f"{{{block}}}")["stages"].values()
 
-    assert a_stage("prod", **given).secrets == ["stripe", "shop-hook"]
+    assert a_stage("prod", **given).secrets == ["stripe", "shop-hook", "slack-hook"]

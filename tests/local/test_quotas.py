@@ -84,7 +84,7 @@ def test_count_leaves_out_what_was_rolled_back(store: SqliteTaskStore):
     quotas = store.quotas(SteppedClock())
 
     def put_and_fail(connection: object) -> None:
-        store._put(connection, [a_task()])  # type: ignore[arg-type]
+        store._writes.put(connection, [a_task()])  # type: ignore[arg-type]
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
