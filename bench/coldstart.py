@@ -33,7 +33,7 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import minute_of
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.scanner.windows import LOOK_BACK
-from infra.bundle import HANDLER_NAMES, HANDLERS, THIS_PYTHON, Bundles, Machine, make_bundles
+from infra.bundle import HANDLERS, MANIFEST, THIS_PYTHON, Bundles, Machine, make_bundles
 from infra.stage import Handlers
 from tests.infra.functions import brought_by_lambda
 
@@ -115,7 +115,7 @@ def _orders(bundles: Bundles, libraries: Path) -> dict[str, Order]:
             bundles.api,
             "lambdas.api.handle",
             request("/v1/tasks", SPEC),
-            DUETIME_HANDLERS=HANDLER_NAMES,
+            DUETIME_HANDLERS=MANIFEST,
         ),
         "relay": order(bundles.roles, "lambdas.relay.handle", {"Records": []}),
     }

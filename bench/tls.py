@@ -32,7 +32,7 @@ from stubbed_aws import TASK_KEY
 
 from duetime.aws import root_certificates as roots
 from duetime.engine.clock import SystemClock
-from infra.bundle import HANDLER_NAMES, HANDLERS, ROOT, THIS_PYTHON, Machine, make_bundles
+from infra.bundle import HANDLERS, MANIFEST, ROOT, THIS_PYTHON, Machine, make_bundles
 from tests.certificates import Certificates, make_certificates
 from tests.infra.functions import brought_by_lambda
 
@@ -115,7 +115,7 @@ class Bench:
         due = list(due_tasks(MESSAGES, SystemClock().now()))
         self._answers.hold([item for _, item in due])
         calls = {
-            f"API: a batch of {BATCH}": ("api", batch, HANDLER_NAMES),
+            f"API: a batch of {BATCH}": ("api", batch, MANIFEST),
             f"executor: {MESSAGES} messages": (
                 "executor",
                 {"Records": [message for message, _ in due]},

@@ -1,16 +1,19 @@
 """Duetime runs work when it is due.
 
-A handler is a function with a name, and a client submits tasks for it::
+A handler is a function with a name. It can be called, and submitted as a task. A client submits
+tasks of every other kind, and reads all of them::
 
-    from duetime import Client, Context, task
+    from datetime import date
 
-    @task("reports.daily")
-    def daily(payload, ctx: Context):
+    from duetime import Client, Context, task, use
+
+    @task("reports.daily", priority="low")
+    def daily(ctx: Context, *, day: date) -> int:
         ...
 
-    with Client() as client:
-        target = {"type": "python", "handler": "reports.daily"}
-        client.submit(target=target, payload={"day": "2026-11-17"}, delay=3600)
+    with Client() as client, use(client):
+        submission = daily.submit_in("1h", day=date(2026, 11, 17))
+        print(client.get(submission.id)["status"])
 
 Each name is imported on first use, so that importing `duetime.core.task` loads nothing else.
 """
@@ -21,32 +24,57 @@ from typing import TYPE_CHECKING, Any
 from duetime.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from duetime.client.async_client import AsyncClient
     from duetime.client.client import Client
+    from duetime.client.current import use
     from duetime.client.errors import (
         ApiError,
         BadAddress,
         BadArgument,
+        Conflict,
+        Invalid,
+        NotFound,
         NotSigned,
         StillGoing,
+        TaskCancelled,
+        TaskDead,
+        TaskExpired,
+        TaskFailed,
         Throttled,
+        TooLarge,
         Unreachable,
+        WaitTimeout,
     )
-    from duetime.core.errors import DuetimeError, PermanentError, RetryLater, Snooze, Stopped
-    from duetime.handlers.context import Context
+    from duetime.core.errors import (
+        BadPayload,
+        DuetimeError,
+        PermanentError,
+        RetryLater,
+        Snooze,
+        Stopped,
+    )
+    from duetime.handlers.context import Context, context
+    from duetime.handlers.handler import Handler
     from duetime.handlers.registry import task
+    from duetime.handlers.submission import Problem, Submission
 
 _MODULES = {
+    "AsyncClient": "duetime.client.async_client",
     "Client": "duetime.client.client",
-    "Context": "duetime.handlers.context",
+    **dict.fromkeys(("Context", "context"), "duetime.handlers.context"),
+    "Handler": "duetime.handlers.handler",
+    **dict.fromkeys(("Problem", "Submission"), "duetime.handlers.submission"),
+    "use": "duetime.client.current",
     "task": "duetime.handlers.registry",
     **dict.fromkeys(
-        ("DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
+        ("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
         "duetime.core.errors",
     ),
     **dict.fromkeys(
         (
-            *("ApiError", "BadAddress", "BadArgument", "NotSigned", "StillGoing"),
-            *("Throttled", "Unreachable"),
+            *("ApiError", "BadAddress", "BadArgument", "Conflict", "Invalid", "NotFound"),
+            *("NotSigned", "StillGoing", "TaskCancelled", "TaskDead", "TaskExpired"),
+            *("TaskFailed", "Throttled", "TooLarge", "Unreachable", "WaitTimeout"),
         ),
         "duetime.client.errors",
     ),
@@ -54,21 +82,37 @@ _MODULES = {
 
 __all__ = [
     "ApiError",
+    "AsyncClient",
     "BadAddress",
     "BadArgument",
+    "BadPayload",
     "Client",
+    "Conflict",
     "Context",
     "DuetimeError",
+    "Handler",
+    "Invalid",
+    "NotFound",
     "NotSigned",
     "PermanentError",
+    "Problem",
     "RetryLater",
     "Snooze",
     "StillGoing",
     "Stopped",
+    "Submission",
+    "TaskCancelled",
+    "TaskDead",
+    "TaskExpired",
+    "TaskFailed",
     "Throttled",
+    "TooLarge",
     "Unreachable",
+    "WaitTimeout",
     "__version__",
+    "context",
     "task",
+    "use",
 ]
 
 

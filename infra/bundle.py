@@ -1,7 +1,8 @@
 """The bundles that the functions run: our code, the few libraries it needs, and the handlers.
 
-There are three: the API's has pydantic, the handlers' names and the OpenAPI document, the
-executors' has the handlers and their requirements, and the scanner and the relay share the third.
+There are three: the API's has pydantic, the manifest of the handlers and the OpenAPI document, the
+executors' has the handlers and their requirements (and pydantic if an annotation may need it), and
+the scanner and the relay share the third.
 Wheels are fetched for the functions' platform, so Docker is not needed. A bundle is built once and
 cached under .cache/bundles until one of its inputs changes.
 """
@@ -26,7 +27,7 @@ from duetime.aws.botocore_endpoints import FILE as ENDPOINTS
 from duetime.aws.botocore_endpoints import our_endpoints
 from duetime.aws.root_certificates import FILE as ROOTS
 from duetime.aws.root_certificates import amazon_roots
-from duetime.handlers.discovery import names_in
+from duetime.handlers.discovery import Discovered, handlers_in, manifest_of
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
 from infra.stage import BadStage, Handlers
 
@@ -40,16 +41,18 @@ NEEDED_BY_ALL = ("aws-lambda-powertools",)
 NEEDED_BY_API = ("pydantic",)
 NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
+NEEDED_BY_TYPED = ("pydantic",)  # handlers
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HANDLERS = "handlers"  # the folder in the executors' bundle
-HANDLER_NAMES = "handlers.json"  # in the API's bundle
+MANIFEST = "handlers.json"  # in the API's bundle
 OUR_MODULES = {"lambdas", "duetime", "aws_lambda_powertools", "boto3", "botocore", "urllib3"}
 LOCAL_ONLY = {"__main__.py", "__pycache__", "cli", "local", "sqlite", "terminal.py"}
 WHERE_IT_RUNS = "/var/task"
 MAX_CACHED = 4  # bundles of each name
 LOCKED = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n", re.MULTILINE)  # a pin with its hashes
+PYDANTIC = re.compile(r"^pydantic\b", re.MULTILINE | re.IGNORECASE)
 INCLUDED = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(\S+)")
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*.egg-info")
@@ -86,7 +89,7 @@ class _Contents:
     needs: tuple[str, ...]
     requirements: Path | None = None
     handlers: Path | None = None
-    handler_names: tuple[str, ...] | None = None
+    manifest: str | None = None  # JSON
     documented: bool = False  # whether it has the OpenAPI document and its page
 
 
@@ -94,16 +97,16 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
     if interpreter(machine.python) is None and (reason := fetch_interpreter(machine.python)):
         note = f"Python {machine.python} is needed to compile the bundles, and uv cannot fetch it"
         print(f"{note} ({reason}). Cold starts take longer.", file=sys.stderr)
-    names = _names(handlers)
+    found = _found(handlers)
     api = _Contents(
         name="api",
         needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
-        handler_names=names,
+        manifest=_manifest(found, handlers),
         documented=True,
     )
     executor = _Contents(
         name="executor",
-        needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR),
+        needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR, *_converters(found, handlers)),
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )
@@ -112,14 +115,27 @@ def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
     return Bundles(**{path.parent.name: path for path in made})
 
 
-def _names(handlers: Handlers | None) -> tuple[str, ...]:
+def _found(handlers: Handlers | None) -> list[Discovered]:
     if handlers is None:
-        return ()
+        return []
     _check_files(handlers.folder)
     try:
-        return tuple(names_in(handlers.folder))
+        return handlers_in(handlers.folder)
     except (HandlersNotFound, BadHandlers) as error:
         raise BadStage(f"{error}.") from error
+
+
+def _manifest(found: Sequence[Discovered], handlers: Handlers | None) -> str:
+    return json.dumps(manifest_of(found, handlers.folder if handlers else ROOT))
+
+
+def _converters(found: Sequence[Discovered], handlers: Handlers | None) -> tuple[str, ...]:
+    """Returns what converts payloads to annotated types, unless the handlers pin it themselves."""
+    if handlers is None or not any(handler.typed for handler in found):
+        return ()
+    files = [*_with_included(handlers.needs)] if handlers.needs else []
+    pinned = any(PYDANTIC.search(file.read_text()) for file in files)
+    return () if pinned else NEEDED_BY_TYPED
 
 
 def _check_files(folder: Path) -> None:
@@ -169,8 +185,8 @@ def _make(contents: _Contents, machine: Machine, folder: Path) -> None:
     (folder / ROOTS.relative_to(ROOT)).write_text(amazon_roots())
     if contents.handlers is not None:
         shutil.copytree(contents.handlers, folder / HANDLERS, ignore=NOT_COPIED)
-    if contents.handler_names is not None:
-        (folder / HANDLER_NAMES).write_text(json.dumps(contents.handler_names))
+    if contents.manifest is not None:
+        (folder / MANIFEST).write_text(contents.manifest)
     if contents.documented:
         (folder / openapi.DOCUMENT_FILE.relative_to(ROOT)).write_bytes(openapi.made_document())
         (folder / openapi.PAGE_FILE.relative_to(ROOT)).write_bytes(openapi.made_page())
@@ -261,7 +277,7 @@ def _digest(contents: _Contents, machine: Machine) -> str:
     """Returns a digest of a bundle's inputs and of how it is built."""
     digest = blake2b(digest_size=10)
     compiled = interpreter(machine.python) is not None
-    how = (contents.needs, contents.handler_names, machine, compiled, botocore.__version__)
+    how = (contents.needs, contents.manifest, machine, compiled, botocore.__version__)
     digest.update(repr(how).encode())
     for name, path in _inputs(contents):
         content = path.read_bytes()

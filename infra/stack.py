@@ -12,7 +12,7 @@ from duetime.core.lanes import Lane
 from infra.alarms import Alarms
 from infra.api import Api
 from infra.archive import Archive
-from infra.bundle import HANDLER_NAMES, HANDLERS, Bundles
+from infra.bundle import HANDLERS, MANIFEST, Bundles
 from infra.dashboard import Dashboard
 from infra.executors import Executors
 from infra.function import FunctionInputs
@@ -53,7 +53,7 @@ class DuetimeStack(Stack):
             api=Api(
                 self,
                 "Api",
-                _with_quotas(_with_handlers(with_objects, bundles.api, HANDLER_NAMES)),
+                _with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST)),
                 objects,
             ),
             scanner=Scanner(self, "Scanner", given),

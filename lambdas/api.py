@@ -16,7 +16,7 @@ from duetime.api.http import Request, query_values
 from duetime.api.tasks import HandlerNames
 from duetime.aws import backend
 from duetime.handlers import registry
-from duetime.handlers.discovery import read_names
+from duetime.handlers.discovery import read_manifest
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
@@ -53,13 +53,14 @@ def _quotas(text: str) -> "QuotaGate | None":
 
 
 def _handlers(source: str) -> HandlerNames:
-    """A deployed API has only the names of the handlers: see duetime.handlers.discovery."""
+    """A deployed API has only the names of the handlers and the defaults of their tasks: see
+    duetime.handlers.discovery."""
     if source.endswith(".json"):
-        names = read_names(Path(source))
-        return lambda: names
+        known = read_manifest(Path(source))
+        return lambda: known
     if source:
         registry.load(source)
-    return registry.names
+    return registry.defaults
 
 
 @logger.inject_lambda_context

@@ -18,6 +18,7 @@ from duetime.core.task import Spec, Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.core.wake_policy import Draw, WakePolicy
+from duetime.handlers.handler import Handler
 
 NOW: Millis = 1_794_819_600_000  # 2026-11-16T09:00:00Z
 WAKE_POLICY = WakePolicy(shards=4)
@@ -150,3 +151,8 @@ def a_listing(
         limit=limit,
         cursor=cursor,
     )
+
+
+def a_handler(function: Any, name: str = "handler") -> Handler[..., Any]:
+    """Returns a handler that is not in the registry."""
+    return Handler(function, name, isolated=False, defaults={})

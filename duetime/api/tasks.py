@@ -44,10 +44,12 @@ from duetime.core.steps.revive import revivable
 from duetime.core.task import Attempt, Task
 from duetime.core.task_json import attempt_json, task_json
 from duetime.core.value import value
+from duetime.handlers.defaults import Defaults, with_defaults
 
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
-HandlerNames = Callable[[], Collection[str]]
+# The names of the handlers; as a mapping, with the defaults of their tasks.
+HandlerNames = Callable[[], Collection[str] | Mapping[str, Defaults]]
 SecretNames = Callable[[], Collection[str]]
 
 
@@ -60,8 +62,16 @@ class Capabilities:
     secrets: SecretNames
     targets: AllowedTargets = ALL_TARGETS
 
+    def with_defaults(self, body: Any) -> Any:
+        """Returns the body of a task with the defaults of its handler for what it does not have."""
+        name = _handler_in(body)
+        if not name or not isinstance(known := self.handlers(), Mapping):
+            return body
+        defaults = known.get(name)
+        return with_defaults(body, defaults) if defaults else body
+
     def read(self, body: Any) -> TaskIn:
-        task = read_task(body, self.longest_timeout)
+        task = read_task(self.with_defaults(body), self.longest_timeout)
         check_handler(task, self.handlers)
         check_secrets(task, self.secrets)
         if refusal := self.targets.refusal(task.target.stored()):
@@ -248,6 +258,15 @@ class Tasks:
 def _check_no_fields(request: Request) -> None:
     if request.body.strip():
         read_body(NothingIn, request.json())
+
+
+def _handler_in(body: Any) -> str:
+    """Returns the name of the handler in a body that has not been read; empty if there is none."""
+    target = body.get("target") if isinstance(body, dict) else None
+    if not isinstance(target, dict) or target.get("type") != "python":
+        return ""
+    name = target.get("handler")
+    return name if isinstance(name, str) else ""
 
 
 def check_handler(task: TaskIn, handlers: HandlerNames) -> None:

@@ -17,6 +17,7 @@ from duetime.cli import (
     dlq,
     local,
     openapi,
+    outbox,
     purge,
     schedules,
     submit,
@@ -66,6 +67,7 @@ app.command()(bulk.shift)
 app.add_typer(dlq.app)
 app.command()(purge.purge)
 app.add_typer(archive.app)
+app.add_typer(outbox.app)
 app.add_typer(schedules.app)
 app.command()(cron.cron)
 app.command()(watch.watch)

@@ -197,10 +197,10 @@ class Selection(NamedTuple):
 
 def run_redrive(selection: Selection, *, dry_run: bool, confirmed: bool, as_json: bool) -> None:
     """Ends the command with NOT_DONE if a task was not redriven."""
-    from duetime.client.dead_letters import add_up
+    from duetime.client.dead_letter_calls import redrive_total
 
     if not (dry_run or confirmed):
-        counted = add_up(selection.redrive(dry_run=True), dry_run=True)
+        counted = redrive_total(selection.redrive(dry_run=True), dry_run=True)
         if counted["redriven"] == 0:
             _print_total(counted, as_json=as_json)
             return
@@ -212,14 +212,14 @@ def run_redrive(selection: Selection, *, dry_run: bool, confirmed: bool, as_json
 
 def _redrive(selection: Selection, *, dry_run: bool, as_json: bool) -> "Redriven":
     """If a call gets no answer, the total of those before it is still printed."""
-    from duetime.client.dead_letters import add_up
+    from duetime.client.dead_letter_calls import redrive_total
 
     done: list[Redriven] = []
     try:
         for part in selection.redrive(dry_run=dry_run):
             done.append(part)
     finally:
-        total = add_up(done, dry_run=dry_run)
+        total = redrive_total(done, dry_run=dry_run)
         if done:
             _print_total(total, as_json=as_json)
     return total

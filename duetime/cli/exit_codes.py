@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from duetime.core.errors import DuetimeError
+from duetime.extras import not_installed
 
 
 class ExitCode(IntEnum):
@@ -44,23 +45,31 @@ class Commands(TyperGroup):
             error.message = error.message.removeprefix("Value error, ")  # of pydantic, by Typer
             raise
         except DuetimeError as error:
-            from duetime.cli.output import print_error
-
-            print_error(error)
-            raise typer.Exit(code_of(error)) from error
+            raise _exit(error) from error
+        except ModuleNotFoundError as error:
+            if (missing := not_installed(error)) is None:
+                raise
+            raise _exit(missing) from error
         except KeyboardInterrupt as error:
             raise typer.Exit(ExitCode.INTERRUPTED) from error
 
 
+def _exit(error: DuetimeError) -> typer.Exit:
+    from duetime.cli.output import print_error
+
+    print_error(error)
+    return typer.Exit(code_of(error))
+
+
 def code_of(error: DuetimeError) -> ExitCode:
-    from duetime.client import ApiError, StillGoing, Unreachable
+    from duetime.client import NotFound, Unreachable, WaitTimeout
 
     match error:
         case Unreachable():
             return ExitCode.UNREACHABLE
-        case StillGoing():
+        case WaitTimeout():
             return ExitCode.TIMED_OUT
-        case ApiError(status=404):
+        case NotFound():
             return ExitCode.NOT_FOUND
         case _:
             return ExitCode.NOT_DONE

@@ -53,6 +53,10 @@ def local(
             show_default=False,
         ),
     ] = None,
+    reload: Annotated[
+        bool,
+        typer.Option("--reload", help="Import your handlers again when their files change."),
+    ] = False,
     demo: Annotated[
         bool,
         typer.Option("--demo/--no-demo", help="Run a small demonstration at the start."),
@@ -189,6 +193,8 @@ def local(
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     _check_filled({"--quotas": [quotas]})
+    if reload and not handlers:
+        refuse("--reload", "goes with --handlers")
     _check_hosts(allow_host or ())
     _check_smtp(smtp)
     _check_store(backend, data, memory)
@@ -204,6 +210,7 @@ def local(
         retention=_retention(retention),
         archive=Path(archive) if archive else None,
         handlers=tuple(handlers or ()),
+        reload=reload,
         tick=_tick(tick),
         concurrency=concurrency,
         catch_up=catch_up,

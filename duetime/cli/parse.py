@@ -11,12 +11,11 @@ from typing import Any, NoReturn, overload
 
 import typer
 
+from duetime.core.durations import is_duration, parse_duration
+
 MIN_POLL_INTERVAL = 0.05
-UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-NUMBER = r"\d+(?:\.\d+)?"
 DAY = re.compile(r"\d{4}-")
 EXAMPLE = "2026-11-16T09:00:00+01:00"
-DURATION = re.compile("".join(rf"(?:({NUMBER}){unit})?" for unit in UNITS))
 
 
 def refuse(option: str, message: str) -> NoReturn:
@@ -31,25 +30,16 @@ def duration(option: str, text: str | None) -> float | None:
     """Returns the seconds in 90, 90s, 5m, 1h30m or 2d."""
     if text is None:
         return None
-    if re.fullmatch(NUMBER, text, re.ASCII):
-        return _finite(option, float(text))
-    found = DURATION.fullmatch(text.lower())
-    if not text or found is None:
-        refuse(option, f"{text!r} is not a duration such as 90, 90s, 5m, 1h30m or 2d")
-    parts = zip(found.groups(), UNITS.values(), strict=True)
-    return _finite(option, sum(float(number) * unit for number, unit in parts if number))
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        refuse(option, str(error))
 
 
 def signed_duration(option: str, text: str) -> float:
     """Returns the seconds of a duration that may begin with a minus."""
     seconds = duration(option, text.removeprefix("-"))
     return -seconds if text.startswith("-") else seconds
-
-
-def _finite(option: str, seconds: float) -> float:
-    if not math.isfinite(seconds):
-        refuse(option, "is too long: a duration must be a finite number of seconds")
-    return seconds
 
 
 def poll_interval(option: str, text: str) -> float:
@@ -83,7 +73,7 @@ def past_moment(option: str, text: str | None, now: datetime) -> str | None:
     """Returns RFC 3339 for a time, or for a duration before now."""
     if text is None or DAY.match(text):
         return moment(option, text)
-    if not (re.fullmatch(NUMBER, text, re.ASCII) or (text and DURATION.fullmatch(text.lower()))):
+    if not is_duration(text):
         refuse(option, f"{text!r} is neither a time such as {EXAMPLE} nor a duration such as 1h")
     ago = min(duration(option, text), now.timestamp())  # no task is older than the epoch
     return datetime.fromtimestamp(now.timestamp() - ago, UTC).isoformat()

@@ -159,7 +159,7 @@ def _print_results(results: "Sequence[BatchResult]", asked: int) -> None:
 
 
 def print_refusal(number: int, result: "BatchResult") -> None:
-    from duetime.client.transport import to_error
+    from duetime.client.responses import to_error
 
     error = to_error(result.get("error", {}), result["status"])
     fields = [f"tasks[{number}].{field}" for field in error.errors]

@@ -1,50 +1,140 @@
-"""The Python client: submit, follow, change, cancel and retry tasks; manage schedules."""
+"""The Python clients: submit, follow, change, cancel and retry tasks; manage schedules.
 
-from duetime.client.bulk import BulkResult, NotChanged
-from duetime.client.client import Client
-from duetime.client.dead_letters import DeadLetters
-from duetime.client.errors import (
-    ApiError,
-    BadAddress,
-    BadArgument,
-    FieldError,
-    NotSigned,
-    StillGoing,
-    Throttled,
-    Unreachable,
-)
-from duetime.client.schedule_types import (
-    Backfill,
-    DstNote,
-    Expected,
-    LedgerPage,
-    Schedule,
-    ScheduleFields,
-    SchedulePage,
-    Upcoming,
-)
-from duetime.client.schedules import Created, Schedules, fields_of
-from duetime.client.transport import PAGE
-from duetime.client.types import (
-    Attempt,
-    BatchResult,
-    ChangeFields,
-    DeadFilter,
-    NotRedriven,
-    Purged,
-    Redriven,
-    SecretReference,
-    Submitted,
-    Task,
-    TaskFields,
-    TaskFilter,
-    TaskPage,
-    UniqueFields,
-)
+`Client` and `AsyncClient` run the same calls (`calls`), which do no I/O themselves. Each name is
+imported on first use: an application that uses `Client` does not wait for the rest.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duetime.client.async_client import AsyncClient
+    from duetime.client.async_dead_letters import AsyncDeadLetters
+    from duetime.client.async_schedules import AsyncSchedules
+    from duetime.client.bulk import BulkResult, NotChanged
+    from duetime.client.client import Client
+    from duetime.client.dead_letters import DeadLetters
+    from duetime.client.errors import (
+        ApiError,
+        BadAddress,
+        BadArgument,
+        Conflict,
+        FieldError,
+        Invalid,
+        NotFound,
+        NotSigned,
+        StillGoing,
+        TaskCancelled,
+        TaskDead,
+        TaskExpired,
+        TaskFailed,
+        Throttled,
+        TooLarge,
+        Unreachable,
+        WaitTimeout,
+    )
+    from duetime.client.requests import PAGE
+    from duetime.client.schedule_calls import Created, fields_of
+    from duetime.client.schedule_types import (
+        Backfill,
+        DstNote,
+        Expected,
+        LedgerPage,
+        Schedule,
+        ScheduleFields,
+        SchedulePage,
+        Upcoming,
+    )
+    from duetime.client.schedules import Schedules
+    from duetime.client.submissions import make_id
+    from duetime.client.types import (
+        Attempt,
+        BatchResult,
+        ChangeFields,
+        DeadFilter,
+        NotRedriven,
+        Purged,
+        Redriven,
+        SecretReference,
+        Submitted,
+        Task,
+        TaskFields,
+        TaskFilter,
+        TaskPage,
+        UniqueFields,
+    )
+
+_NAMES = {
+    "duetime.client.async_client": ("AsyncClient",),
+    "duetime.client.async_dead_letters": ("AsyncDeadLetters",),
+    "duetime.client.async_schedules": ("AsyncSchedules",),
+    "duetime.client.bulk": (
+        "BulkResult",
+        "NotChanged",
+    ),
+    "duetime.client.client": ("Client",),
+    "duetime.client.dead_letters": ("DeadLetters",),
+    "duetime.client.errors": (
+        "ApiError",
+        "BadAddress",
+        "BadArgument",
+        "Conflict",
+        "FieldError",
+        "Invalid",
+        "NotFound",
+        "NotSigned",
+        "StillGoing",
+        "TaskCancelled",
+        "TaskDead",
+        "TaskExpired",
+        "TaskFailed",
+        "Throttled",
+        "TooLarge",
+        "Unreachable",
+        "WaitTimeout",
+    ),
+    "duetime.client.requests": ("PAGE",),
+    "duetime.client.schedule_calls": (
+        "Created",
+        "fields_of",
+    ),
+    "duetime.client.schedule_types": (
+        "Backfill",
+        "DstNote",
+        "Expected",
+        "LedgerPage",
+        "Schedule",
+        "ScheduleFields",
+        "SchedulePage",
+        "Upcoming",
+    ),
+    "duetime.client.schedules": ("Schedules",),
+    "duetime.client.submissions": ("make_id",),
+    "duetime.client.types": (
+        "Attempt",
+        "BatchResult",
+        "ChangeFields",
+        "DeadFilter",
+        "NotRedriven",
+        "Purged",
+        "Redriven",
+        "SecretReference",
+        "Submitted",
+        "Task",
+        "TaskFields",
+        "TaskFilter",
+        "TaskPage",
+        "UniqueFields",
+    ),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "PAGE",
     "ApiError",
+    "AsyncClient",
+    "AsyncDeadLetters",
+    "AsyncSchedules",
     "Attempt",
     "Backfill",
     "BadAddress",
@@ -53,14 +143,17 @@ __all__ = [
     "BulkResult",
     "ChangeFields",
     "Client",
+    "Conflict",
     "Created",
     "DeadFilter",
     "DeadLetters",
     "DstNote",
     "Expected",
     "FieldError",
+    "Invalid",
     "LedgerPage",
     "NotChanged",
+    "NotFound",
     "NotRedriven",
     "NotSigned",
     "Purged",
@@ -73,12 +166,31 @@ __all__ = [
     "StillGoing",
     "Submitted",
     "Task",
+    "TaskCancelled",
+    "TaskDead",
+    "TaskExpired",
+    "TaskFailed",
     "TaskFields",
     "TaskFilter",
     "TaskPage",
     "Throttled",
+    "TooLarge",
     "UniqueFields",
     "Unreachable",
     "Upcoming",
+    "WaitTimeout",
     "fields_of",
+    "make_id",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

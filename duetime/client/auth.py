@@ -8,6 +8,7 @@ from enum import Enum, auto
 import httpx
 
 from duetime.client.errors import BadArgument
+from duetime.extras import NotInstalled
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _REGION = r"[a-z]{2,}(?:-[a-z]+)+-\d+"
@@ -61,7 +62,10 @@ class Bearer(httpx.Auth):
 def _signature(region: str) -> httpx.Auth:
     if not re.fullmatch(_REGION, region):
         raise BadArgument("sign", f"{region!r} is not an AWS region like eu-central-1")
-    from duetime.client.signing import Signature  # loads botocore, which is slow
+    try:
+        from duetime.client.signing import Signature  # loads botocore, which is slow
+    except ModuleNotFoundError as error:
+        raise NotInstalled("What signs requests for AWS", "aws") from error
 
     return Signature(region)
 

@@ -1,7 +1,10 @@
-"""Bulk operations: as many calls as they take, and their total."""
+"""Bulk operations: as many requests as they take, and their total."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
+
+from duetime.client.calls import Call, ask
+from duetime.client.requests import given
 
 
 class NotChanged(TypedDict):
@@ -26,32 +29,41 @@ def ignore(_: BulkResult) -> None:
     """The `on_part` of a caller that only wants the total."""
 
 
-def given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
+class Total:
+    """Adds up answers. `on_part` gets the total after each."""
 
+    def __init__(self, *, dry_run: bool, on_part: OnPart) -> None:
+        self.sum = BulkResult(
+            matched=0, changed=0, dry_run=dry_run, not_changed=[], next_cursor=None
+        )
+        self._on_part = on_part
 
-def pages(call: Callable[[str | None], Any], cursor: str | None) -> Iterator[Any]:
-    """Yields the answers of calls until one has no `next_cursor`. `call` makes the one at a
-    cursor."""
-    while True:
-        answer = call(cursor)
-        yield answer
-        cursor = answer["next_cursor"]
-        if cursor is None:
-            return
-
-
-def add_up(parts: Iterable[Any], *, dry_run: bool, on_part: OnPart) -> BulkResult:
-    """Returns the total of all answers. `on_part` gets the total after each."""
-    total = BulkResult(matched=0, changed=0, dry_run=dry_run, not_changed=[], next_cursor=None)
-    for part in parts:
-        total = BulkResult(
+    def add(self, part: Any) -> str | None:
+        """Returns the cursor of the next part."""
+        total = self.sum
+        self.sum = BulkResult(
             matched=total["matched"] + part["matched"],
             changed=total["changed"] + part["changed"],
-            dry_run=dry_run,
+            dry_run=total["dry_run"],
             not_changed=[*total["not_changed"], *part["not_changed"]],
             next_cursor=part["next_cursor"],
         )
-        on_part(total)
-    return total
+        self._on_part(self.sum)
+        return self.sum["next_cursor"]
+
+
+def bulk(
+    operation: str,
+    fields: Mapping[str, Any],
+    *,
+    dry_run: bool,
+    cursor: str | None,
+    on_part: OnPart,
+) -> Call[BulkResult]:
+    body = given(fields) | {"dry_run": dry_run}
+    total = Total(dry_run=dry_run, on_part=on_part)
+    while True:
+        part = body | given({"cursor": cursor})
+        cursor = total.add((yield from ask("POST", f"/v1/tasks/{operation}", body=part)))
+        if cursor is None:
+            return total.sum

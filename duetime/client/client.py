@@ -1,24 +1,27 @@
-"""The client: its own methods are for tasks, and each other resource is an attribute."""
+"""The client: its own methods are for tasks, and each other resource is an attribute.
+
+`duetime.client.async_client` has the same methods with `await`. Both are thin: what they send and
+what they make of the answers is in the modules of calls.
+"""
 
 import builtins
-import math
+import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, Unpack, cast
-from uuid import uuid4
+from typing import Any, Self, Unpack
 
 import httpx
 
-from duetime.client.bulk import BulkResult, OnPart, add_up, given, ignore, pages
+from duetime.client import submissions, task_calls, waits
+from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.dead_letters import DeadLetters
-from duetime.client.errors import ApiError, StillGoing, Throttled, Unreachable
-from duetime.client.filters import filter_body, filter_query
-from duetime.client.purge import purge_pages, purge_total
+from duetime.client.filters import filter_body
+from duetime.client.purge import purge_parts, purge_total
 from duetime.client.schedules import Schedules
-from duetime.client.submissions import Submitter
-from duetime.client.transport import Transport, page_at, read_items, task_path
+from duetime.client.submissions import Retries
+from duetime.client.transport import Server, Transport
 from duetime.client.types import (
     Attempt,
     BatchResult,
@@ -34,8 +37,8 @@ from duetime.client.types import (
     TaskFilter,
     TaskPage,
 )
+from duetime.client.waits import Patience
 from duetime.core.errors import DuetimeError
-from duetime.core.lifecycle import FINISHED
 
 
 class Client:
@@ -74,16 +77,15 @@ class Client:
 
         `patience` is how many seconds `follow` and `wait` keep polling while Duetime does not
         answer, since a runner may be restarting. They call `on_silence` once, with the error."""
-        self._transport = Transport(url, timeout, transport, sign=sign, token=token)
-        self._submitter = Submitter(self._transport, retries=retries, sleep=sleep, chance=chance)
+        self._transport = Transport(Server(url, timeout, sign, token), transport, sleep)
         self.dead_letters = DeadLetters(self._transport)
         self.schedules = Schedules(self._transport)
-        self._patience, self._on_silence = patience, on_silence
-        self._sleep, self._clock = sleep, clock
+        self._retries = Retries(times=retries, chance=chance)
+        self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
 
     @property
     def url(self) -> str:
-        return self._transport.url
+        return self._transport.server.url
 
     def submit(self, /, **fields: Unpack[TaskFields]) -> Task:
         """Submits a task and returns it as stored.
@@ -94,36 +96,46 @@ class Client:
 
     def submit_once(self, /, **fields: Unpack[TaskFields]) -> Submitted:
         """Like submit, and also returns whether the task was stored before."""
-        return self._submitter.submit(fields)
+        return self._transport.run(submissions.submit(fields, self._retries))
 
     def submit_batch(self, tasks: Sequence[TaskFields]) -> "builtins.list[BatchResult]":
         """Submits up to 100 tasks and returns one result for each, in order.
 
         If one is refused, the others are still stored."""
-        return self._submitter.submit_batch(tasks)
+        return self._transport.run(submissions.submit_batch(tasks, self._retries))
+
+    def submit_many(self, tasks: Iterable[TaskFields]) -> "builtins.list[BatchResult]":
+        """Submits any number of tasks, in batches, and returns one result for each, in order.
+
+        If one is refused, the others are still stored. If you may repeat the call after an error,
+        give each task an `id` (`duetime.client.make_id()`): what is stored already is not stored
+        again."""
+        results: builtins.list[BatchResult] = []
+        for batch in submissions.batches(tasks):
+            results += self._transport.run(batch.submit(self._retries))
+        return results
 
     def get(self, task_id: str) -> Task:
         """Returns a task as it is now."""
-        return cast(Task, self._transport.call("GET", task_path(task_id)))
+        return self._transport.run(task_calls.get(task_id))
 
     def cancel(self, task_id: str) -> Task:
         """Cancels a task and returns it: CANCELLED, or still RUNNING with `cancel_requested`."""
-        return cast(Task, self._transport.call("DELETE", task_path(task_id)))
+        return self._transport.run(task_calls.cancel(task_id))
 
     def change(self, task_id: str, /, **fields: Unpack[ChangeFields]) -> Task:
         """Changes a task that is not running and returns it: `change(id, delay=172_800)`.
 
-        A time counts from now, as in submit. Raises ApiError with status 409 if the task runs or
-        has ended."""
-        return cast(Task, self._transport.call("PATCH", task_path(task_id), body=fields))
+        A time counts from now, as in submit. Raises Conflict if the task runs or has ended."""
+        return self._transport.run(task_calls.change(task_id, fields))
 
     def run(self, task_id: str) -> Task:
         """Makes a task that is not running due now, and returns it."""
-        return cast(Task, self._transport.call("POST", f"{task_path(task_id)}/run"))
+        return self._transport.run(task_calls.act(task_id, "run"))
 
     def retry(self, task_id: str) -> Task:
         """Runs a DEAD task again, with as many attempts as at first. It is RETRYING and due now."""
-        return cast(Task, self._transport.call("POST", f"{task_path(task_id)}/retry"))
+        return self._transport.run(task_calls.act(task_id, "retry"))
 
     def cancel_many(
         self,
@@ -168,7 +180,7 @@ class Client:
 
         Give a `key` of your own if you may repeat the shift after an error: a repetition with the
         same key moves no task twice. For the other parameters see cancel_many."""
-        shift = {"by": by, "idempotency_key": key or uuid4().hex}
+        shift = {"by": by, "idempotency_key": key or os.urandom(16).hex()}
         fields = {**filter_body(which), **shift}
         return self._bulk("shift", fields, dry_run=dry_run, cursor=cursor, on_part=on_part)
 
@@ -181,25 +193,20 @@ class Client:
         cursor: str | None,
         on_part: OnPart,
     ) -> BulkResult:
-        body = given(fields) | {"dry_run": dry_run}
-        path = f"/v1/tasks/{operation}"
-        parts = pages(
-            lambda at: self._transport.call("POST", path, body=body | given({"cursor": at})), cursor
-        )
-        return add_up(parts, dry_run=dry_run, on_part=on_part)
+        call = bulk(operation, fields, dry_run=dry_run, cursor=cursor, on_part=on_part)
+        return self._transport.run(call)
 
     def attempts(self, task_id: str) -> "builtins.list[Attempt]":
         """Returns every attempt of a task, the first one first."""
-        path = f"{task_path(task_id)}/attempts"
-        return [*read_items(lambda at: self._transport.call("GET", path, query=page_at(at)))]
+        return [*self._transport.iterate(task_calls.attempts(task_id))]
 
     def payload(self, task_id: str) -> Any:
         """Returns the payload of a task, which a list of summaries does not have."""
-        return self._transport.call("GET", f"{task_path(task_id)}/payload")
+        return self._transport.run(task_calls.text(task_id, "payload"))
 
     def result(self, task_id: str) -> Any:
-        """Returns the result of a task. Raises ApiError with status 404 if it has none."""
-        return self._transport.call("GET", f"{task_path(task_id)}/result")
+        """Returns the result of a task. Raises NotFound if it has none."""
+        return self._transport.run(task_calls.text(task_id, "result"))
 
     def page(
         self,
@@ -214,9 +221,8 @@ class Client:
 
         `order` is "newest" (the default) or "soonest": what starts next, by due time. With `fields`
         "summary" the tasks come without payload, result and traceback."""
-        at = {"order": order, "fields": fields, "limit": limit, "cursor": cursor}
-        query = {**filter_query(which), **at}
-        return cast(TaskPage, self._transport.call("GET", "/v1/tasks", query=query))
+        call = task_calls.page(which, order=order, fields=fields, limit=limit, cursor=cursor)
+        return self._transport.run(call)
 
     def list(
         self,
@@ -226,50 +232,27 @@ class Client:
         **which: Unpack[TaskFilter],
     ) -> Iterator[Task]:
         """Yields every task that matches; reads page by page. See `page`."""
-        return read_items(lambda at: self.page(order=order, fields=fields, **which, **page_at(at)))
+        return self._transport.iterate(task_calls.every(which, order=order, fields=fields))
 
     def follow(
         self, task_id: str, *, timeout: float | None = None, poll: float = 0.5
     ) -> Iterator[Task]:
         """Yields the task every `poll` seconds until it has ended.
 
-        Raises StillGoing if that takes longer than `timeout` seconds."""
-        deadline = math.inf if timeout is None else self._clock() + timeout
-        task = self.get(task_id)
-        while True:
-            yield task
-            if task["status"] in FINISHED:
-                return
-            left = deadline - self._clock()
-            if timeout is not None and left <= 0:
-                raise StillGoing(task, timeout)
-            self._sleep(min(poll, left))
-            task = self._get_again(task_id, poll, deadline)
+        Raises WaitTimeout if that takes longer than `timeout` seconds."""
+        call = waits.follow(task_id, self._patience, timeout=timeout, poll=poll)
+        return self._transport.iterate(call)
 
-    def wait(self, task_id: str, *, timeout: float | None = None, poll: float = 0.5) -> Task:
-        """Returns the task once it has ended.
+    def wait(
+        self, task_id: str, *, timeout: float | None = None, poll: float | None = None
+    ) -> Task:
+        """Returns the task once it has ended. The local runner answers when it does. A deployed API
+        is polled after 0.2 s, then less and less often, down to every 5 s; `poll` sets another
+        pause.
 
-        Raises StillGoing if that takes longer than `timeout` seconds."""
-        for task in self.follow(task_id, timeout=timeout, poll=poll):
-            last = task
-        return last
-
-    def _get_again(self, task_id: str, poll: float, deadline: float) -> Task:
-        """Reads a task that was there before, and retries while Duetime does not answer: it may be
-        restarting."""
-        give_up = min(self._clock() + self._patience, deadline)
-        reported = False
-        while True:
-            try:
-                return self.get(task_id)
-            except (Unreachable, Throttled) as error:
-                left = give_up - self._clock()
-                if left <= 0:
-                    raise
-                if not reported:
-                    self._on_silence(error)
-                reported = True
-                self._sleep(min(poll, left))
+        Raises WaitTimeout, a TimeoutError, if that takes longer than `timeout` seconds."""
+        call = waits.wait(task_id, self._patience, timeout=timeout, poll=poll)
+        return self._transport.run(call)
 
     def purge(
         self,
@@ -296,18 +279,14 @@ class Client:
     ) -> Iterator[Purged]:
         """Like purge, and yields the answer to each of the calls that it takes, so that you can
         show the progress. You can stop at any time and purge again later."""
-        which = {"older_than": older_than, "status": status, "namespace": namespace}
-        body = {name: given for name, given in which.items() if given is not None}
-        return purge_pages(self._transport, {**body, "dry_run": dry_run})
+        call = purge_parts(
+            older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
+        )
+        return self._transport.iterate(call)
 
     def health(self) -> Json:
         """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""
-        try:
-            return cast(Json, self._transport.call("GET", "/v1/health"))
-        except ApiError as error:
-            if "checks" not in error.problem:
-                raise
-            return {**error.problem, "status": "unhealthy"}
+        return self._transport.run(task_calls.health())
 
     def close(self) -> None:
         self._transport.close()

@@ -6,12 +6,21 @@ DuetimeError
 ├── NotSigned           there are no AWS credentials to sign with
 ├── Unreachable         no answer, or one that is not from Duetime
 ├── ApiError            Duetime refused the request
-│   └── Throttled       the API gateway refused it: too many requests
-└── StillGoing          the wait ended before the task
+│   ├── NotFound        there is no such task or schedule
+│   ├── Conflict        the state of the task or schedule forbids it
+│   ├── Invalid         a field of the request is not valid
+│   ├── TooLarge        the request is too large
+│   └── Throttled       too many requests, or over a quota
+├── TaskFailed          the task has ended without a result
+│   ├── TaskDead        its last attempt failed
+│   ├── TaskCancelled
+│   └── TaskExpired     it had not started before `expires_at`
+└── WaitTimeout         the wait ended before the task; also a TimeoutError
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from duetime.client.types import Task
@@ -90,13 +99,75 @@ class ApiError(DuetimeError):
         self.problem = problem or {}
 
 
+class NotFound(ApiError):
+    """There is no such task, schedule or result."""
+
+
+class Conflict(ApiError):
+    """The state of the task or schedule forbids it, or an id or key is used for something else."""
+
+
+class Invalid(ApiError):
+    """The request is not valid: see `errors`, one for each field."""
+
+
+class TooLarge(ApiError):
+    """The request is larger than the API accepts."""
+
+
 class Throttled(ApiError):
-    """The request was not carried out. Send it again in a moment."""
+    """The request was not carried out: too many requests, or over a quota. Send it again in a
+    moment, or after `retry_after` seconds."""
 
 
-class StillGoing(DuetimeError):
+_BY_STATUS: dict[int, type[ApiError]] = {
+    HTTPStatus.BAD_REQUEST: Invalid,
+    HTTPStatus.NOT_FOUND: NotFound,
+    HTTPStatus.CONFLICT: Conflict,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: TooLarge,
+    HTTPStatus.UNPROCESSABLE_ENTITY: Invalid,
+    HTTPStatus.TOO_MANY_REQUESTS: Throttled,
+}
+
+
+def error_class(status: int) -> type[ApiError]:
+    return _BY_STATUS.get(status, ApiError)
+
+
+class TaskFailed(DuetimeError):
+    """The task has ended, and not SUCCEEDED; `task` is the task as it ended."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(_ending(task))
+        self.task = task
+
+
+class TaskDead(TaskFailed):
+    """The last attempt of the task failed: see `task["error"]`."""
+
+
+class TaskCancelled(TaskFailed):
+    """The task was cancelled: see `task["reason"]`."""
+
+
+class TaskExpired(TaskFailed):
+    """The task had not started before its `expires_at`."""
+
+
+def _ending(task: Task) -> str:
+    """Returns one sentence with the error of the last attempt, or why Duetime cancelled it."""
+    why: str | None = task.get("reason")
+    if (error := task.get("error")) is not None:
+        why = f"{error['type']}: {error['message']}"
+    return f"{task['id']} is {task['status']}" + (f" ({why})" if why else "")
+
+
+class WaitTimeout(DuetimeError, TimeoutError):
     """The task had not ended when the wait did; `task` is its last known state."""
 
     def __init__(self, task: Task, waited: float) -> None:
         super().__init__(f"{task['id']} is still {task['status']} after {waited:g} s")
         self.task = task
+
+
+StillGoing = WaitTimeout  # its name in 0.1

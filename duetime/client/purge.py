@@ -1,21 +1,21 @@
-"""The calls that a purge takes."""
+"""The requests that a purge takes."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from duetime.client.bulk import given, pages
-from duetime.client.transport import Transport
+from duetime.client.calls import Call, ask, pages
+from duetime.client.requests import given
 from duetime.client.types import Purged
 
-PURGE_BATCH = 500  # tasks of one call: it must end well within its timeout
+PURGE_BATCH = 500  # tasks of one request: it must end well within its timeout
 
 
-def purge_pages(transport: Transport, body: dict[str, Any]) -> Iterator[Purged]:
-    def call(cursor: str | None) -> Any:
-        at = given({"cursor": cursor})
-        return transport.call("POST", "/v1/purge", body={**body, "limit": PURGE_BATCH, **at})
-
-    return pages(call, None)
+def purge_parts(
+    *, older_than: float, status: Sequence[str] | None, namespace: str | None, dry_run: bool
+) -> Call[None]:
+    """Yields the answer to each request."""
+    which = given({"older_than": older_than, "status": status, "namespace": namespace})
+    body = {**which, "dry_run": dry_run, "limit": PURGE_BATCH}
+    return pages(lambda at: ask("POST", "/v1/purge", body=body | given({"cursor": at})))
 
 
 def purge_total(parts: Iterable[Purged], *, dry_run: bool) -> Purged:

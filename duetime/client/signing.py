@@ -4,9 +4,10 @@ botocore finds the credentials and signs, so that keys, profiles, SSO and roles 
 for every AWS tool. It is slow to load, so this module is imported only to sign.
 """
 
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 
 import httpx
+from anyio import to_thread
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import ReadOnlyCredentials
@@ -27,15 +28,25 @@ class Signature(httpx.Auth):
         self._session = Session()
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        self._sign(request, self._credentials())
+        yield request
+
+    async def async_auth_flow(
+        self, request: httpx.Request
+    ) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Finds the credentials in a thread: botocore may read files or call AWS for them."""
+        self._sign(request, await to_thread.run_sync(self._credentials))
+        yield request
+
+    def _sign(self, request: httpx.Request, credentials: ReadOnlyCredentials) -> None:
         signed = AWSRequest(
             method=request.method,
             url=f"https://{request.headers['host']}{request.url.raw_path.decode()}",
             headers={name: request.headers[name] for name in SIGNED},
             data=request.content,
         )
-        SigV4Auth(self._credentials(), SERVICE, self._region).add_auth(signed)
+        SigV4Auth(credentials, SERVICE, self._region).add_auth(signed)
         request.headers.update(signed.headers.items())
-        yield request
 
     def _credentials(self) -> ReadOnlyCredentials:
         """Returns the current credentials; botocore renews those of a role or of SSO."""

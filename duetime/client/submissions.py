@@ -4,18 +4,20 @@ If no answer arrives, the client sends the same task again, and Duetime stores i
 """
 
 import os
-import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 
-from duetime.client.errors import ApiError, Unreachable
-from duetime.client.transport import Transport
+from duetime.client.calls import Call, Pause, send
+from duetime.client.errors import ApiError, BadArgument, Unreachable
+from duetime.client.requests import PAGE, encode
+from duetime.client.responses import Answer
 from duetime.client.types import BatchResult, Submitted, Task
-from duetime.core.errors import DuetimeError
 from duetime.core.ids import RANDOM_BITS, new_id
 
+BATCH_BYTES = 4 * 1024 * 1024  # of the tasks of one request; the API takes 5 MiB
 FIRST_PAUSE = 0.2  # seconds, at most; doubles with each repetition
 LONGEST_RETRY_AFTER = 60.0  # seconds; a longer one is the caller's to wait for
 REPEATED = frozenset(
@@ -28,88 +30,137 @@ REPEATED = frozenset(
 )
 
 
-class Submitter:
-    """`retries` is how often a submission is repeated. `sleep` and `chance`, which returns a number
-    from 0 to 1, are replaced in tests."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retries:
+    """How often a submission is repeated. `chance` returns a number from 0 to 1."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        retries: int,
-        sleep: Callable[[float], None] = time.sleep,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._transport = transport
-        self._retries = retries
-        self._sleep = sleep
-        self._chance = chance
+    times: int
+    chance: Callable[[], float]
 
-    def submit(self, fields: Mapping[str, Any]) -> Submitted:
-        task = _with_id(fields)
-        try:
-            status, stored = self._send("/v1/tasks", task)
-        except ApiError as error:
-            if "id" in fields or not _refuses_id(error.problem):
-                raise
-            # The clock of this machine is wrong: without an id, the task is sent only once.
-            status, stored = self._transport.request("POST", "/v1/tasks", body=fields)
-        return Submitted(stored, replayed=_status(status, stored, fields, task) == HTTPStatus.OK)
+    def pause(self, number: int, retry_after: float | None) -> Pause:
+        """A random part of a span that doubles each time, but as long as the answer asks for."""
+        return Pause(max(FIRST_PAUSE * 2**number * self.chance(), retry_after or 0.0))
 
-    def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
+
+def submit(fields: Mapping[str, Any], retries: Retries) -> Call[Submitted]:
+    task = _with_id(fields)
+    try:
+        answer = yield from _send("/v1/tasks", encode(task), retries)
+    except ApiError as error:
+        if "id" in fields or not _refuses_id(error.problem):
+            raise
+        # The clock of this machine is wrong: without an id, the task is sent only once.
+        answer = yield from send("POST", "/v1/tasks", body=fields)
+    status = _status(answer.status, answer.value, fields, task)
+    return Submitted(answer.value, replayed=status == HTTPStatus.OK)
+
+
+def submit_batch(tasks: Sequence[Any], retries: Retries) -> Call[list[BatchResult]]:
+    return (yield from Batch.of(tasks).submit(retries))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batch:
+    """Tasks of one request: as the caller gave them, as they are sent, and their JSON."""
+
+    given: Sequence[Any]
+    sent: Sequence[Any]
+    texts: Sequence[bytes]
+
+    @classmethod
+    def of(cls, tasks: Sequence[Any]) -> "Batch":
         sent = [_with_id(task) for task in tasks]
-        results = self._send_batch(sent)
+        return cls(given=tasks, sent=sent, texts=_texts(sent))
+
+    def submit(self, retries: Retries) -> Call[list[BatchResult]]:
+        results = yield from self._send(retries)
         refused = [
             place
             for place, result in enumerate(results)
-            if _refuses_id(result.get("error", {})) and sent[place] is not tasks[place]
+            if _refuses_id(result.get("error", {})) and self.sent[place] is not self.given[place]
         ]
         if refused:
-            again = self._post_batch([tasks[place] for place in refused])
-            for place, result in zip(refused, again, strict=True):
-                results[place] = result
-        for result, given, task in zip(results, tasks, sent, strict=False):
+            texts = _texts([self.given[place] for place in refused])
+            _put(results, refused, (yield from _post(texts, retries)))
+        for result, task, sent in zip(results, self.given, self.sent, strict=False):
             if "task" in result:
-                result["status"] = _status(result["status"], result["task"], given, task)
+                result["status"] = _status(result["status"], result["task"], task, sent)
         return results
 
-    def _send_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
+    def _send(self, retries: Retries) -> Call[list[BatchResult]]:
         """Sends the tasks again that the store did not answer for, or that were over a quota."""
-        results = self._post_batch(tasks)
-        for number in range(self._retries):
+        results = yield from _post(self.texts, retries)
+        for number in range(retries.times):
             unanswered = [n for n, result in enumerate(results) if _may_repeat_result(result)]
             if not unanswered:
                 break
-            self._pause(number, max(_retry_after(results[place]) for place in unanswered))
-            again = self._post_batch([tasks[place] for place in unanswered])
-            for place, result in zip(unanswered, again, strict=True):
-                results[place] = result
+            longest = max(_retry_after(results[place]) for place in unanswered)
+            yield retries.pause(number, longest)
+            texts = [self.texts[place] for place in unanswered]
+            _put(results, unanswered, (yield from _post(texts, retries)))
         return results
 
-    def _post_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
-        _, answer = self._send("/v1/tasks/batch", {"tasks": tasks})
-        return cast("list[BatchResult]", answer["results"])
 
-    def _send(self, path: str, body: Any) -> tuple[int, Any]:
-        for number in range(self._retries):
-            try:
-                return self._transport.request("POST", path, body=body)
-            except (Unreachable, ApiError) as error:
-                if not self._may_repeat(error):
-                    raise
-                self._pause(number, error.retry_after)
-        return self._transport.request("POST", path, body=body)
+def batches(tasks: Iterable[Any]) -> Iterator[Batch]:
+    """Yields batches of at most as many tasks, and about as many bytes, as a request may have."""
+    given: list[Any] = []
+    sent: list[Any] = []
+    texts: list[bytes] = []
+    size = 0
+    for number, task in enumerate(tasks):
+        one = _with_id(task)
+        text = _text(one, number)
+        if given and (len(given) == PAGE or size + len(text) > BATCH_BYTES):
+            yield Batch(given=given, sent=sent, texts=texts)
+            given, sent, texts, size = [], [], [], 0
+        given.append(task)
+        sent.append(one)
+        texts.append(text)
+        size += len(text) + 1
+    if given:
+        yield Batch(given=given, sent=sent, texts=texts)
 
-    def _may_repeat(self, error: DuetimeError) -> bool:
-        if isinstance(error, Unreachable):
-            return error.temporary
-        if not isinstance(error, ApiError) or error.status not in REPEATED:
-            return False
-        return (error.retry_after or 0) <= LONGEST_RETRY_AFTER
 
-    def _pause(self, number: int, retry_after: float | None) -> None:
-        """Waits for a random part of a span that doubles each time, but as long as was asked."""
-        self._sleep(max(FIRST_PAUSE * 2**number * self._chance(), retry_after or 0.0))
+def _texts(tasks: Sequence[Any]) -> list[bytes]:
+    return [_text(task, number) for number, task in enumerate(tasks)]
+
+
+def _text(task: Any, number: int) -> bytes:
+    """Returns the JSON of a task. An error names the field as `tasks.3.payload.at`."""
+    try:
+        return encode(task)
+    except BadArgument as error:
+        place = f"tasks.{number}"
+        raise BadArgument(f"{place}.{error.name}", f"{place}.{error}") from None
+
+
+def _post(texts: Sequence[bytes], retries: Retries) -> Call[list[BatchResult]]:
+    body = b'{"tasks": [%s]}' % b", ".join(texts)
+    answer = yield from _send("/v1/tasks/batch", body, retries)
+    return cast("list[BatchResult]", answer.value["results"])
+
+
+def _put(results: list[BatchResult], places: list[int], found: list[BatchResult]) -> None:
+    for place, result in zip(places, found, strict=True):
+        results[place] = result
+
+
+def _send(path: str, body: bytes, retries: Retries) -> Call[Answer]:
+    for number in range(retries.times):
+        try:
+            return (yield from send("POST", path, body=body))
+        except (Unreachable, ApiError) as error:
+            if not _may_repeat(error):
+                raise
+            pause = retries.pause(number, error.retry_after)
+        yield pause
+    return (yield from send("POST", path, body=body))
+
+
+def _may_repeat(error: Unreachable | ApiError) -> bool:
+    if isinstance(error, Unreachable):
+        return error.temporary
+    return error.status in REPEATED and (error.retry_after or 0) <= LONGEST_RETRY_AFTER
 
 
 def _may_repeat_result(result: BatchResult) -> bool:

@@ -7,6 +7,7 @@ DuetimeError
 ├── NotConfigured       a backend lacks a region, credentials or a name
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: a retry cannot help
+│   ├── BadPayload      a payload does not fit the parameters of its handler
 │   └── BadResult       a handler returned a value that cannot be stored
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds
@@ -18,6 +19,7 @@ DuetimeError
 ├── BadSecret           a secret that cannot be used (core/secrets.py)
 ├── BadQuota            quotas that cannot be used (core/quotas.py)
 ├── BadSignature        a webhook that Duetime did not sign, or too long ago (webhooks.py)
+├── NotInstalled        a package of an extra is missing (extras.py)
 ├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
 ├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
@@ -29,8 +31,11 @@ DuetimeError
     ├── NotSigned       there are no AWS credentials to sign with
     ├── Unreachable     no answer, or an answer that is not from Duetime
     ├── ApiError        Duetime answered with a problem
-    │   └── Throttled   API Gateway refused the request: too many requests
-    └── StillGoing      a wait ended before the task did
+    │   ├── NotFound, Conflict, Invalid, TooLarge
+    │   └── Throttled   too many requests, or over a quota
+    ├── TaskFailed      the task has ended without a result
+    │   └── TaskDead, TaskCancelled, TaskExpired
+    └── WaitTimeout     a wait ended before the task did; also a TimeoutError
 
 BaseException
 └── Stopped             raised inside a handler that keeps running after a request to stop
@@ -79,6 +84,21 @@ class PermanentError(DuetimeError):
     """Raise it from a handler when a retry cannot help: the task is dead at once."""
 
     __module__ = "duetime"  # where users import it from
+
+
+class BadPayload(PermanentError, ValueError):
+    """A payload does not fit the parameters of its handler. `field` locates the fault, as in
+    `items.3`; empty for the payload itself. A submission raises it before anything is sent."""
+
+    __module__ = "duetime"  # where users import it from
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}" if field else reason)
+        self.field = field
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.field, self.reason)
 
 
 class BadResult(PermanentError):

@@ -11,15 +11,20 @@ from duetime.core.errors import Stopped
 from duetime.executor.interrupt import Interrupt
 from duetime.executor.run_control import RunControl
 from duetime.forks import EndForkedChild
-from duetime.handlers.registry import Handler
+from duetime.handlers.context import active
+from duetime.handlers.handler import Handler
 
 
-def call_handler(handler: Handler, payload: Any, control: RunControl) -> Any:
-    with EndForkedChild():
-        result = handler(payload, control.context)
-    if not inspect.iscoroutine(result):
-        return result
-    return _run_coroutine(result, control.interrupt)
+def call_handler(handler: Handler[..., Any], payload: Any, control: RunControl) -> Any:
+    """Returns the result as the handler's annotation converts it. Raises BadPayload if the payload
+    does not fit the parameters."""
+    call = handler.bind(payload, control.context)
+    with active(control.context):
+        with EndForkedChild():
+            result = call()
+        if inspect.iscoroutine(result):
+            result = _run_coroutine(result, control.interrupt)
+    return handler.result_json(result)
 
 
 def _run_coroutine(coroutine: Coroutine[Any, Any, Any], interrupt: Interrupt) -> Any:

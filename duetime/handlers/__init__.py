@@ -1,1 +1,7 @@
-"""What handler authors import: the `task` decorator and the `Context` of an attempt."""
+"""What handler authors import: the `task` decorator, and the `Context` of an attempt.
+
+`registry.py` has the handlers by name. `handler.py` is a handler, `parameters.py` how a payload
+becomes its arguments, `conversion.py` how a value becomes its annotated type. `submission.py` is
+what `submit` returns; it alone needs the client. `discovery.py` reads handlers without importing
+them.
+"""

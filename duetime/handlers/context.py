@@ -1,6 +1,9 @@
 """The context that a handler gets beside its payload."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
@@ -125,3 +128,25 @@ class _NoExecutor:
 
     def look_up_previous(self) -> Previous | None:
         return None
+
+
+_current: ContextVar[Context] = ContextVar("duetime_context")
+
+
+def context() -> Context:
+    """Returns the context of the attempt that runs. A thread that the handler starts has none: pass
+    it on."""
+    try:
+        return _current.get()
+    except LookupError:
+        raise RuntimeError("duetime.context() has a value inside a running handler only") from None
+
+
+@contextmanager
+def active(ctx: Context) -> Iterator[None]:
+    """Makes `context()` return `ctx`."""
+    token = _current.set(ctx)
+    try:
+        yield
+    finally:
+        _current.reset(token)

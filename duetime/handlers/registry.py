@@ -2,31 +2,29 @@
 
 import importlib
 import importlib.util
-import inspect
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.errors import DuetimeError
-from duetime.core.value import value
+from duetime.handlers.defaults import Defaults, read_defaults
+from duetime.handlers.handler import CallableHandler, Delay, Handler, Register
 
-Handler = Callable[[Any, Any], Any]  # (payload, ctx)
-H = TypeVar("H", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from duetime.handlers.options import Priority, RetryFields
 
-IMPORT_MACHINERY = (__file__, str(Path(importlib.util.__file__).parent), "<frozen")
+OURS = str(Path(__file__).parent)
+IMPORT_MACHINERY = (OURS, str(Path(importlib.util.__file__).parent), "<frozen")
 
+Handlers = dict[str, Handler[..., Any]]
 
-@value(frozen=True, kw_only=True, slots=True)
-class Registered:
-    name: str
-    run: Handler
-    isolated: bool = False  # runs in a child process
-
-
-_handlers: dict[str, Handler] = {}
-_isolated: set[str] = set()
+_handlers: Handlers = {}
+_replacement: ContextVar[Handlers | None] = ContextVar("replacement", default=None)
 
 
 class HandlersNotFound(DuetimeError):
@@ -37,49 +35,92 @@ class BadHandlers(DuetimeError):
     """Raised for handlers that exist but cannot be imported."""
 
 
-def task(name: str, *, isolated: bool = False) -> Callable[[H], H]:
-    """Register a function as a handler. It is called with `(payload, ctx)` and may be `async`.
+def task(
+    name: str,
+    *,
+    isolated: bool = False,
+    priority: "Priority | None" = None,
+    retry: "RetryFields | None" = None,
+    timeout: Delay | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> Register:
+    """Registers a function as a handler, plain or `async`, and returns the handler.
+
+    The function takes `(payload, ctx)`; `(ctx, *, a, b)`, where a and b are members of the payload;
+    or `(a, b)`, and calls `duetime.context()` if it needs its context. Values are converted to the
+    types of its annotations.
 
     Its return value is the result of the task: JSON, or a value that can become JSON. An exception
     fails the attempt, and the task is retried unless it is a PermanentError.
 
     Args:
         name: The name that tasks use, such as `shop.restock`.
-        isolated: Run the handler in a process of its own, which can be killed at any point."""
+        isolated: Run the handler in a process of its own, which can be killed at any point.
+        priority: The lane of its tasks, unless the caller gives another.
+        retry: Fields of their retry policy, such as `{"max_attempts": 3}`.
+        timeout: How long an attempt may take: seconds, or text such as "5m".
+        tags: Tags that its tasks have beside those of the caller.
+
+    A deployment reads these arguments from the source, so they must be literals."""
 
     if not isinstance(name, str):
         raise TypeError('a handler needs a name: @task("shop.restock")')
-
-    def register(handler: H) -> H:
-        _check_parameters(name, handler)
-        known = _handlers.get(name)
-        if known is not None and _origin(known) != _origin(handler):
-            raise ValueError(
-                f"handler {name!r} is registered twice: {_origin(known)} and {_origin(handler)}"
-            )
-        _handlers[name] = handler
-        (_isolated.add if isolated else _isolated.discard)(name)
-        return handler
-
-    return register
-
-
-def _check_parameters(name: str, handler: Callable[..., Any]) -> None:
+    given = {"priority": priority, "retry": retry, "timeout": timeout, "tags": tags}
     try:
-        inspect.signature(handler).bind(None, None)
-    except TypeError:
-        raise TypeError(f"handler {name!r} must take (payload, ctx)") from None
+        defaults = read_defaults(given)
+    except ValueError as error:
+        raise ValueError(f"handler {name!r}: {error}") from None
+    return Register(partial(_register, name, isolated, defaults))
 
 
-def find(name: str) -> Registered | None:
-    handler = _handlers.get(name)
-    if handler is None:
-        return None
-    return Registered(name=name, run=handler, isolated=name in _isolated)
+def _register(
+    name: str, isolated: bool, defaults: Defaults, function: Callable[..., Any]
+) -> Handler[..., Any]:
+    function = function._function if isinstance(function, Handler) else function
+    handler: Handler[..., Any] = CallableHandler(
+        function, name, isolated=isolated, defaults=defaults
+    )
+    handlers = _registering()
+    known = handlers.get(name)
+    if known is not None and _origin(known) != _origin(handler):
+        raise ValueError(
+            f"handler {name!r} is registered twice: {_origin(known)} and {_origin(handler)}"
+        )
+    handlers[name] = handler
+    return handler
+
+
+def find(name: str) -> Handler[..., Any] | None:
+    return _handlers.get(name)
+
+
+def defaults() -> Mapping[str, Defaults]:
+    """Returns the name of every handler, with the defaults of its tasks."""
+    return {name: handler.defaults for name, handler in _handlers.items()}
 
 
 def names() -> frozenset[str]:
-    return frozenset(_handlers)
+    return frozenset(_registering())
+
+
+def _registering() -> Handlers:
+    replacement = _replacement.get()
+    return _handlers if replacement is None else replacement
+
+
+@contextmanager
+def replacing(modules: Container[str]) -> Iterator[None]:
+    """Replaces the handlers of these modules by those that this thread registers in the block.
+
+    Until the end of the block, and for ever if it raises, `find` returns what was there before."""
+    global _handlers  # noqa: PLW0603 - `find` sees the old table or the new one
+    kept = {n: h for n, h in _handlers.items() if h.__module__ not in modules}
+    token = _replacement.set(kept)
+    try:
+        yield
+    finally:
+        _replacement.reset(token)
+    _handlers = kept
 
 
 def load(source: str) -> frozenset[str]:
@@ -162,5 +203,5 @@ def _place(error: BaseException) -> str | None:
     return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else None
 
 
-def _origin(handler: Callable[..., Any]) -> str:
-    return f"{handler.__module__}.{handler.__qualname__}"
+def _origin(handler: Handler[..., Any]) -> str:
+    return f"{handler.__module__}.{handler.qualname}"

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
+from duetime.local.status_waits import ClientGone, StatusWaits, asked_wait
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
 
@@ -32,9 +33,14 @@ CallTogether = Callable[[Sequence[Request]], Sequence[Response]]
 Take = Callable[[int], None]
 
 
-def asgi_app(call: Call, submit_together: CallTogether | None = None) -> ASGIApp:
+def asgi_app(
+    call: Call,
+    submit_together: CallTogether | None = None,
+    waits: StatusWaits | None = None,
+) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
-    `submit_together` answers several submissions of one task each; without it, `call` does."""
+    `submit_together` answers several submissions of one task each; without it, `call` does.
+    `waits` are the requests that wait for a status change."""
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
     health = ThreadPool(HEALTH_THREADS, "api-health")
@@ -49,6 +55,9 @@ def asgi_app(call: Call, submit_together: CallTogether | None = None) -> ASGIApp
 
     submissions = SubmissionGroups(answer_together)
 
+    async def read(request: Request) -> Response:
+        return await asyncio.get_running_loop().run_in_executor(threads, call, request)
+
     async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
         with memory.one_request() as take:
             request = await _request(AsgiRequest(scope, receive), take)
@@ -56,6 +65,8 @@ def asgi_app(call: Call, submit_together: CallTogether | None = None) -> ASGIApp
                 return _response(FOREIGN.response())
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
+            if waits is not None and (wait := asked_wait(request)):
+                return _response(await waits.respond(request, wait, read, receive))
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
@@ -65,8 +76,8 @@ def asgi_app(call: Call, submit_together: CallTogether | None = None) -> ASGIApp
             return
         try:
             response = await respond(scope, receive)
-        except ClientDisconnect:
-            return  # the client hung up before its request was complete
+        except (ClientDisconnect, ClientGone):
+            return  # the client hung up before its request was complete, or answered
         except Problem as problem:
             response = _response(problem.response())
         await response(scope, receive, send)

@@ -13,6 +13,7 @@ from duetime.core.quotas import QuotaStore
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.extras import NotInstalled
 from duetime.local.folder_archive import FolderArchive
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
@@ -118,8 +119,7 @@ def _enter_moto(closing: ExitStack) -> None:
 
         closing.enter_context(fair_moto())
     except ModuleNotFoundError as error:
-        message = f"--backend moto needs moto ({error}); install duetime[moto]"
-        raise DuetimeError(message) from error
+        raise NotInstalled(f"What --backend moto needs ({error})", "moto") from error
 
 
 def _settings(options: LocalOptions) -> Settings:

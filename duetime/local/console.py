@@ -16,6 +16,7 @@ from duetime.local.backends import Backend
 from duetime.local.demo import NAMESPACE
 from duetime.local.event_lines import EVENTS, EventLines, LoggedEvents
 from duetime.local.options import LocalOptions
+from duetime.local.reload import Reloaded
 from duetime.terminal import one_line
 
 RUNNER = logging.getLogger("duetime.runner")
@@ -34,6 +35,8 @@ class Notices(Protocol):
     ) -> None: ...
 
     def warn(self, message: str) -> None: ...
+
+    def reloaded(self, handlers: Reloaded) -> None: ...
 
     def not_started(self, reason: str) -> None: ...
 
@@ -56,6 +59,12 @@ class TerminalNotices:
 
     def warn(self, message: str) -> None:
         self._say("warning", "yellow", message)
+
+    def reloaded(self, handlers: Reloaded) -> None:
+        changes = [("added", handlers.added), ("removed", handlers.removed)]
+        parts = [f"; {word}: {', '.join(sorted(names))}" for word, names in changes if names]
+        words = f"Handlers reloaded{''.join(parts)}"
+        self._console.print(Text(one_line(words), style="dim"), soft_wrap=True)
 
     def not_started(self, reason: str) -> None:
         self._say("error", "red", reason)
@@ -101,6 +110,14 @@ class LoggedNotices:
 
     def warn(self, message: str) -> None:
         RUNNER.warning(message)
+
+    def reloaded(self, handlers: Reloaded) -> None:
+        fields = {
+            "handlers": len(handlers.names),
+            "added": ", ".join(sorted(handlers.added)),
+            "removed": ", ".join(sorted(handlers.removed)),
+        }
+        RUNNER.info("handlers reloaded", extra=fields)
 
     def not_started(self, reason: str) -> None:
         RUNNER.error("runner not started: %s", reason)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from duetime.core.errors import DuetimeError
 from duetime.executor.targets.sql import Database
+from duetime.extras import NotInstalled
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _SQLITE = "sqlite:///"
@@ -32,8 +32,9 @@ def open_database(url: str) -> Database:
     try:
         from duetime.executor.targets.postgresql_database import PostgresqlDatabase
     except ImportError as error:
-        message = f"--database postgresql:// needs psycopg ({error}); install duetime[postgresql]"
-        raise DuetimeError(message) from error
+        raise NotInstalled(
+            f"What --database postgresql:// needs ({error})", "postgresql"
+        ) from error
     return PostgresqlDatabase(url)
 
 

@@ -21,6 +21,7 @@ class LocalOptions:
     retention: Millis | None = RETENTION  # None: finished tasks are kept for ever
     archive: Path | None = None  # where removed tasks are written
     handlers: tuple[str, ...] = ()
+    reload: bool = False  # import handlers again when their files change
     tick: float = 60.0
     concurrency: int = 100
     allow_private: bool = False

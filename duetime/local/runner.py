@@ -39,8 +39,11 @@ from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
+from duetime.local.reload import Reloader
+from duetime.local.reload_watch import watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
 from duetime.logs import formatting as log_lines
@@ -86,7 +89,9 @@ class Runner:
         changes: Changes = SimpleQueue()
         self.failure: str | None = None  # why it must stop
         self._lost = False
-        self._server = Server(asgi_app(self._call, self._submit_together), listener)
+        waits = StatusWaits()
+        app = asgi_app(self._call, self._submit_together, waits)
+        self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -104,7 +109,7 @@ class Runner:
                 for lane in Lane
             },
             lanes=ports.lanes,
-            relay=Relay([self.activity], partial(run_follow_ups_after, ports)),
+            relay=Relay([self.activity, waits], partial(run_follow_ups_after, ports)),
             changes=changes,
             clock=ports.clock,
             tick=options.tick,
@@ -116,7 +121,7 @@ class Runner:
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
             ports,
-            handlers=registry.names,
+            handlers=registry.defaults,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),
@@ -177,7 +182,7 @@ def run(options: LocalOptions) -> int:
             quotas=options.quotas and _absolute(options.quotas),
             archive=options.archive and _absolute(options.archive),
         )
-        _load_handlers(options.handlers, notices)
+        reloader = _load_handlers(options, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
         _import_lazy_modules()
@@ -192,7 +197,8 @@ def run(options: LocalOptions) -> int:
     runner.start()  # only now, so that events come after the welcome
     if demo:
         submit_demo(runner.api.call)
-    runner.serve()
+    with watching(reloader, notices):
+        runner.serve()
     code = 1 if runner.failure else _drain(runner, notices)
     if runner.failure is not None:  # perhaps while draining
         _abort(runner, notices)
@@ -232,10 +238,15 @@ def address_policy_for(options: LocalOptions) -> AddressPolicy:
     )
 
 
-def _load_handlers(sources: Sequence[str], notices: Notices) -> None:
-    for source in sources:
-        if not registry.load(source):
-            notices.warn(f"handlers: {source} registers no new handler")
+def _load_handlers(options: LocalOptions, notices: Notices) -> Reloader | None:
+    reloader = Reloader(options.handlers) if options.reload else None
+    if reloader:
+        empty = reloader.load()
+    else:
+        empty = [source for source in options.handlers if not registry.load(source)]
+    for source in empty:
+        notices.warn(f"handlers: {source} registers no new handler")
+    return reloader
 
 
 def _import_lazy_modules() -> None:

@@ -6,7 +6,7 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -24,9 +24,15 @@ MAX_DESCRIPTORS = 4_096  # that the process opens, if the hard limit allows it
 
 
 class Server(uvicorn.Server):
-    """Stops on a signal without raising it again, as uvicorn does: the runner drains afterwards."""
+    """Stops on a signal without raising it again, as uvicorn does: the runner drains afterwards.
+    `on_shutdown` is called on the event loop when it stops, before it waits for requests."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        on_shutdown: Callable[[], None] = lambda: None,
+    ) -> None:
         protocol = partial(LimitedProtocol, max_connections=max_connections())
         super().__init__(
             uvicorn.Config(
@@ -41,6 +47,7 @@ class Server(uvicorn.Server):
             )
         )
         self._listener = listener
+        self._on_shutdown = on_shutdown
         keep_from_children(self)
 
     def serve_until_stopped(self) -> None:
@@ -55,6 +62,10 @@ class Server(uvicorn.Server):
         transports = (getattr(c, "transport", None) for c in list(self.server_state.connections))
         sockets = [t.get_extra_info("socket") for t in transports if t]
         return [s.fileno() for s in (self._listener, *sockets) if s and s.fileno() >= 0]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_shutdown()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from duetime.core.allowed_targets import ANY, AllowedTargets
 from duetime.core.ports import Clock
 from duetime.core.smtp_server import parse_smtp_url
+from duetime.executor.targets import TargetFailed
 from duetime.executor.targets.lazy import Maker, aws_makers
 from duetime.executor.targets.sql import SqlTarget
+from duetime.extras import NotInstalled
 from duetime.local.databases import open_database
 from duetime.local.options import LocalOptions
 
@@ -33,7 +35,11 @@ def service_targets(options: LocalOptions, clock: Clock) -> dict[str, Maker]:
     Raises DuetimeError."""
 
     def services() -> "Services":
-        from duetime.aws.services import AwsServices
+        try:
+            from duetime.aws.services import AwsServices
+        except ModuleNotFoundError as error:
+            reason = NotInstalled("What calls AWS", "aws")
+            raise TargetFailed("NotInstalled", str(reason), permanent=True) from error
 
         return AwsServices(options.endpoint_url)
 

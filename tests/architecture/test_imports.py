@@ -19,6 +19,7 @@ ROLES = ("api", "scanner", "executor", "relay")
 CORE = "duetime.core"
 ENGINE = "duetime.engine"
 HANDLERS = "duetime.handlers"
+SUBMITTING = ("duetime.handlers.submission", "duetime.handlers.options")  # loaded to submit
 AWS = "duetime.aws"
 SQLITE = "duetime.sqlite"
 FREE = ("duetime.version", "duetime.forks", "duetime.logs")  # for every module but the core
@@ -104,6 +105,7 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
     ("duetime.forks", (CORE,)),
     ("duetime.logs", (CORE, *FREE)),
     (ENGINE, (CORE, ENGINE, *FREE)),
+    *((name, (CORE, HANDLERS, "duetime.client", *FREE)) for name in SUBMITTING),
     (HANDLERS, (CORE, HANDLERS, *FREE)),
     *((name, (CORE, AWS, f"{ENGINE}.clock", *FREE)) for name in WIRED),
     (AWS, (CORE, AWS)),
@@ -125,7 +127,7 @@ MODULES_BY_LIBRARY: list[tuple[str, tuple[str, ...]]] = [
     ("botocore", (AWS, SIGNING)),
     *((library, (AWS,)) for library in BOTO),
     *(
-        (library, ("duetime.api", "duetime.cli", "duetime.local"))
+        (library, ("duetime.api", "duetime.cli", "duetime.local", f"{HANDLERS}.conversion"))
         for library in ("pydantic", "pydantic_core")
     ),
     ("aws_lambda_powertools", ("lambdas",)),

@@ -149,7 +149,7 @@ class System:
             objects=MemoryObjectStore(),
         )
         self.api = Api(
-            self.ports, handlers=registry.names, version="9.9.9", secrets=lambda: SECRETS
+            self.ports, handlers=registry.defaults, version="9.9.9", secrets=lambda: SECRETS
         )
         self.executor = Executor(self.ports, {"python": run_handler})
 

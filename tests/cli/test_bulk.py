@@ -1,5 +1,6 @@
 """`duetime cancel`, `retry` and `shift` by filter and `duetime dlq discard`, over HTTP."""
 
+import itertools
 import re
 import shlex
 from datetime import datetime, timedelta
@@ -166,15 +167,17 @@ def test_task_that_is_not_changed_is_reported(
 
 def stopping_after(count: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets that many parts be reported, and then raises."""
-    from duetime.client import bulk, client
+    from duetime.client.bulk import Total
 
-    def pages(call: Any, cursor: Any) -> Any:
-        for number, part in enumerate(bulk.pages(call, cursor), start=1):
-            yield part
-            if number == count:
-                raise error
+    add, parts = Total.add, itertools.count(1)
 
-    monkeypatch.setattr(client, "pages", pages)
+    def add_or_raise(total: Total, part: Any) -> Any:
+        cursor = add(total, part)
+        if next(parts) == count:
+            raise error
+        return cursor
+
+    monkeypatch.setattr(Total, "add", add_or_raise)
 
 
 @pytest.mark.parametrize("operation", ["cancel", "shift"])

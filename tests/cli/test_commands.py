@@ -11,6 +11,7 @@ from duetime.cli.exit_codes import ExitCode
 from duetime.cli.submit import print_refusal
 from duetime.client import Client, Unreachable
 from duetime.client.submissions import make_id
+from duetime.client.transport import Transport
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -489,16 +490,16 @@ def test_watch_outlives_a_restart(
 ) -> None:
     """The runner is away for one look, and back at the next."""
     gone = iter([True, False])
-    get = Client.get
+    send = Transport._send
 
-    def look(client: Client, task_id: str) -> Any:
+    def look(transport: Transport, request: Any) -> Any:
         if next(gone, False):
-            raise Unreachable(client.url)
-        return get(client, task_id)
+            raise Unreachable(transport.server.url)
+        return send(transport, request)
 
     def pause(_seconds: float) -> None:
         system.run_due()
-        monkeypatch.setattr(Client, "get", look)
+        monkeypatch.setattr(Transport, "_send", look)
 
     monkeypatch.setitem(MADE_WITH, "sleep", pause)
     result = live(*ECHO, "--watch")

@@ -8,7 +8,7 @@ import pytest
 
 from duetime.cli import output
 from duetime.cli.exit_codes import ExitCode
-from duetime.client import ApiError, DeadLetters
+from duetime.client import ApiError, dead_letter_calls
 from duetime.core.task import TaskError
 from tests.api.dead import a_dead_task
 from tests.cli.test_commands import data, submitted
@@ -255,16 +255,16 @@ def test_redrive_prints_what_was_done_before_an_error(
     live: Any, buried: Any, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     buried(2)
-    real = DeadLetters._redrive
+    real = dead_letter_calls._redrive
     calls: list[Any] = []
 
-    def one_then_none(letters: DeadLetters, body: Any) -> Any:
+    def one_then_none(body: Any) -> Any:
         calls.append(body)
         if len(calls) == 2:
             raise ApiError(503, "Try again")
-        return real(letters, {**body, "limit": 1})
+        return real({**body, "limit": 1})
 
-    monkeypatch.setattr(DeadLetters, "_redrive", one_then_none)
+    monkeypatch.setattr(dead_letter_calls, "_redrive", one_then_none)
     result = live("dlq", "redrive", "--all", "--yes", *(["--json"] if as_json else []))
     assert result.exit_code == ExitCode.NOT_DONE
     assert result.stderr == "Try again\n"

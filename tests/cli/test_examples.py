@@ -106,7 +106,7 @@ def test_the_handlers_of_the_manual_run(ended: Any) -> None:
 def test_a_charge_is_made_once(live: Any, system: Any, ended: Any) -> None:
     first = ended("payments.charge", {"account": "ada", "cents": 500})
     assert first["result"] == {"account": "ada", "charged_now": True, "total_cents": 500}
-    charge, ctx = registry.find("payments.charge").run, Attempt(first["id"], 2)
+    charge, ctx = registry.find("payments.charge"), Attempt(first["id"], 2)
     again = charge(first["payload"], ctx)  # type: ignore[misc, arg-type]
     assert again == {"account": "ada", "charged_now": False, "total_cents": 500}
     with pytest.raises(RuntimeError, match="taken over"):

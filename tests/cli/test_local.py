@@ -27,6 +27,7 @@ def test_local_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
 
 def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
     words = f"--host 0.0.0.0 --port 9000 --data {tmp_path} --handlers {tmp_path} --handlers a.b"
+    words += " --reload"
     words += (
         " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
     )
@@ -39,6 +40,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             port=9000,
             data=tmp_path,
             handlers=(str(tmp_path), "a.b"),
+            reload=True,
             tick=90.0,
             concurrency=4,
             catch_up=7,
@@ -75,6 +77,7 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--endpoint-url http://x --backend moto", "--endpoint-url"),
         ("--endpoint-url x --backend aws", "--endpoint-url"),
         ("--endpoint-url http:// --backend aws", "--endpoint-url"),
+        ("--reload", "--reload"),
         ("--port 0", "--port"),
         ("--port 65536", "--port"),
         ("--tick 0", "--tick"),

@@ -37,8 +37,9 @@ def test_cli_page_has_every_exit_code() -> None:
 
 
 def test_python_page_has_every_public_name() -> None:
-    table = PYTHON.partition("| name |")[2].partition("\n\n")[0]
-    first_cells = " ".join(line.split(" | ")[0] for line in table.splitlines())
+    tables = [PYTHON.partition(head)[2].partition("\n\n")[0] for head in ("| name |", "| error |")]
+    lines = [line for table in tables for line in table.splitlines()]
+    first_cells = " ".join(line.split(" | ")[0] for line in lines)
 
     assert set(re.findall(r"`(\w+)`", first_cells)) == set(duetime.__all__)
 

@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from duetime.cli import app
 from duetime.cli.exit_codes import MEANINGS, ExitCode, code_of
-from duetime.client import ApiError, StillGoing, Unreachable
+from duetime.client import Conflict, NotFound, Unreachable, WaitTimeout
 from duetime.core.errors import DataInUse
 
 HELLO = ("submit", "--handler", "demo.hello")
@@ -226,9 +226,9 @@ def test_unreachable_api_is_an_error_with_its_code(
     ("error", "code"),
     [
         (Unreachable("http://x"), ExitCode.UNREACHABLE),
-        (ApiError(404, "No such task"), ExitCode.NOT_FOUND),
-        (ApiError(409, "Conflict"), ExitCode.NOT_DONE),
-        (StillGoing({"id": "t1", "status": "RUNNING"}, 5), ExitCode.TIMED_OUT),
+        (NotFound(404, "No such task"), ExitCode.NOT_FOUND),
+        (Conflict(409, "Conflict"), ExitCode.NOT_DONE),
+        (WaitTimeout({"id": "t1", "status": "RUNNING"}, 5), ExitCode.TIMED_OUT),
         (DataInUse("x"), ExitCode.NOT_DONE),
     ],
 )
@@ -265,6 +265,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "dlq",
         "purge",
         "archive",
+        "outbox",
         "schedules",
         "cron",
         "watch",
@@ -273,6 +274,7 @@ def test_commands_are_listed_in_the_help() -> None:
     ]
     of_schedules = "create list show update delete pause resume trigger backfill upcoming"
     below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
+    below += ["outbox drain"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 

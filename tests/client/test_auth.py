@@ -1,5 +1,6 @@
 """Authentication with a deployed API: signatures and tokens, and where they are sent."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -12,7 +13,7 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from duetime.client import ApiError, BadArgument, Client, NotSigned
+from duetime.client import ApiError, AsyncClient, BadArgument, Client, NotSigned
 from tests.client.scripted_server import Script, ok
 from tests.client.sigv4 import Asked, signed_by
 from tests.gateway import (
@@ -58,6 +59,27 @@ def test_signature_covers_what_is_sent(
     with Client(gateway.url + stage, sign=REGION) as client:
         call(client)
     assert gateway.asked[0].target.startswith(f"{stage}/v1/")
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_async_signature_covers_what_is_sent(gateway: Gateway, call: Callable[..., Any]) -> None:
+    async def main() -> None:
+        async with AsyncClient(gateway.url, sign=REGION) as client:
+            await call(client)
+
+    asyncio.run(main())
+    assert gateway.asked[0].target.startswith("/v1/")
+
+
+def test_async_client_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_credentials(monkeypatch)
+
+    async def main() -> None:
+        async with AsyncClient(DEPLOYED) as client:
+            await client.health()
+
+    with pytest.raises(NotSigned, match="there are no AWS credentials"):
+        asyncio.run(main())
 
 
 def test_signed_query_arrives_unchanged(gateway: Gateway) -> None:

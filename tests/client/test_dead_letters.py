@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from duetime.client import ApiError
-from duetime.client import dead_letters as module
+from duetime.client import dead_letter_calls as module
 from tests.client.scripted_server import Script, ok
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from duetime.client import ApiError, Client, Unreachable
+from duetime.client import ApiError, BadArgument, Client, Unreachable, submissions
 from duetime.core.ids import is_id
 from tests.client.scripted_server import Script, ok
 
@@ -215,3 +215,45 @@ def test_task_of_a_batch_for_a_full_namespace_is_not_sent_again() -> None:
     [result] = client_of(script, slept).submit_batch([{"target": HELLO}])
 
     assert (result["status"], len(script.asked), slept) == (429, 1, [])
+
+
+def test_many_tasks_are_sent_in_batches_of_a_hundred() -> None:
+    script = ByName()
+
+    results = client_of(script).submit_many(
+        {"target": HELLO, "name": str(n)}
+        for n in range(250)  # type: ignore[arg-type]
+    )
+
+    assert [result["task"]["id"] for result in results] == [str(n) for n in range(250)]
+    assert [len(json.loads(request.content)["tasks"]) for request in script.asked] == [100, 100, 50]
+
+
+def test_many_large_tasks_are_sent_in_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "BATCH_BYTES", 1_000)
+    script = ByName()
+    tasks: Any = [{"target": HELLO, "name": str(n), "payload": "x" * 300} for n in range(5)]
+
+    results = client_of(script).submit_many(tasks)
+
+    assert [result["task"]["id"] for result in results] == list("01234")
+    assert [len(json.loads(request.content)["tasks"]) for request in script.asked] == [2, 2, 1]
+
+
+def test_task_among_many_that_json_lacks_is_named_by_its_place() -> None:
+    tasks: Any = [{"target": HELLO}, {"target": HELLO, "payload": {"raw": b"x"}}]
+
+    with pytest.raises(BadArgument, match=r"^tasks\.1\.payload\.raw: bytes are not JSON"):
+        client_of(Script(ok({}))).submit_many(tasks)
+
+
+class ByName(Script):
+    """Stores every task, under its name."""
+
+    def __init__(self) -> None:
+        super().__init__(ok({}))
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        super().__call__(request)
+        tasks = json.loads(request.content)["tasks"]
+        return ok({"results": [{"status": 201, "task": {"id": task["name"]}} for task in tasks]})

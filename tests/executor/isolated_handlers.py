@@ -10,7 +10,7 @@ import time
 from collections import namedtuple
 from datetime import date
 
-from duetime import PermanentError, RetryLater, Snooze, task
+from duetime import PermanentError, RetryLater, Snooze, context, task
 
 Pair = namedtuple("Pair", "a b")
 
@@ -157,3 +157,9 @@ def says(payload, ctx):
 def leaves_a_thread(payload, ctx):
     threading.Thread(target=time.sleep, args=(3600,)).start()
     return "done"
+
+
+@task("isolated.typed", isolated=True)
+async def typed(day: date, sizes: list[int]) -> date:
+    assert context().attempt == 1
+    return day.replace(day=sum(sizes))

@@ -13,7 +13,7 @@ from duetime.executor import interrupt as interrupts
 from duetime.executor.call_handler import call_handler
 from duetime.executor.interrupt import Interrupt
 from duetime.executor.run_control import RunControl
-from tests.factories import a_running_task
+from tests.factories import a_handler, a_running_task
 
 PATIENCE = 60.0  # seconds; a wait that long is a failure
 ROUNDS = 2_000
@@ -201,7 +201,9 @@ def test_an_async_handler_is_cancelled(control: RunControl):
             tidied.append("yes")
             raise
 
-    thread = Thread(lambda: control.interrupt.run(lambda: call_handler(waits, None, control)))
+    thread = Thread(
+        lambda: control.interrupt.run(lambda: call_handler(a_handler(waits), None, control))
+    )
     assert running.wait(PATIENCE)
     control.force_stop()
 
@@ -217,7 +219,7 @@ def test_async_handler_that_cancels_itself_does_not_count_as_interrupted(control
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        control.interrupt.run(lambda: call_handler(gives_up, None, control))
+        control.interrupt.run(lambda: call_handler(a_handler(gives_up), None, control))
 
 
 def test_an_async_handler_interrupted_before_its_loop_runs_does_not_begin(control: RunControl):
@@ -231,7 +233,7 @@ def test_an_async_handler_interrupted_before_its_loop_runs_does_not_begin(contro
         return handler(payload, ctx)
 
     with pytest.raises(Stopped):
-        control.interrupt.run(lambda: call_handler(makes_coroutine, None, control))
+        control.interrupt.run(lambda: call_handler(a_handler(makes_coroutine), None, control))
     assert ran == []
 
 

@@ -193,6 +193,16 @@ def test_module_that_does_not_register_the_handler_is_an_unknown_handler(ended, 
     assert error.message == "'json' registers no handler 'isolated.echo' in a child"
 
 
+def test_child_converts_payload_and_result_to_their_types(ended):
+    task = ended("isolated.typed", {"day": "2026-11-18", "sizes": [1, 2]})
+    assert result_of(task) == "2026-11-03"
+
+    bad = ended("isolated.typed", {"day": "soon", "sizes": []})
+    assert bad.status is Status.DEAD
+    assert bad.current.error.type == "BadPayload"
+    assert bad.current.error.message.startswith("day: input should be a valid date")
+
+
 # stopping
 
 

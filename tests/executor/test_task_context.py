@@ -18,6 +18,7 @@ from duetime.handlers import registry
 from duetime.logs import task_context as task_log
 from duetime.logs.formatting import LONGEST_LINE, PrintedLines, TextLines
 from duetime.logs.task_context import TaskFields
+from tests.factories import a_handler
 from tests.world import World
 
 HANDLER = "shop.restock"
@@ -63,7 +64,7 @@ def run(
     printed: StringIO | None = None,
 ) -> str:
     """Returns the id of a task that has run `act` as its handler."""
-    registered = registry.Registered(name=HANDLER, run=act, isolated=False)
+    registered = a_handler(act, HANDLER)
     monkeypatch.setattr(registry, "find", lambda name: registered)
     world.executor = Executor(world.ports, {"python": run_handler})
     task_id = world.submit(target={"type": "python", "handler": HANDLER})
@@ -133,7 +134,7 @@ def test_records_of_parallel_tasks_keep_their_ids(
             meet.wait()
             log.warning("%s", ctx.task_id)
 
-    registered = registry.Registered(name=HANDLER, run=act, isolated=False)
+    registered = a_handler(act, HANDLER)
     monkeypatch.setattr(registry, "find", lambda name: registered)
     world.executor = Executor(world.ports, {"python": run_handler})
     for _ in range(2):

@@ -1,5 +1,6 @@
 """The names of handlers, read from their source code."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from duetime.handlers.discovery import names_in, read_names
+from duetime.handlers.discovery import handlers_in, manifest_of, read_manifest
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "handlers"
 
 Write = Callable[[str, str], Path]
+
+
+def names_in(folder: Path) -> list[str]:
+    return [one.name for one in handlers_in(folder)]
 
 
 @pytest.fixture
@@ -177,33 +182,103 @@ def test_names_from_the_source_are_those_that_an_import_registers():
     assert names_in(EXAMPLES) == loaded
 
 
-def test_names_are_read_from_a_file(write: Write):
-    assert read_names(write("handlers.json", '["a", "größe"]')) == {"a", "größe"}
-    assert read_names(write("handlers.json", "[]")) == frozenset()
+def test_manifest_that_is_written_is_the_one_that_is_read(write: Write):
+    source = (
+        "\n@task('b', priority='low', timeout='2m', retry={'max_attempts': 3})\ndef f(p, ctx): ..."
+    )
+    write("handlers/deep/shop.py", "from duetime import task" + source)
+    folder = write(
+        "handlers/a.py", "from duetime import task\n@task('a')\ndef f(p, ctx): ..."
+    ).parent
+    manifest = manifest_of(handlers_in(folder), folder)
+    defaults = {"priority": "low", "timeout": 120.0, "retry": {"max_attempts": 3}}
+
+    assert manifest["handlers"]["b"] == {"defaults": defaults, "source": "deep/shop.py:2"}
+    assert read_manifest(write("handlers.json", json.dumps(manifest))) == {"a": {}, "b": defaults}
+
+
+def test_list_of_names_that_an_earlier_release_wrote_is_read(write: Write):
+    assert read_manifest(write("handlers.json", '["a", "größe"]')) == {"a": {}, "größe": {}}
+    assert read_manifest(write("handlers.json", "[]")) == {}
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", ": Expecting value: line 1 column 1 (char 0)"),
-        ('{"a": 1}', " is not a list of names"),
-        ('["a", 1]', " is not a list of names"),
-        ('"a"', " is not a list of names"),
+        ('{"a": 1}', " is not a manifest of handlers"),
+        ('{"handlers": {"a": 1}}', " is not a manifest of handlers"),
+        ('["a", 1]', " is not a manifest of handlers"),
+        ('"a"', " is not a manifest of handlers"),
     ],
 )
-def test_file_without_a_list_of_names_is_refused(write: Write, text: str, reason: str):
+def test_file_without_a_manifest_is_refused(write: Write, text: str, reason: str):
     file = write("handlers.json", text)
 
     with pytest.raises(BadHandlers) as caught:
-        read_names(file)
+        read_manifest(file)
     assert str(caught.value) == f"handlers: {file}{reason}"
 
 
-def test_missing_file_of_names_is_refused(tmp_path: Path):
+def test_missing_manifest_is_refused(tmp_path: Path):
     with pytest.raises(HandlersNotFound, match=r"^handlers: there is no file '.*handlers\.json'$"):
-        read_names(tmp_path / "handlers.json")
+        read_manifest(tmp_path / "handlers.json")
 
 
-def test_discovery_needs_no_boto3():
-    code = "import sys, duetime.handlers.discovery; sys.exit('boto3' in sys.modules)"
+@pytest.mark.parametrize(
+    ("arguments", "line", "reason"),
+    [
+        ("priority=LOW", 2, "priority must be a literal, so that the API can read it"),
+        ("\n    timeout=60 * 5", 3, "timeout must be a literal, so that the API can read it"),
+        ("retry=dict(max_attempts=3)", 2, "retry must be a literal, so that the API can read it"),
+        ("priority='urgent'", 2, "priority: must be one of high, medium, low, not 'urgent'"),
+        ("timeout='soon'", 2, "timeout: 'soon' is not a duration such as 90, 90s, 5m, 1h30m or 2d"),
+        ("retry={'tries': 3}", 2, "retry.tries: is not one of max_attempts, base_delay"),
+    ],
+)
+def test_default_that_cannot_be_read_is_refused_with_its_line(
+    write: Write, arguments: str, line: int, reason: str
+):
+    file = write(
+        "handlers/shop.py", f"from duetime import task\n@task('a', {arguments})\ndef f(): ..."
+    )
+
+    with pytest.raises(BadHandlers) as caught:
+        handlers_in(file.parent)
+    assert str(caught.value).startswith(f"handlers: {file}:{line}: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("function", "typed"),
+    [
+        ("def f(payload, ctx): ...", False),
+        ("def f(payload: Any, ctx: duetime.Context) -> 'dict[str, Any]': ...", False),
+        ("def f(ctx: Context, *, a: list[str] | None = None) -> None: ...", False),
+        ("async def f(a: dict[str, list[int]], b: t.Any = 1) -> float: ...", False),
+        ("def f(order: Order, ctx: Context): ...", True),
+        ("def f(a: str) -> datetime: ...", True),
+        ("def f(a: 'Order'): ...", True),
+        ("def f(a: dict[int, str]): ...", True),
+        ("def f(a: list[UUID]): ...", True),
+        ("def f(a: 'no type'): ...", True),
+        ("def f(**more: date): ...", True),
+    ],
+)
+def test_annotation_that_needs_pydantic_is_found(write: Write, function: str, typed: bool):
+    file = write("handlers/shop.py", f"import duetime\n@duetime.task('a')\n{function}")
+
+    assert [one.typed for one in handlers_in(file.parent)] == [typed]
+
+
+def test_function_that_is_registered_by_a_call_may_need_pydantic(write: Write):
+    file = write("handlers/shop.py", "import duetime\nduetime.task('a')(elsewhere.f)")
+
+    assert [one.typed for one in handlers_in(file.parent)] == [True]
+
+
+def test_discovery_needs_neither_boto3_nor_pydantic():
+    code = (
+        "import sys, duetime.handlers.discovery;"
+        "sys.exit(bool({'boto3', 'pydantic', 'httpx'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -157,12 +157,46 @@ def test_runner_reports_a_source_without_handlers(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("folder/no_handler.py", "")
-    runner._load_handlers(["folder"], on_a_terminal(LocalOptions()))
+    options = LocalOptions(handlers=("folder",))
+    runner._load_handlers(options, on_a_terminal(options))
     assert capsys.readouterr().err == "warning: handlers: folder registers no new handler\n"
 
 
-def test_a_handler_that_cannot_be_called_is_refused_where_it_is_registered():
-    with pytest.raises(TypeError, match=r"handler 'shop.restock' must take \(payload, ctx\)"):
-        registry.task("shop.restock")(lambda payload: None)
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda a, *more: None, "a payload has no values for *more"),
+        (lambda a, /, b: None, "a must have a name: remove the /"),
+        (lambda self, a: None, "it is a method; register a function"),
+        (lambda a, b, ctx: None, "ctx must come first, or second of two"),
+        (lambda payload, ctx, *, more: None, "more would get no value"),
+    ],
+)
+def test_function_that_cannot_be_a_handler_is_refused_where_it_is_registered(function, reason):
+    with pytest.raises(TypeError) as caught:
+        registry.task("shop.restock")(function)
+    shapes = "(payload, ctx), (ctx, *, a, b) or (a, b)"
+    assert str(caught.value) == f"handler 'shop.restock' must take {shapes}: {reason}"
+
+
+def test_decorator_without_a_name_is_refused():
     with pytest.raises(TypeError, match="a handler needs a name"):
         registry.task(lambda payload, ctx: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"priority": "urgent"}, "priority: must be one of high, medium, low, not 'urgent'"),
+        ({"timeout": 0.5}, "timeout: must be from 1 to 604800 seconds, not 0.5"),
+        ({"timeout": -1}, "timeout: a duration must be finite and not negative, not -1"),
+        ({"retry": 3}, 'retry: must be a dict such as {"max_attempts": 3}'),
+        ({"retry": {"max_attempts": 0}}, "retry.max_attempts: must be from 1 to 100, not 0"),
+        ({"retry": {"max_attempts": True}}, "retry.max_attempts: must be a whole number, not True"),
+        ({"tags": {"team": 1}}, 'tags: must be a dict of short texts such as {"team": "growth"}'),
+    ],
+)
+def test_default_that_the_api_would_refuse_is_refused_where_it_is_given(given, reason):
+    with pytest.raises(ValueError, match=r"^handler 'shop\.restock': ") as caught:
+        registry.task("shop.restock", **given)
+    assert str(caught.value) == f"handler 'shop.restock': {reason}"

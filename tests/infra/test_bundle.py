@@ -14,7 +14,7 @@ from duetime.api.openapi import resource as openapi
 from duetime.aws import botocore_endpoints as endpoints
 from duetime.aws import root_certificates as roots
 from infra import bundle
-from infra.bundle import HANDLER_NAMES, ROOT, Bundles, Machine, make_bundles
+from infra.bundle import MANIFEST, ROOT, Bundles, Machine, make_bundles
 from infra.stage import BadStage, Handlers
 from tests.infra.conftest import a_stage
 
@@ -104,9 +104,9 @@ def test_clients_find_the_certificate_authorities_of_aws(arm: Bundles, name: str
     assert (getattr(arm, name) / ROOTS).read_text() == roots.amazon_roots()
 
 
-def test_the_api_has_the_names_and_the_executors_the_handlers(arm: Bundles):
-    names = json.loads((arm.api / HANDLER_NAMES).read_text())
-    assert {"demo.hello", "video.encode"} <= set(names)
+def test_the_api_has_the_manifest_and_the_executors_the_handlers(arm: Bundles):
+    manifest = json.loads((arm.api / MANIFEST).read_text())
+    assert {"demo.hello", "video.encode"} <= manifest["handlers"].keys()
     assert (arm.executor / "handlers" / "hello.py").is_file()
     assert not (arm.api / "handlers").exists()
     assert not (arm.roles / "handlers").exists()
@@ -135,7 +135,7 @@ def test_a_bundle_is_made_anew_only_when_something_changes(tmp_path: Path, arm: 
     second = make_bundles(handlers, machine)
     assert first.executor.exists()
     assert second.executor != first.executor
-    assert json.loads((second.api / HANDLER_NAMES).read_text()) == ["b"]
+    assert [*json.loads((second.api / MANIFEST).read_text())["handlers"]] == ["b"]
 
 
 @pytest.mark.long
@@ -228,6 +228,18 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
     bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
     assert (bundles.executor / "requests").is_dir()
     assert not (bundles.api / "requests").exists()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("elsewhere")
+def test_executors_have_pydantic_if_an_annotation_needs_it(tmp_path: Path):
+    shop = a_shop(tmp_path, "from duetime import task\n@task('a')\ndef a(day: date): ...\n")
+    bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    assert (bundles.executor / "pydantic_core").is_dir()
+
+    (shop / "requirements.txt").write_text("pydantic==2.12.0\n")
+    pinned = make_bundles(Handlers(folder=shop), Machine.function("arm64"))
+    assert (pinned.executor / "pydantic-2.12.0.dist-info").is_dir()
 
 
 @pytest.mark.long

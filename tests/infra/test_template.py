@@ -10,7 +10,7 @@ from duetime.aws.settings import Settings
 from duetime.core.lanes import Lane
 from duetime.core.times import SECOND
 from duetime.executor.executor import RESERVE
-from infra.bundle import HANDLER_NAMES, HANDLERS
+from infra.bundle import HANDLERS, MANIFEST
 from tests.infra.conftest import Synthesize, of_type, one
 from tests.infra.test_permissions import as_list
 
@@ -207,7 +207,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         no_calls = name in ("api", "relay")
         assert settings.hosts_allowed == ([] if no_calls else ["10.0.0.0/8", "db"])
         assert settings.secret_names == ["stripe", "hook"]
-        expected = {"api": HANDLER_NAMES, "scanner": "", "relay": ""}
+        expected = {"api": MANIFEST, "scanner": "", "relay": ""}
         assert settings.handlers == expected.get(name, HANDLERS)
 
 

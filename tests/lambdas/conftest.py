@@ -20,7 +20,7 @@ from duetime.handlers.context import Context
 from duetime.local.moto_backend import fair_moto
 from lambdas import api, executor, relay, scanner
 from tests.backends import a_table
-from tests.factories import SteppedClock
+from tests.factories import SteppedClock, a_handler
 from tests.world import stepped_sqs
 
 EVENTS = Path(__file__).parents[1] / "events"
@@ -194,7 +194,7 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
             monkeypatch.setenv(f"DUETIME_QUEUE_{lane.upper()}", url)
         monkeypatch.setenv("DUETIME_SHARDS", "2")
         monkeypatch.setattr(backend, "SystemClock", lambda: clock)
-        monkeypatch.setattr(registry, "_handlers", {"handlers.echo": echo})
+        monkeypatch.setattr(registry, "_handlers", {"handlers.echo": a_handler(echo)})
         for made_once in ONCE_PER_COLD_START:
             made_once.cache_clear()
         yield Deployment(aws, table, urls, clock)

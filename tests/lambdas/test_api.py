@@ -11,6 +11,7 @@ from duetime.api.http import BODY_LIMIT
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.times import MINUTE
+from duetime.handlers.discovery import handlers_in, manifest_of
 from lambdas import api
 from tests.factories import a_task
 from tests.lambdas.conftest import Aws, Deployment, LambdaContext, recorded
@@ -106,6 +107,23 @@ def test_api_reads_the_names_of_handlers_from_a_file(
     status, problem = submit("handlers.echo")
     assert status == 422
     assert "reports.daily" in json.dumps(problem)
+
+
+def test_api_fills_in_the_defaults_of_a_handler_from_the_manifest(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    (tmp_path / "shop.py").write_text(
+        "import no_such_library\nfrom duetime import task\n"
+        "@task('shop.restock', priority='low', timeout='2m')\ndef f(payload, ctx): ..."
+    )
+    manifest = tmp_path / "handlers.json"
+    manifest.write_text(json.dumps(manifest_of(handlers_in(tmp_path), tmp_path)))
+    monkeypatch.setenv("DUETIME_HANDLERS", str(manifest))
+    body = {"target": {"type": "python", "handler": "shop.restock"}, "timeout": 9}
+
+    status, task = deployment.ask(recorded("http_api_post") | {"body": json.dumps(body)})
+
+    assert (status, task["priority"], task["timeout"]) == (201, "low", 9.0)
 
 
 def test_handlers_of_a_folder_are_imported(

@@ -5,6 +5,7 @@ from duetime.core.lanes import Lane
 from duetime.core.times import SECOND
 from duetime.executor.executor import Executor
 from duetime.handlers import registry
+from tests.factories import a_handler
 from tests.lambdas.conftest import Deployment, recorded
 from tests.sink import a_sink
 
@@ -44,7 +45,7 @@ def test_one_bad_result_fails_no_batch(deployment: Deployment, monkeypatch):
         shared["later"] = object()  # as a thread that the handler left running may do
         return end
 
-    monkeypatch.setattr(registry, "_handlers", {"handlers.echo": shares})
+    monkeypatch.setattr(registry, "_handlers", {"handlers.echo": a_handler(shares)})
     monkeypatch.setattr(Executor, "run_target", run_and_change)
     ids = [submitted(deployment, payload=payload) for payload in ("shares", 1, 2)]
 

@@ -15,6 +15,7 @@ from duetime.handlers import registry
 from duetime.handlers.context import Context
 from duetime.local.moto_backend import fair_moto
 from lambdas import api
+from tests.factories import a_handler
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
 PAYLOAD = {"rows": [{"n": n, "text": f'row {n} "ä"'} for n in range(20_000)]}
@@ -69,7 +70,7 @@ def submitted(deployment: Deployment, payload: Any) -> Any:
 def test_large_payload_and_result_live_and_leave_with_their_task(
     buckets: Buckets, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(registry._handlers, "handlers.double", double)
+    monkeypatch.setitem(registry._handlers, "handlers.double", a_handler(double))
     task = submitted(deployment, PAYLOAD)
     small = submitted(deployment, {"rows": []})
     assert text_of(deployment, task["id"], "payload") == (200, PAYLOAD)
@@ -99,7 +100,7 @@ def test_large_payload_and_result_live_and_leave_with_their_task(
 def test_objects_of_a_replaced_payload_leave_with_their_task(
     buckets: Buckets, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(registry._handlers, "handlers.double", double)
+    monkeypatch.setitem(registry._handlers, "handlers.double", a_handler(double))
     task = submitted(deployment, PAYLOAD)
     event = recorded("http_api_post")
     event["requestContext"]["http"]["method"] = "PATCH"
@@ -118,7 +119,7 @@ def test_objects_of_a_replaced_payload_leave_with_their_task(
 def test_objects_of_a_task_that_exists_again_stay(
     buckets: Buckets, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(registry._handlers, "handlers.double", double)
+    monkeypatch.setitem(registry._handlers, "handlers.double", a_handler(double))
     task = submitted(deployment, PAYLOAD)
     deployment.execute(deployment.sqs_records())
     [item] = [row for sk, row in deployment.rows(task["id"]).items() if sk == "task"]

@@ -82,5 +82,5 @@ def test_postgresql_without_its_driver_says_what_to_install(monkeypatch: pytest.
     module = "duetime.executor.targets.postgresql_database"
     monkeypatch.setitem(sys.modules, module, ModuleType(module))
 
-    with pytest.raises(DuetimeError, match=r"install duetime\[postgresql\]"):
+    with pytest.raises(DuetimeError, match=r"pip install 'duetime\[postgresql\]'"):
         open_database("postgresql:///shop")

@@ -1,5 +1,6 @@
 """`duetime local` as a user starts it: the one place where a test waits for the clock."""
 
+import asyncio
 import json
 import signal
 import time
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Runner, free_port, running, until
+from duetime import AsyncClient
+from tests.running import PATIENCE, Runner, free_port, running, until
 from tests.sink import Answer, a_sink
 
 MANY = 300
@@ -171,3 +173,19 @@ def test_runner_refuses_submissions_over_a_quota(tmp_path: Path, port: int):
     assert slow.status_code == 429
     assert 1 <= int(slow.headers["retry-after"]) <= 100
     assert code == 0, said
+
+
+def test_waiting_client_is_answered_when_its_task_ends(tmp_path: Path, port: int):
+    """The task is due while the client waits, and the client does not poll."""
+
+    async def no_poll(_seconds: float) -> None:
+        raise AssertionError("the runner did not wait")
+
+    async def wait(task_id: str) -> str:
+        url = f"http://127.0.0.1:{port}"
+        async with AsyncClient(url, timeout=PATIENCE, sleep=no_poll) as client:
+            return (await client.wait(task_id, timeout=PATIENCE))["status"]
+
+    with running(tmp_path / "data", port) as runner:
+        task_id = runner.submit(target=HELLO, payload={"name": "Ada"}, delay=1)
+        assert asyncio.run(wait(task_id)) == "SUCCEEDED"

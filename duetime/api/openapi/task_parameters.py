@@ -72,6 +72,13 @@ IF_NONE_MATCH = Parameter(
     " a body.",
     header=True,
 )
+PREFER = Parameter(
+    name="Prefer",
+    text="`wait=20` asks the local runner to answer when the task changes its status or has ended,"
+    " or after 20 seconds (at most 60). The answer then has `Preference-Applied`. A deployed API"
+    " answers at once, and so does a request with `If-None-Match`.",
+    header=True,
+)
 
 LIST_PARAMETERS = (
     *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, NAME, HANDLER, TARGET, CREATED_SINCE, CREATED_BEFORE),

@@ -10,7 +10,7 @@ from duetime.api.openapi.route import (
     Example,
     Route,
 )
-from duetime.api.openapi.task_parameters import IF_NONE_MATCH, LIST_PARAMETERS
+from duetime.api.openapi.task_parameters import IF_NONE_MATCH, LIST_PARAMETERS, PREFER
 from duetime.api.purge import PurgeIn
 from duetime.api.service_target_models import AnyTaskIn
 from duetime.api.task_models import NothingIn
@@ -19,6 +19,7 @@ TASKS = "Tasks"
 ITEM = "/v1/tasks/{id}"
 
 ETAG = {"ETag": "Send it as `If-None-Match` to learn whether the task has changed."}
+WAITED = {"Preference-Applied": "`wait=20`: the local runner has waited, up to so many seconds."}
 DOWNLOAD = {"Content-Disposition": "Makes a browser save the text as a file."}
 
 HELLO = {"target": {"type": "python", "handler": "duetime.hello"}, "payload": {"name": "Ada"}}
@@ -80,9 +81,9 @@ ROUTES = (
         operation="getTask",
         tag=TASKS,
         summary="Read a task",
-        parameters=[IF_NONE_MATCH],
+        parameters=[IF_NONE_MATCH, PREFER],
         answers=[
-            Answer(status=200, text="The task.", model=Task, headers=ETAG),
+            Answer(status=200, text="The task.", model=Task, headers=ETAG | WAITED),
             Answer(status=304, text="Nothing has changed since.", headers=ETAG),
         ],
         example=Example(after=["submitTask"]),

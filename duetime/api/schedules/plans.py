@@ -47,7 +47,9 @@ SAMPLE = "1"  # valid as a host, a port, a path and any text
 def read_template(
     body: Mapping[str, Any], name: str | None, capabilities: Capabilities, now: Millis
 ) -> Spec:
-    """Stores the templates as they are, and checks the task that they would become."""
+    """Stores the templates as they are, and checks the task that they would become. The defaults of
+    its handler become a part of it."""
+    body = capabilities.with_defaults(body)
     if misplaced := [FieldError(f"task.{n}", why) for n, why in INSTEAD.items() if n in body]:
         raise invalid(misplaced)
     try:

@@ -28,7 +28,8 @@ from duetime.executor.isolation.protocol import (
 from duetime.executor.isolation.supervisor import supervise
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
-from duetime.handlers import registry
+from duetime.handlers import registry, sources
+from duetime.handlers.handler import Handler
 from duetime.logs import formatting as log_lines
 from duetime.logs import task_context as task_log
 
@@ -93,6 +94,7 @@ def _fork(pipe: "Connection[Any, Any]") -> int:
 
 def run(request: RunRequest, parent: Parent) -> None:
     _restore_paths(request)
+    sources.import_from(request.sources)
     if request.logs is not None:
         log_lines.install(request.logs)
     control = RunControl(request.task, parent.renew, lambda: request.previous)
@@ -130,7 +132,7 @@ def _restore_paths(request: RunRequest) -> None:
         os.environ["PYTHONPATH"] = request.python_path
 
 
-def _handler(request: RunRequest) -> registry.Handler:
+def _handler(request: RunRequest) -> Handler[..., Any]:
     try:
         importlib.import_module(request.module)
     except ImportError as error:
@@ -140,7 +142,7 @@ def _handler(request: RunRequest) -> registry.Handler:
     if handler is None:
         reason = f"{request.module!r} registers no handler {request.name!r} in a child"
         raise TargetFailed("UnknownHandler", reason)
-    return handler.run
+    return handler
 
 
 def _end() -> NoReturn:

@@ -30,8 +30,9 @@ from duetime.executor.isolation.protocol import (
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import TargetFailed
 from duetime.forks import keep_from_children
+from duetime.handlers import sources
 from duetime.handlers.context import Context
-from duetime.handlers.registry import Registered
+from duetime.handlers.handler import Handler
 from duetime.logs import formatting as log_lines
 
 log = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ class Child:
         self._process.wait()
 
 
-def run_in_child(handler: Registered, task: Task, control: RunControl) -> Any:
+def run_in_child(handler: Handler[..., Any], task: Task, control: RunControl) -> Any:
     child = _start_child()
     try:
         with control.interrupt.stopping_with(child.kill):
@@ -145,14 +146,15 @@ def _start_child() -> Child:
         raise Snooze(PROCESS_RETRY_DELAY, f"no child could be started: {error}") from None
 
 
-def _request(handler: Registered, task: Task, ctx: Context) -> RunRequest:
+def _request(handler: Handler[..., Any], task: Task, ctx: Context) -> RunRequest:
     return RunRequest(
         path=list(sys.path),
-        module=handler.run.__module__,
+        module=handler.__module__,
         name=handler.name,
         task=task,
         previous=ctx.previous,
         python_path=os.environ.get("PYTHONPATH"),
+        sources=sources.kept(),
         logs=log_lines.installed(),
     )
 

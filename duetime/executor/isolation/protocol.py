@@ -4,6 +4,7 @@ from duetime.core.steps.record import Failure
 from duetime.core.task import Progress, Task
 from duetime.core.value import value
 from duetime.handlers.context import Previous
+from duetime.handlers.sources import KeptModule
 from duetime.logs.formatting import LogSettings
 
 PROCESS_RETRY_DELAY = 10  # seconds, after an attempt for which no process could be started
@@ -19,6 +20,7 @@ class RunRequest:
     task: Task
     previous: Previous | None  # read beforehand: a child has no access to the store
     python_path: str | None  # PYTHONPATH as it was before the executor replaced it for the child
+    sources: tuple[KeptModule, ...] = ()  # what the child imports instead of the files
     logs: LogSettings | None = None  # how the executor logs, if the child is to log the same way
 
 

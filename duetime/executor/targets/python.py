@@ -20,4 +20,4 @@ def run_handler(task: Task, control: RunControl) -> Any:
         from duetime.executor.isolation.process import run_in_child
 
         return run_in_child(handler, task, control)
-    return control.interrupt.run(lambda: call_handler(handler.run, task.spec.payload, control))
+    return control.interrupt.run(lambda: call_handler(handler, task.spec.payload, control))

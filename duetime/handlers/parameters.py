@@ -1,0 +1,202 @@
+"""The parameters of a handler: which of them take the payload, and which takes the context.
+
+(payload, ctx)          the payload as one value
+(payload)               the same
+(ctx, *, a, b=…)        the members of the payload, which is an object
+(a, b=…)                the same; `duetime.context()` returns the context
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from inspect import Parameter
+from typing import Any
+
+from duetime.core.errors import BadPayload, BadResult
+from duetime.handlers.context import Context
+from duetime.handlers.conversion import Conversion, Misfit
+
+CONTEXT_NAMES = ("ctx", "context")
+SHAPES = "(payload, ctx), (ctx, *, a, b) or (a, b)"
+BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+Call = Callable[[], Any]
+
+
+class Parameters:
+    """The parameters of one handler, and the conversion of each to JSON and back."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        """Raises TypeError for a function that cannot be a handler."""
+        self._name = name
+        self._function = function
+        signature = inspect.signature(function)
+        self._returns = signature.return_annotation
+        given = list(signature.parameters.values())
+        positional = [parameter for parameter in given if parameter.kind in BY_POSITION]
+        self._context_first = bool(positional) and _is_context(positional[0])
+        self._context_second = _takes_both(given, positional)
+        self._whole = self._context_second or [p.name for p in given] == ["payload"]
+        self._named = given[1:] if self._context_first else given
+        self._check(given, positional)
+
+    def _check(self, given: Sequence[Parameter], positional: Sequence[Parameter]) -> None:
+        if self._context_second:
+            required = [p for p in given if p not in positional and _is_required(p)]
+            if required:
+                raise self._refusal(f"{required[0].name} would get no value")
+            return
+        for parameter in self._named:
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                raise self._refusal(f"a payload has no values for *{parameter.name}")
+            if parameter.kind is Parameter.POSITIONAL_ONLY and not self._whole:
+                raise self._refusal(f"{parameter.name} must have a name: remove the /")
+            if parameter.name in ("self", "cls"):
+                raise self._refusal("it is a method; register a function")
+            if _is_context(parameter):
+                raise self._refusal(f"{parameter.name} must come first, or second of two")
+
+    def _refusal(self, reason: str) -> TypeError:
+        return TypeError(f"handler {self._name!r} must take {SHAPES}: {reason}")
+
+    def payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Returns the JSON of the payload that a call submits. Raises BadPayload if the call does
+        not fit the parameters."""
+        if self._whole:
+            return self._payload_json(self._only(args, kwargs))
+        return self.object(self._by_name(args, kwargs))
+
+    def payload_of(self, item: Any) -> Any:
+        """Returns the JSON of a payload: one value, or the mapping of the parameters."""
+        if self._whole:
+            return self._payload_json(item)
+        return self.object(self._mapping(item))
+
+    def object(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        self._check_names(values)
+        return {
+            name: self._refusing(name, self._sent(name), value) for name, value in values.items()
+        }
+
+    def call(self, payload: Any, ctx: Context) -> Call:
+        """Returns the call of the function with a stored payload. Raises BadPayload if the payload
+        does not fit the parameters."""
+        function = self._function
+        if self._whole:
+            name = self._named[0].name
+            value = self._refusing("", self._conversion(name).from_json, payload)
+            return lambda: function(value, ctx) if self._context_second else function(value)
+        given = self._mapping({} if payload is None else payload)
+        self._check_names(given)
+        values = {
+            name: self._refusing(name, self._conversion(name).from_json, value)
+            for name, value in given.items()
+        }
+        return lambda: function(ctx, **values) if self._context_first else function(**values)
+
+    def result_json(self, result: Any) -> Any:
+        """Returns what is stored of a result. Raises BadResult if it is not of the type that the
+        function says it returns."""
+        return _or_bad_result(self._result.to_json, result)
+
+    def result(self, stored: Any) -> Any:
+        """Returns a stored result as the type that the function returns."""
+        return _or_bad_result(self._result.from_json, stored)
+
+    def _payload_json(self, value: Any) -> Any:
+        return self._refusing("", self._sent(self._named[0].name), value)
+
+    def _sent(self, name: str) -> Callable[[Any], Any]:
+        return partial(self._conversion(name).to_json, naive_times=False)
+
+    def _only(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        name = self._named[0].name
+        if len(args) == 1 and not kwargs:
+            return args[0]
+        if not args and list(kwargs) == [name]:
+            return kwargs[name]
+        if not args and not kwargs and not _is_required(self._named[0]):
+            return self._named[0].default
+        raise BadPayload("", f"handler {self._name!r} takes one value: its payload")
+
+    def _by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        positional = [p.name for p in self._named if p.kind in BY_POSITION]
+        if len(args) > len(positional):
+            raise BadPayload("", f"handler {self._name!r} takes {len(positional)} by position")
+        given = dict(zip(positional, args, strict=False))
+        if twice := given.keys() & kwargs.keys():
+            raise BadPayload(min(twice), "is given twice")
+        return {**given, **kwargs}
+
+    def _mapping(self, given: Any) -> Mapping[str, Any]:
+        if not isinstance(given, Mapping):
+            reason = f"must be an object with the parameters of handler {self._name!r}"
+            raise BadPayload("", f"the payload {reason}")
+        return given
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        known = {p.name for p in self._named if p.kind is not Parameter.VAR_KEYWORD}
+        if self._extra is None and (unknown := [name for name in given if name not in known]):
+            raise BadPayload(str(unknown[0]), f"is not a parameter of handler {self._name!r}")
+        for parameter in self._named:
+            if _is_required(parameter) and parameter.name not in given:
+                raise BadPayload(parameter.name, f"is required by handler {self._name!r}")
+
+    def _refusing(self, name: str, convert: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return convert(value)
+        except Misfit as error:
+            field = ".".join(part for part in (name, error.path) if part)
+            raise BadPayload(field, error.reason) from None
+
+    def _conversion(self, name: str) -> Conversion:
+        return self._conversions.get(name) or self._conversions[self._extra or name]
+
+    @cached_property
+    def _conversions(self) -> dict[str, Conversion]:
+        return {p.name: self._converting(p.name, p.annotation) for p in self._named}
+
+    @cached_property
+    def _result(self) -> Conversion:
+        return self._converting("return", self._returns)
+
+    def _converting(self, name: str, annotation: Any) -> Conversion:
+        namespace = getattr(inspect.unwrap(self._function), "__globals__", {})
+        return Conversion(annotation, f"handler {self._name!r}: {name}", namespace)
+
+    @cached_property
+    def _extra(self) -> str | None:
+        """The name of `**kwargs`, which takes every other member of the payload."""
+        return next((p.name for p in self._named if p.kind is Parameter.VAR_KEYWORD), None)
+
+
+def _or_bad_result(convert: Callable[[Any], Any], result: Any) -> Any:
+    try:
+        return convert(result)
+    except Misfit as error:
+        where = f"result.{error.path}" if error.path else "result"
+        raise BadResult(f"{where}: {error.reason}") from None
+
+
+def _takes_both(given: Sequence[Parameter], positional: Sequence[Parameter]) -> bool:
+    """Whether a function is called with the payload and the context."""
+    if not positional:
+        return any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in given)
+    if len(positional) != 2 or _is_context(positional[0]):
+        return False
+    return _is_context(positional[1]) or positional[1].name.startswith("_")
+
+
+def _is_context(parameter: Parameter) -> bool:
+    """The annotation may be text, or a name for the type checker alone."""
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        return annotation in ("Context", "duetime.Context") or parameter.name in CONTEXT_NAMES
+    if isinstance(annotation, type) and issubclass(annotation, Context):
+        return True
+    return parameter.name in CONTEXT_NAMES
+
+
+def _is_required(parameter: Parameter) -> bool:
+    variable = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return parameter.default is Parameter.empty and parameter.kind not in variable
