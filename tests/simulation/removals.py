@@ -39,7 +39,9 @@ class SimulatedArchive:
     def _keep(self, lines: Sequence[str]) -> None:
         for record in map(json.loads, lines):
             numbers = [attempt["number"] for attempt in record["attempts"]]
-            self._monitor.archived[record["id"]] = numbers
+            # A slow remover of a dead task may write after the task was revived and archived anew.
+            known = self._monitor.archived.get(record["id"], [])
+            self._monitor.archived[record["id"]] = max(known, numbers, key=len)
 
 
 class Removals:
