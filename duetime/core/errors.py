@@ -22,6 +22,10 @@ DuetimeError
 ├── NotInstalled        a package of an extra is missing (extras.py)
 ├── HandlersNotFound    no folder, file or module of that name (handlers/registry.py)
 ├── BadHandlers         the handlers cannot be imported, or two have one name (handlers/registry.py)
+├── NotReloaded         changed handlers cannot be imported (local/reload.py)
+├── UnknownDatabase     a connection of a driver that the outbox does not know (outbox/dialects.py)
+├── DatabaseFailed      the database of an outbox cannot be used for now (outbox/databases.py)
+├── ClocksDiffer        Duetime refuses an id that was made just now (outbox/drain.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
 ├── ServiceCallFailed   an AWS service refused the call of a target (core/service_calls.py)
 ├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)
@@ -31,10 +35,15 @@ DuetimeError
     ├── NotSigned       there are no AWS credentials to sign with
     ├── Unreachable     no answer, or an answer that is not from Duetime
     ├── ApiError        Duetime answered with a problem
-    │   ├── NotFound, Conflict, Invalid, TooLarge
+    │   ├── NotFound    there is no such task or schedule
+    │   ├── Conflict    the state of the task or schedule forbids it
+    │   ├── Invalid     a field of the request is not valid
+    │   ├── TooLarge    the request is too large
     │   └── Throttled   too many requests, or over a quota
     ├── TaskFailed      the task has ended without a result
-    │   └── TaskDead, TaskCancelled, TaskExpired
+    │   ├── TaskDead
+    │   ├── TaskCancelled
+    │   └── TaskExpired
     └── WaitTimeout     a wait ended before the task did; also a TimeoutError
 
 BaseException

@@ -84,7 +84,10 @@ def goes_to(client: Any, call: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("variant", ["", "AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"])
-@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize(
+    "region",
+    [*REGIONS[:2], *(pytest.param(other, marks=pytest.mark.long) for other in REGIONS[2:])],
+)
 @pytest.mark.parametrize("service", endpoints.SERVICES)
 def test_requests_go_to_the_endpoints_of_botocore(
     service: str, region: str, variant: str, monkeypatch: pytest.MonkeyPatch

@@ -33,6 +33,14 @@ RUN_ONCE, RUN_ALL, NONE = MisfirePolicy.RUN_ONCE, MisfirePolicy.RUN_ALL, Misfire
 SHORT = 65 * SECOND  # every run within it is a task before it begins
 LONG = 12 * MINUTE + 5 * SECOND  # longer than the lookahead
 GRACE = 10 * SECOND
+
+
+def overlapping(*others: OverlapPolicy) -> pytest.MarkDecorator:
+    """The policy SKIP, and in the long tests others."""
+    long = [pytest.param(policy, marks=pytest.mark.long) for policy in others]
+    return pytest.mark.parametrize("overlap", [SKIP, *long])
+
+
 short_and_long = pytest.mark.parametrize(
     "length", [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
 )
@@ -101,7 +109,7 @@ def outcomes(scheduled: Scheduled, times: list[Millis]) -> set[tuple[Status | No
 
 
 @short_and_long
-@pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
+@overlapping(QUEUE, CANCEL, ALLOW)
 def test_skip_runs_no_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, NONE, overlap=overlap)
     missed, _ = outage(scheduled, length)
@@ -113,7 +121,7 @@ def test_skip_runs_no_missed_run(world: World, length: Millis, overlap: OverlapP
 
 
 @short_and_long
-@pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL, ALLOW])
+@overlapping(QUEUE, CANCEL, ALLOW)
 def test_run_once_runs_the_latest_missed_run(world: World, length: Millis, overlap: OverlapPolicy):
     scheduled = every_ten_seconds(world, RUN_ONCE, overlap=overlap)
     missed, _ = outage(scheduled, length)
@@ -126,7 +134,7 @@ def test_run_once_runs_the_latest_missed_run(world: World, length: Millis, overl
 
 
 @short_and_long
-@pytest.mark.parametrize("overlap", [SKIP, QUEUE, CANCEL])
+@overlapping(QUEUE, CANCEL)
 def test_run_all_runs_every_missed_run_in_order(
     world: World, length: Millis, overlap: OverlapPolicy
 ):

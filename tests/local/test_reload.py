@@ -33,7 +33,6 @@ def a_handler(name: str, result: str = "'old'", *, isolated: bool = False, more:
 @pytest.fixture(autouse=True)
 def _as_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(registry, "_handlers", {})
-    monkeypatch.setattr(registry, "_isolated", set())
     monkeypatch.setattr(sources, "_kept", ())
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))

@@ -18,7 +18,12 @@ SEEDS = range(20)
 MAX_SEEDS = 150  # that a mutant may survive
 RARE = {  # mutants that survive many seeds, which takes seconds
     "backed_up_lanes_refuse_for_ever",
+    "bulk_cancel_without_a_condition",
+    "cancellation_ignored",
+    "change_of_a_running_task",
     "discard_without_a_condition",
+    "ends_of_late_runs_not_noticed",
+    "fire_time_lost_after_an_unknown_put",
     "follow_ups_forgotten",
     "late_runs_taken_for_overlapping",
     "old_versions_start",
