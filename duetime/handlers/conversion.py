@@ -45,7 +45,7 @@ class Conversion:
         return self._converted(lambda: self._dumped(value))
 
     def from_json(self, value: Any) -> Any:
-        """Returns the value that the JSON stands for."""
+        """Returns the value that the JSON represents."""
         if self._is_json:
             return self._checked(value)
         text = to_json(value)
