@@ -1,4 +1,4 @@
-"""The flow tests run on both backends: SQLite with lanes in memory, and moto."""
+"""The flow tests run on SQLite with lanes in memory; the long tests run them on moto too."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ def moto() -> Iterator[tuple[Any, Any]]:
         yield clients.dynamodb(), clients.sqs()
 
 
-@pytest.fixture(params=["sqlite", "moto"])
+@pytest.fixture(params=["sqlite", pytest.param("moto", marks=pytest.mark.long)])
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     if request.param == "sqlite":
         opened = sqlite_world()

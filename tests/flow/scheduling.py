@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from duetime.core.change import Applied
 from duetime.core.events import status_change
 from duetime.core.recurrence.rules import CronRule, DelayRule, RateRule, Recurrence, Rule
@@ -18,10 +16,6 @@ from duetime.core.times import MINUTE, Millis
 from duetime.engine.followups import run_follow_ups_after, run_follow_ups_by_id
 from tests.factories import a_spec
 from tests.world import World
-
-long_on_moto = pytest.mark.parametrize(
-    "world", ["sqlite", pytest.param("moto", marks=pytest.mark.long)], indirect=True
-)
 
 
 def every(length: Millis, world: World) -> RateRule:

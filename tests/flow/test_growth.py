@@ -11,7 +11,6 @@ from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.core.wakes import minute_of, shard_of
 from duetime.scanner import wake_reader as index
 from duetime.scanner.windows import LOOK_BACK
-from tests.flow.scheduling import long_on_moto
 from tests.world import World, sqlite_world
 
 SLICES = (1, 2, 4, 2, 1)
@@ -47,7 +46,6 @@ def live_through_growth(world: World) -> list[str]:
     return ids
 
 
-@long_on_moto
 def test_every_task_runs_once_while_shards_and_slices_change(world: World):
     ids = live_through_growth(world)
 

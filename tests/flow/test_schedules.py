@@ -17,7 +17,7 @@ from duetime.core.schedules.plan import Misfire, MisfirePolicy
 from duetime.core.schedules.schedule import ScheduleStatus
 from duetime.core.times import HOUR, MINUTE, SECOND, Millis
 from tests.factories import SteppedClock
-from tests.flow.scheduling import Scheduled, cron, every, live, long_on_moto
+from tests.flow.scheduling import Scheduled, cron, every, live
 from tests.world import World
 
 ALLOW = OverlapPolicy.ALLOW
@@ -31,7 +31,6 @@ def fired(scheduled: Scheduled) -> list[Millis]:
     return [at for at, outcome, _ in scheduled.rows() if outcome is LedgerOutcome.FIRED]
 
 
-@long_on_moto
 def test_a_rate_of_ten_seconds_fires_to_the_millisecond(world: World):
     start = world.clock.now()
     scheduled = Scheduled(world, every(10 * SECOND, world), overlap=ALLOW)
@@ -45,7 +44,6 @@ def test_a_rate_of_ten_seconds_fires_to_the_millisecond(world: World):
     assert len(world.starts) == len(set(world.starts)) == 6
 
 
-@long_on_moto
 def test_hourly_and_daily_schedules_fire_across_the_change_of_the_clock(world: World):
     clock = world.clock
     assert isinstance(clock, SteppedClock)
@@ -164,7 +162,6 @@ def test_an_occurrence_whose_task_cannot_be_built_is_noted_as_broken(world: Worl
     assert len(fired(sound)) == 4
 
 
-@long_on_moto
 def test_the_previous_run_is_in_the_context_and_in_the_template(world: World):
     results = iter([{"cursor": 1}, {"cursor": 2}, {"cursor": 3}])
     seen = []
@@ -227,7 +224,6 @@ def test_run_that_cannot_read_its_previous_run_is_snoozed_and_uses_up_no_attempt
     assert scheduled.runs()[0].status is Status.SUCCEEDED
 
 
-@long_on_moto
 @pytest.mark.parametrize("stored", ["[" * 5_000 + "]" * 5_000, "{"], ids=["deep", "broken"])
 def test_previous_result_that_cannot_be_read_is_null(world: World, stored: str):
     """An earlier release stored results of any depth."""
