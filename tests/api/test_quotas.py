@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from duetime.api.http import Request, Response
-from duetime.api.quotas import QuotaGate
+from duetime.engine.quotas import QuotaGate
 from duetime.aws.quota_store import DynamoQuotaStore
 from duetime.aws.stored_counts import StoredCounts
 from duetime.core.ports import Shards

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from duetime.api.app import Api
 from duetime.api.http import Request
-from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.core.codec import to_json
 from duetime.core.delivery import MIN_REDRIVE_AGE
 from duetime.core.lifecycle import Status

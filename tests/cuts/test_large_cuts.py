@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from duetime.api.large_payloads import LargePayload
-from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.engine.large_payloads import LargePayload
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.codec import to_json

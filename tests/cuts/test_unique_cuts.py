@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from duetime.api.submission import Submission, Submitted, TaskRequest
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.ids import new_id
