@@ -20,11 +20,11 @@ from duetime.api.query import Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import Moment
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import LENGTH, is_id
 from duetime.core.lifecycle import Status
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import SECOND, Millis
-from duetime.core.field_values import WORD_RULE, is_word
 
 ALL_NAMESPACES = "*"
 CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids

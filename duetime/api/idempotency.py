@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime.api.http import FieldError, Request, invalid, problem_of
+from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ports import Ports
 from duetime.core.times import Millis
-from duetime.core.field_values import WORD_RULE, is_word
 from duetime.engine.idempotency import IdempotencyKey, body_hash, reserve_ids
 from duetime.engine.refusal import Refusal
 

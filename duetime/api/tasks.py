@@ -307,9 +307,7 @@ def submitted_response(submitted: Submitted | NotSubmitted) -> Response:
     return Response(status=status, body=task_json(submitted.task), headers=location)
 
 
-def _result(
-    answer: Submitted | NotSubmitted | Problem, left_out: Sequence[str]
-) -> dict[str, Any]:
+def _result(answer: Submitted | NotSubmitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
     if not isinstance(answer, Submitted):
         problem = answer if isinstance(answer, Problem) else problem_of(answer)
         return {"status": problem.status, "error": problem.body}

@@ -7,9 +7,9 @@ from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from duetime.api.http import FieldError
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.field_values import MAX_WORD, WORD, moment
 from duetime.core.secrets import is_reference
 from duetime.core.times import Millis
-from duetime.core.field_values import MAX_WORD, WORD, moment
 
 _IN_DOCUMENT: dict[str, Any] = {"type": "string", "format": "date-time"}  # see openapi
 Moment = Annotated[Millis, BeforeValidator(moment), Field(json_schema_extra=_IN_DOCUMENT)]

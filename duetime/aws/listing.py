@@ -37,7 +37,7 @@ def listing_bucket(task: Task, shards: int) -> str:
 class _Span:
     """Ids from `first` to `below`, of tasks that were created since a time."""
 
-    since: Millis
+    since: Millis = 0
     first: str | None = None
     below: str | None = None
 
@@ -52,10 +52,9 @@ class Lister:
         self, listing: Listing, namespaces: Sequence[str], *, shards: Shards, now: Millis
     ) -> Page:
         wanted = listing.filter
-        span = self._children_span(wanted.parent_id) if wanted.parent_id else None
+        span = self._children_span(wanted.parent_id) if wanted.parent_id else _Span()
         latest, oldest = days_of(wanted, shards, now)
-        if span is not None:
-            oldest = max(oldest, (span.since - CLOCK_SKEW) // DAY)
+        oldest = max(oldest, (span.since - CLOCK_SKEW) // DAY)
         position = newest_from(listing.cursor, latest=latest)
         buckets = [(name, shard) for name in namespaces for shard in range(shards.count)]
         found: list[Task] = []
@@ -79,7 +78,7 @@ class Lister:
                 break
         return Page(tasks=found, cursor=position.cursor())
 
-    def _children_span(self, parent_id: str) -> "_Span":
+    def _children_span(self, parent_id: str) -> _Span:
         """Returns where the children of a task are. Of a parent that was removed only its id is
         known: they are no older than that."""
         parent = self._reader.readable([parent_id], summary=True).get(parent_id)
@@ -93,20 +92,19 @@ class Lister:
         listing: Listing,
         position: Newest,
         buckets: Sequence[tuple[str, int]],
-        span: "_Span | None",
+        span: _Span,
     ) -> Keys:
         """Returns the next ids of a day, newest first, and whether the day may have more."""
         share = listing.limit // len(buckets) + 2
         # A run may have been created the day before its fire time, and is in that day's bucket.
-        bounds = (position.below, listing.filter.below, span and span.below)
+        bounds = (position.below, listing.filter.below, span.below)
         below = min((bound for bound in bounds if bound is not None), default=None)
-        first = span and span.first
-        if first is not None and below is not None and below <= first:
+        if span.first is not None and below is not None and below <= span.first:
             return [], False
         return merge_shards(
             self._parallel.each(
                 lambda at: self._shard_ids(
-                    day_bucket(at[0], position.day, at[1]), below, share, first
+                    day_bucket(at[0], position.day, at[1]), below, share, span.first
                 ),
                 buckets,
             )
@@ -118,7 +116,7 @@ class Lister:
             condition += f" AND {schema.PK} < :below"
             values[":below"] = schema.task_pk(below)
         if first is not None:  # a key has one condition: BETWEEN has `below` too
-            condition = f"{schema.LISTING_BUCKET} = :bucket AND {schema.PK} BETWEEN :first AND :below"
+            condition = condition.replace("< :below", "BETWEEN :first AND :below")
             values[":first"] = schema.task_pk(first)
         rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
         return [task_id for row in rows if (task_id := _id(row)) != below], more

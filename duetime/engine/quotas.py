@@ -22,8 +22,8 @@ class QuotaGate:
     store: QuotaStore
 
     def answers(self, wanted: Wanted, tasks: TaskStore) -> dict[int, Submitted | NotSubmitted]:
-        """Returns the answers to the requests that are over their quotas: a refusal, or the stored task
-        if the request repeats an earlier one. The other requests may be carried out."""
+        """Returns the answers to the requests that are over their quotas: a refusal, or the stored
+        task if the request repeats an earlier one. The other requests may be carried out."""
         refused: dict[int, Refusal] = {}
         places: dict[str, list[int]] = {}
         for place, (request, _) in wanted.items():
@@ -33,7 +33,7 @@ class QuotaGate:
                 refused |= self._refused(namespace, quota, in_order)
         if not refused:
             return {}
-        return refused | _repeated({place: wanted[place] for place in refused}, tasks)
+        return {**refused, **_repeated({place: wanted[place] for place in refused}, tasks)}
 
     def _refused(
         self, namespace: str, quota: Quota, places: Sequence[int]

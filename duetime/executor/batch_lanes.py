@@ -7,6 +7,7 @@ from duetime.core.lanes import Lane
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.times import Millis
 
+
 class BatchLanes:
     """Collects the ids of the messages that SQS must keep, in `kept`."""
 

@@ -148,7 +148,7 @@ def _retry(given: Any) -> RetryPolicy:
     return RetryPolicy(**{name: _retry_field(name, number) for name, number in given.items()})
 
 
-def _retry_field(name: str, given: Any) -> float:
+def _retry_field(name: str, given: Any) -> Any:
     if name not in RETRY_FIELDS:
         raise _Wrong("unknown field", name)
     if name == "max_attempts" and type(given) is not int:

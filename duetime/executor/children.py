@@ -64,7 +64,7 @@ class Children:
             except Refusal as refusal:
                 refused[place] = child_id, refusal
         submitted = Submission(self._ports, self._how.quotas).submit(list(requests.values()))
-        answers = dict(zip(requests, submitted, strict=True)) | self._or_earlier(refused)
+        answers = {**dict(zip(requests, submitted, strict=True)), **self._or_earlier(refused)}
         return [_answer_json(answers[place]) for place in range(len(tasks))]
 
     def read(self, task_id: str) -> Json | None:
@@ -102,8 +102,8 @@ class Children:
     def _or_earlier(
         self, refused: "Mapping[int, tuple[str, Refusal]]"
     ) -> "Mapping[int, Submitted | Refusal]":
-        """Returns the child that an earlier attempt has stored, if there is one: what was valid then
-        may be refused now, such as an `expires_at` that has passed."""
+        """Returns the child that an earlier attempt has stored, if there is one: what was valid
+        then may be refused now, such as an `expires_at` that has passed."""
         from duetime.engine.submission import Submitted
 
         found = self._ports.store.get([i for i, _ in refused.values()]) if refused else {}

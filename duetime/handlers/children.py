@@ -40,10 +40,10 @@ class ChildClient:
             raise NotFound(404, "Not found", f"There is no task {task_id}.")
         return cast("Task", task)
 
-    def wait(self, task_id: str, *, timeout: float | None = None) -> NoReturn:
+    def wait(self, task_id: str, *, timeout: float | None = None) -> NoReturn:  # noqa: ARG002
         raise RuntimeError(NO_WAIT)
 
-    def result(self, task_id: str) -> NoReturn:
+    def result(self, task_id: str) -> NoReturn:  # noqa: ARG002
         raise RuntimeError(NO_WAIT)
 
 

@@ -142,7 +142,7 @@ class Context:
         self, handler: "Submittable[..., R]", /, *args: Any, step: str, **kwargs: Any
     ) -> "Submission[R]": ...
     def submit(
-        self, handler: "Submittable[..., Any]", /, *args: Any, step: str | None = None, **kwargs: Any
+        self, handler: "Submittable[..., Any]", /, *args: Any, **kwargs: Any
     ) -> "Submission[Any]":
         """Submit a task that is due now, as `handler.submit(...)` does: a child of this task. An
         attempt that repeats the call gets the same child.
@@ -152,6 +152,7 @@ class Context:
         submit, and for a handler that has a parameter `step` itself."""
         from duetime.handlers.handler import with_step
 
+        step = kwargs.pop("step", None)
         with active(self):  # in a thread of the handler, too
             return (handler if step is None else with_step(handler, step)).submit(*args, **kwargs)
 
@@ -165,10 +166,10 @@ class Context:
 class NoSubmissions:
     """For a context that no executor made."""
 
-    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
         raise RuntimeError("this context has no executor to submit a task")
 
-    def read(self, task_id: str) -> dict[str, Any] | None:
+    def read(self, task_id: str) -> dict[str, Any] | None:  # noqa: ARG002
         raise RuntimeError("this context has no executor to read a task")
 
 

@@ -51,7 +51,8 @@ HOT = (
 )
 COLUMNS = ", ".join(COLD + HOT)
 SUMMARY_COLUMNS = ", ".join(COLD + HOT[:-1]) + ", NULL"  # without the result
-FOUND_BY = ("day", "name", "target", "parent_id")  # written with the cold columns, for filters; never read
+# Written with the cold columns, for filters; never read.
+FOUND_BY = ("day", "name", "target", "parent_id")
 SPEC, RESULT = COLD.index("spec"), -1
 
 # Longer texts get a row in `bodies`, so that a step rewrites a small row even if the payload is
