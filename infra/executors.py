@@ -34,8 +34,8 @@ class Executors(Construct):
                 timeout=EXECUTOR_TIMEOUT,
                 statements=[
                     table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
+                    lanes.allow("SendMessage"),  # a handler may submit to any lane
                     lanes.allow(
-                        "SendMessage",
                         "ReceiveMessage",
                         "DeleteMessage",
                         "ChangeMessageVisibility",

@@ -60,7 +60,7 @@ class DuetimeStack(Stack):
             executors=Executors(
                 self,
                 "Executors",
-                _with_handlers(with_objects, bundles.executor, HANDLERS if stage.handlers else ""),
+                _for_handlers(with_objects, bundles.executor),
                 objects,
             ),
             relay=Relay(
@@ -84,6 +84,14 @@ def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> Functi
     return replace(given, bundle=bundle, settings=replace(given.settings, handlers=handlers))
 
 
+def _for_handlers(given: FunctionInputs, bundle: Path) -> FunctionInputs:
+    """Executors with handlers know the quotas: a handler may submit tasks."""
+    if not given.stage.handlers:
+        return _with_handlers(given, bundle, "")
+    settings = replace(given.settings, quotas=given.stage.quota_setting)
+    return _with_handlers(replace(given, settings=settings), bundle, HANDLERS)
+
+
 def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInputs:
     bucket = archive.bucket.bucket_name if archive else ""
     return replace(given, settings=replace(given.settings, archive_bucket=bucket))
@@ -95,8 +103,8 @@ def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInp
 
 
 def _with_quotas(given: FunctionInputs) -> FunctionInputs:
-    """The functions that know the quotas make no HTTP calls for tasks: their environment has no
-    room for both settings."""
+    """These functions make no HTTP calls for tasks: their environment has no room for both
+    settings."""
     settings = replace(given.settings, quotas=given.stage.quota_setting, allow_hosts="")
     return replace(given, settings=settings)
 

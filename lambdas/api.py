@@ -20,7 +20,7 @@ from duetime.handlers.discovery import read_manifest
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
-    from duetime.api.quotas import QuotaGate
+    from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -46,8 +46,8 @@ def _quotas(text: str) -> "QuotaGate | None":
     """Most deployments have no quotas, and import nothing for them."""
     if not text:
         return None
-    from duetime.api.quotas import QuotaGate
     from duetime.core.quotas import parse_quotas
+    from duetime.engine.quotas import QuotaGate
 
     return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
 

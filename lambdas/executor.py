@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from threading import Thread
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
@@ -19,6 +19,7 @@ from duetime.core.errors import Corrupt
 from duetime.core.ports import LaneQueue, Ports
 from duetime.core.times import Millis
 from duetime.executor.batch_lanes import BatchLanes
+from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
 from duetime.executor.message_acks import DeadLetterIds
 from duetime.executor.targets import Targets
@@ -29,6 +30,9 @@ from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from duetime.logs.task_context import TaskFields
+
+if TYPE_CHECKING:
+    from duetime.engine.quotas import QuotaGate
 
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
 MIN_OPENING_TIME: Millis = 100  # of waiting; opening connections takes longer than less
@@ -62,6 +66,22 @@ def targets() -> Targets:
     return LazyTargets({"python": run_handler, "http": http}, makers)
 
 
+@cache
+def children() -> ChildSubmission:
+    given = backend.settings()
+    return ChildSubmission(quotas=_quotas(given.quotas), longest_timeout=given.longest_timeout)
+
+
+def _quotas(text: str) -> "QuotaGate | None":
+    """Most deployments have no quotas, and import nothing for them."""
+    if not text:
+        return None
+    from duetime.core.quotas import parse_quotas
+    from duetime.engine.quotas import QuotaGate
+
+    return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
+
+
 @logger.inject_lambda_context
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """SQS deletes every message that the answer does not name as failed."""
@@ -89,8 +109,8 @@ def execute_batch(
 ) -> list[str]:
     """Execute the messages in parallel. Returns the ids of those that SQS must keep. Does not
     return if a handler could not be stopped: see `end_sandbox`."""
-    lanes = BatchLanes(ports.lanes, {message.lane for message in messages})
-    executor = Executor(ports.with_lanes(lanes), targets, DEAD_LETTER_IDS)
+    lanes = BatchLanes(ports.lanes)
+    executor = Executor(ports.with_lanes(lanes), targets, DEAD_LETTER_IDS, children())
     pool = WorkerPool(executor, ports.clock, len(messages), until=until)
     pool.offer(messages)
     pool.close()

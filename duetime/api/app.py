@@ -9,7 +9,6 @@ from duetime.api.content_encoding import deflated, inflated
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
-from duetime.api.submission import Submission, TaskRequest
 from duetime.api.tasks import (
     Capabilities,
     HandlerNames,
@@ -22,9 +21,10 @@ from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import rfc3339
+from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
-    from duetime.api.quotas import QuotaGate
+    from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ from duetime.api.bulk import reason_of
 from duetime.api.http import CONTENTION, Problem
 from duetime.api.redrive import SUPERSEDED, revive_all
 from duetime.api.task_changes import not_deferrable
-from duetime.api.task_models import MAX_AHEAD
 from duetime.core.change import Answer, Applied, Refused
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
@@ -15,7 +14,7 @@ from duetime.core.steps.cancel import cancel_seen
 from duetime.core.steps.defer import Deferral
 from duetime.core.steps.discard import discard
 from duetime.core.steps.revive import revivable
-from duetime.core.task import Task
+from duetime.core.task import MAX_AHEAD, Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import Millis, rfc3339
 from duetime.core.value import value

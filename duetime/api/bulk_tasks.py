@@ -10,11 +10,12 @@ from duetime.api.filters import ALL_NAMESPACES, FilterIn
 from duetime.api.http import FieldError, Request, Response, invalid
 from duetime.api.idempotency import HEADER, key_of
 from duetime.api.query import Query
-from duetime.api.task_models import MAX_AHEAD, read_body
+from duetime.api.task_models import read_body
 from duetime.api.validation import Word
 from duetime.core.lifecycle import FINISHED, TO_START, Status
 from duetime.core.ports import DeadListing, Listing, Ports
 from duetime.core.shifts import mark_of
+from duetime.core.task import MAX_AHEAD
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import SECOND, seconds
 

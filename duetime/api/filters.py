@@ -18,8 +18,10 @@ from pydantic import (
 from duetime.api.http import FieldError, invalid
 from duetime.api.query import Query
 from duetime.api.task_models import read_body
-from duetime.api.validation import WORD_RULE, Moment, is_word
+from duetime.api.validation import Moment
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.field_values import WORD_RULE, is_word
+from duetime.core.ids import LENGTH, is_id
 from duetime.core.lifecycle import Status
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import SECOND, Millis
@@ -43,6 +45,12 @@ def _namespace(text: str) -> str:
 def _word(text: str) -> str:
     if not is_word(text):
         raise ValueError(WORD_RULE)
+    return text
+
+
+def _task_id(text: str) -> str:
+    if not is_id(text):
+        raise ValueError(f"must be the id of a task: {LENGTH} digits and capital letters")
     return text
 
 
@@ -71,6 +79,7 @@ def _is_tag(text: Any) -> bool:
 
 
 Word = Annotated[str, AfterValidator(_word)]
+TaskId = Annotated[str, AfterValidator(_task_id)]
 TargetType = Annotated[
     str, AfterValidator(_target_type), Field(json_schema_extra={"enum": [*TARGET_TYPES]})
 ]
@@ -84,6 +93,7 @@ class FilterIn(BaseModel):
     namespace: Annotated[str, AfterValidator(_namespace)] | None = None
     status: Annotated[list[Status], BeforeValidator(_statuses)] | None = None
     schedule_id: Word | None = None
+    parent_id: TaskId | None = None
     tag: Annotated[list[str], BeforeValidator(_tags)] | None = None
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
     handler: Word | None = None
@@ -102,6 +112,7 @@ class FilterIn(BaseModel):
             namespace=_wanted(self.namespace),
             statuses=frozenset(self.status or ()) if statuses is None else statuses,
             schedule_id=self.schedule_id,
+            parent_id=self.parent_id,
             tags=tuple(dict.fromkeys(self.tag or ())),
             name=self.name,
             handler=self.handler,

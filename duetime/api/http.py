@@ -3,32 +3,43 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from pydantic_core import from_json
 
 from duetime.api.encoding import encode
+from duetime.core.change import Unknown
 from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
 from duetime.core.value import value
+from duetime.engine.refusal import CONTENTION, FieldError, Refusal, excerpt
+
+__all__ = [
+    "BODY_LIMIT",
+    "CONTENTION",
+    "MAX_ERRORS",
+    "NESTING_LIMIT",
+    "Endpoint",
+    "FieldError",
+    "Problem",
+    "QueryValues",
+    "Request",
+    "Response",
+    "Router",
+    "excerpt",
+    "invalid",
+    "not_found",
+    "problem_of",
+    "query_values",
+    "too_large",
+    "unavailable",
+]
 
 BODY_LIMIT = 5 * 1024 * 1024
 NESTING_LIMIT = 201  # levels: pydantic_core reads no more
 # An answer repeats what it refuses, but only as much of it as a person reads.
 MAX_ERRORS = 20
-MAX_EXCERPT = 200
 MAX_DETAIL = 1_000
-CONTENTION = "concurrent writes won every attempt"  # the reason when a write gives up
-
-
-class FieldError(NamedTuple):
-    field: str
-    message: str
-    position: int | None = None  # where in the text the error begins, from 1
-
-    def json(self) -> dict[str, Any]:
-        fields = {"field": excerpt(self.field), "message": excerpt(self.message)}
-        return fields if self.position is None else {**fields, "position": self.position}
 
 
 class Problem(Exception):
@@ -64,12 +75,6 @@ class Problem(Exception):
         )
 
 
-def excerpt(text: str, max_length: int = MAX_EXCERPT) -> str:
-    """Makes a text of a request safe to repeat in an answer: bounded, and valid Unicode."""
-    cut = text if len(text) <= max_length else f"{text[:max_length]}…"
-    return cut.encode(errors="replace").decode()
-
-
 def _summary(errors: Sequence[FieldError]) -> str:
     detail = "; ".join(f"{excerpt(e.field)}: {excerpt(e.message)}" for e in errors[:MAX_ERRORS])
     left = len(errors) - MAX_ERRORS
@@ -92,6 +97,18 @@ def unavailable(reason: str, *, read_only: bool = False) -> Problem:
             " Send the request again; with an id or an idempotency key no second task is made."
         )
     return Problem(503, "unavailable", "Try again", detail, headers={"retry-after": "1"})
+
+
+def problem_of(answer: Refusal | Unknown) -> Problem:
+    """Returns the answer to a submission that was refused, or that the store did not answer."""
+    if isinstance(answer, Unknown):
+        return unavailable(answer.reason)
+    problem = Problem(answer.status, answer.kind, answer.title, answer.detail, answer.errors)
+    if answer.retry_after is not None:
+        problem.headers = {"retry-after": str(answer.retry_after)}
+        # In the body too: the result of a task in a batch has no headers.
+        problem.body["retry_after"] = answer.retry_after
+    return problem
 
 
 def too_large(detail: str) -> Problem:

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringC
 from duetime.api.http import FieldError, excerpt
 from duetime.api.target_models import TargetIn
 from duetime.api.task_models import stored_size
-from duetime.api.validation import WORD_RULE, is_word
 from duetime.core.arns import EXAMPLES, is_arn_of, pattern_of
+from duetime.core.field_values import WORD_RULE, is_word
 
 KIB, MIB = 1024, 1024 * 1024
 MAX_ATTRIBUTES = 8  # of the ten that a message may have; Duetime adds two

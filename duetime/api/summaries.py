@@ -38,6 +38,7 @@ def summary_json(task: Task) -> dict[str, Any]:
         "reason": reason_of(task),
         "schedule_id": occurrence.schedule_id if occurrence else None,
         "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
+        "parent_id": spec.parent_id,
     }
 
 

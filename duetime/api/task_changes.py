@@ -14,10 +14,10 @@ from duetime.api.http import (
     Response,
     invalid,
     not_found,
+    problem_of,
     unavailable,
 )
 from duetime.api.task_models import (
-    MAX_AHEAD,
     PLAIN_TARGETS,
     RUN_AT_OR_DELAY,
     TOO_FAR_AHEAD,
@@ -37,11 +37,12 @@ from duetime.core.ports import Ports
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.steps.defer import Deferral, budget_after
 from duetime.core.steps.submit import due_time
-from duetime.core.task import Spec, Task
+from duetime.core.task import MAX_AHEAD, Spec, Task
 from duetime.core.task_json import task_json
 from duetime.core.times import Millis, rfc3339, seconds
 from duetime.core.wake_policy import Draw
 from duetime.engine.defer import Decide, defer_all
+from duetime.engine.refusal import Refusal
 
 _FINAL = "It is final; submit the work again as a new task."
 _ADVICE: Mapping[Status, str] = {
@@ -83,9 +84,11 @@ class ChangeIn(BaseModel):
         the task can be changed."""
         if not is_large(self.payload):
             return self.decide
-        from duetime.api.large_payloads import read_large  # most payloads are small
+        from duetime.engine.large_payloads import read_large  # most payloads are small
 
         large = read_large(self.payload, task.spec.target, ports)
+        if isinstance(large, Refusal):
+            raise problem_of(large)
         if problem := not_deferrable(task, "changed") or self._conflict(task):
             raise problem
         large.store(ports.objects, task.id)

@@ -19,13 +19,18 @@ from duetime.core.codec import to_json
 from duetime.core.ids import LENGTH, created_at, is_id
 from duetime.core.lanes import Lane
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
-from duetime.core.task import LONGEST_TIMEOUT, Spec
-from duetime.core.times import MINUTE, YEAR, Millis, seconds
+from duetime.core.task import (
+    LONGEST_TIMEOUT,
+    MAX_AHEAD,
+    MAX_JITTER,
+    MAX_NAME,
+    PAYLOAD_LIMIT,
+    Spec,
+)
+from duetime.core.times import MINUTE, Millis, seconds
 from duetime.core.unique import HeldWhile, OnConflict, Unique
 
-MAX_AHEAD: Millis = 10 * YEAR
 TARGET_LIMIT = 16 * 1024
-PAYLOAD_LIMIT = 256 * 1024
 BATCH_LIMIT = 100
 PLAIN_TARGETS = ("http", "python")  # they take any payload; see service_target_models
 MAX_ID_AGE: Millis = 5 * MINUTE  # of a client-made id, before or after now
@@ -96,9 +101,9 @@ class TaskIn(BaseModel):
     priority: Priority = "medium"
     timeout: Timeout = 60.0
     retry: RetryIn | None = None
-    jitter: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    jitter: Annotated[float, Field(ge=0, le=MAX_JITTER)] = 0.0
     expires_at: Moment | None = None
-    name: Annotated[str, StringConstraints(max_length=256)] | None = None
+    name: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
     namespace: Word = "default"
     ordering_key: Word | None = None
     idempotency_key: Word | None = None
@@ -200,7 +205,7 @@ def read_body(model: type[M], body: Any, **context: Any) -> M:
 
 
 def is_large(payload: Any) -> bool:
-    """Whether a payload is too large for the store: see duetime.api.large_payloads."""
+    """Whether a payload is too large for the store: see duetime.engine.large_payloads."""
     return payload is not None and stored_size(payload) > PAYLOAD_LIMIT
 
 

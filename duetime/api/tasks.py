@@ -16,14 +16,13 @@ from duetime.api.http import (
     excerpt,
     invalid,
     not_found,
+    problem_of,
     unavailable,
 )
-from duetime.api.idempotency import HEADER, body_hash
-from duetime.api.known_names import known_names
+from duetime.api.idempotency import HEADER
 from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
-from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.api.task_models import (
     NothingIn,
     TaskIn,
@@ -36,6 +35,7 @@ from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
+from duetime.core.known_names import known_names
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
 from duetime.core.secrets import references_in
@@ -44,6 +44,9 @@ from duetime.core.steps.revive import revivable
 from duetime.core.task import Attempt, Task
 from duetime.core.task_json import attempt_json, task_json
 from duetime.core.value import value
+from duetime.engine.idempotency import body_hash
+from duetime.engine.refusal import Refusal
+from duetime.engine.submission import NotSubmitted, Submission, Submitted, TaskRequest
 from duetime.handlers.defaults import Defaults, with_defaults
 
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
@@ -215,9 +218,9 @@ class Tasks:
         cursor = str(left[limit - 1].number) if len(left) > limit else None
         return list_response([attempt_json(attempt) for attempt in left[:limit]], cursor)
 
-    def _submit_each(self, bodies: list[Any]) -> list[Submitted | Problem]:
+    def _submit_each(self, bodies: list[Any]) -> list[Submitted | NotSubmitted | Problem]:
         """Returns one answer for each body, in their order: a bad one fails alone."""
-        answers: dict[int, Submitted | Problem] = {}
+        answers: dict[int, Submitted | NotSubmitted | Problem] = {}
         requests: dict[int, TaskRequest] = {}
         for place, body in enumerate(bodies):
             try:
@@ -239,10 +242,12 @@ class Tasks:
         return self._with_large_payload(request) if is_large(spec.payload) else request
 
     def _with_large_payload(self, request: TaskRequest) -> TaskRequest:
-        from duetime.api.large_payloads import read_large  # most payloads are small
+        from duetime.engine.large_payloads import read_large  # most payloads are small
 
         spec = request.spec
         large = read_large(spec.payload, spec.target, self.ports)
+        if isinstance(large, Refusal):
+            raise problem_of(large)
         return replace(request, spec=replace(spec, **large.fields), large_payload=large)
 
     def _find(self, task_id: str) -> Task:
@@ -294,17 +299,18 @@ def _with_key(body: Any, key: str | None) -> Any:
     return {**body, "idempotency_key": key}
 
 
-def submitted_response(submitted: Submitted | Problem) -> Response:
-    if isinstance(submitted, Problem):
-        return submitted.response()
+def submitted_response(submitted: Submitted | NotSubmitted) -> Response:
+    if not isinstance(submitted, Submitted):
+        return problem_of(submitted).response()
     location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
     status = 200 if submitted.replayed else 201
     return Response(status=status, body=task_json(submitted.task), headers=location)
 
 
-def _result(answer: Submitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
-    if isinstance(answer, Problem):
-        return {"status": answer.status, "error": answer.body}
+def _result(answer: Submitted | NotSubmitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(answer, Submitted):
+        problem = answer if isinstance(answer, Problem) else problem_of(answer)
+        return {"status": problem.status, "error": problem.body}
     status = 200 if answer.replayed else 201
     return {"status": status, "task": without(task_json(answer.task), left_out)}
 

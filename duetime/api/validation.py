@@ -1,54 +1,22 @@
 """Types of the values in requests, and the messages for values that are not valid."""
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from duetime.api.http import FieldError
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.field_values import MAX_WORD, WORD, moment
 from duetime.core.secrets import is_reference
-from duetime.core.times import Millis, from_datetime
-
-_DAY = r"\d{4}-\d\d-\d\d"
-_HOUR = r"([01]\d|2[0-3])"
-_RFC3339 = re.compile(rf"{_DAY}[Tt ]{_HOUR}:\d\d:\d\d(\.\d+)?([Zz]|[+-]{_HOUR}:[0-5]\d)", re.ASCII)
-_NAIVE = re.compile(rf"{_DAY}[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
-_EXAMPLE = "2026-11-16T09:00:00+01:00"
-_LAST: Millis = 253_402_300_799_999  # the end of the year 9999, the last in RFC 3339
-
-
-def moment(value: Any) -> Millis:
-    if not isinstance(value, str):
-        raise ValueError(f"must be a string such as {_EXAMPLE}")
-    if _NAIVE.fullmatch(value):
-        raise ValueError("must have an offset: add Z or, for example, +01:00")
-    if not _RFC3339.fullmatch(value):
-        raise ValueError(f"must be an RFC 3339 time such as {_EXAMPLE}")
-    try:
-        at = from_datetime(datetime.fromisoformat(value.upper()))
-    except ValueError:
-        raise ValueError("must be a day and a time that exist") from None
-    if not 0 <= at <= _LAST:
-        raise ValueError("must be in the years 1970 to 9999 (UTC)")
-    return at
-
+from duetime.core.times import Millis
 
 _IN_DOCUMENT: dict[str, Any] = {"type": "string", "format": "date-time"}  # see openapi
 Moment = Annotated[Millis, BeforeValidator(moment), Field(json_schema_extra=_IN_DOCUMENT)]
-MAX_WORD = 128
-_WORD = r"[A-Za-z0-9._:\-]+"
-Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{_WORD}$")]
-WORD_RULE = f"must be 1 to {MAX_WORD} letters, digits and ._:- only"
+Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{WORD}$")]
 MAX_ERROR_TYPE = 256
 ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ERROR_TYPE)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-
-
-def is_word(text: str) -> bool:
-    return len(text) <= MAX_WORD and re.fullmatch(_WORD, text) is not None
 
 
 _MESSAGES: Mapping[str, str] = {

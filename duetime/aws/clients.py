@@ -6,7 +6,7 @@ resources and its S3 transfers, would be a quarter of a function's cold start.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from botocore.config import Config
@@ -176,10 +176,12 @@ def _client(
 class _Lazy:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
+        self._made: Any = None
+        self._lock = Lock()  # handlers that submit run in threads
 
     def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            with self._lock:
+                if self._made is None:
+                    self._made = self._make()
         return getattr(self._made, name)
-
-    @cached_property
-    def _made(self) -> Any:
-        return self._make()

@@ -1,4 +1,7 @@
-"""Lists of tasks, newest first: UTC day by day backwards, each day merged from its shards."""
+"""Lists of tasks, newest first: UTC day by day backwards, each day merged from its shards.
+
+The ids of a task's children begin with the time of its creation (duetime.core.child_ids), so a list
+of them reads that one millisecond of each day since."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,11 +13,13 @@ from duetime.aws.item_reader import TaskReader
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import Table
 from duetime.aws.task_items import Item
+from duetime.core.ids import created_at, new_id
 from duetime.core.list_positions import Newest, newest_from
 from duetime.core.ports import Listing, Page, Shards
 from duetime.core.task import Task
-from duetime.core.task_filter import TaskFilter
+from duetime.core.task_filter import IDS_AHEAD, TaskFilter
 from duetime.core.times import DAY, MINUTE, SECOND, Millis
+from duetime.core.value import value
 from duetime.core.wakes import shard_of
 
 Keys = tuple[list[str], bool]  # the newest first; and whether there may be more
@@ -28,6 +33,15 @@ def listing_bucket(task: Task, shards: int) -> str:
     return day_bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
 
 
+@value(frozen=True, kw_only=True, slots=True)
+class _Span:
+    """Ids from `first` to `below`, of tasks that were created since a time."""
+
+    since: Millis = 0
+    first: str | None = None
+    below: str | None = None
+
+
 class Lister:
     def __init__(self, table: Table, parallel: ParallelCalls, reader: TaskReader) -> None:
         self._table = table
@@ -38,7 +52,9 @@ class Lister:
         self, listing: Listing, namespaces: Sequence[str], *, shards: Shards, now: Millis
     ) -> Page:
         wanted = listing.filter
+        span = self._children_span(wanted.parent_id) if wanted.parent_id else _Span()
         latest, oldest = days_of(wanted, shards, now)
+        oldest = max(oldest, (span.since - CLOCK_SKEW) // DAY)
         position = newest_from(listing.cursor, latest=latest)
         buckets = [(name, shard) for name in namespaces for shard in range(shards.count)]
         found: list[Task] = []
@@ -46,7 +62,7 @@ class Lister:
         for _ in range(max(MAX_QUERIES // len(buckets), 1)):
             if position.day < oldest:
                 return Page(tasks=found, cursor=None)
-            ids, more = self._ids(listing, position, buckets)
+            ids, more = self._ids(listing, position, buckets, span)
             tasks = self._reader.readable(ids, summary=listing.summary)
             looked_at += len(ids)
             for task_id in ids:
@@ -62,26 +78,48 @@ class Lister:
                 break
         return Page(tasks=found, cursor=position.cursor())
 
-    def _ids(self, listing: Listing, position: Newest, buckets: Sequence[tuple[str, int]]) -> Keys:
+    def _children_span(self, parent_id: str) -> _Span:
+        """Returns where the children of a task are. Of a parent that was removed only its id is
+        known: they are no older than that."""
+        parent = self._reader.readable([parent_id], summary=True).get(parent_id)
+        if parent is None:
+            return _Span(since=created_at(parent_id) - IDS_AHEAD)
+        at = parent.created_at
+        return _Span(since=at, first=new_id(at, 0), below=new_id(at + 1, 0))
+
+    def _ids(
+        self,
+        listing: Listing,
+        position: Newest,
+        buckets: Sequence[tuple[str, int]],
+        span: _Span,
+    ) -> Keys:
         """Returns the next ids of a day, newest first, and whether the day may have more."""
         share = listing.limit // len(buckets) + 2
         # A run may have been created the day before its fire time, and is in that day's bucket.
-        bounds = (position.below, listing.filter.below)
+        bounds = (position.below, listing.filter.below, span.below)
         below = min((bound for bound in bounds if bound is not None), default=None)
+        if span.first is not None and below is not None and below <= span.first:
+            return [], False
         return merge_shards(
             self._parallel.each(
-                lambda at: self._shard_ids(day_bucket(at[0], position.day, at[1]), below, share),
+                lambda at: self._shard_ids(
+                    day_bucket(at[0], position.day, at[1]), below, share, span.first
+                ),
                 buckets,
             )
         )
 
-    def _shard_ids(self, bucket: str, below: str | None, share: int) -> Keys:
+    def _shard_ids(self, bucket: str, below: str | None, share: int, first: str | None) -> Keys:
         condition, values = f"{schema.LISTING_BUCKET} = :bucket", {":bucket": bucket}
         if below is not None:
             condition += f" AND {schema.PK} < :below"
             values[":below"] = schema.task_pk(below)
+        if first is not None:  # a key has one condition: BETWEEN has `below` too
+            condition = condition.replace("< :below", "BETWEEN :first AND :below")
+            values[":first"] = schema.task_pk(first)
         rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
-        return [_id(row) for row in rows], more
+        return [task_id for row in rows if (task_id := _id(row)) != below], more
 
 
 def days_of(wanted: TaskFilter, shards: Shards, now: Millis) -> tuple[int, int]:

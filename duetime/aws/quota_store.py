@@ -8,6 +8,7 @@ If the table does not answer, the submission is allowed.
 """
 
 import logging
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
@@ -53,15 +54,25 @@ class _Count:
 
 
 class DynamoQuotaStore:
-    """A sandbox of Lambda runs one request at a time: there are no locks."""
+    """One lock for all calls: the handlers of an executor run concurrently, but few submit. A
+    sandbox of the API runs one request at a time."""
 
     def __init__(self, client: "DynamoDBClient", table: str, clock: Clock) -> None:
         self._table = Table(client, table)
         self._clock = clock
         self._buckets: dict[str, _Bucket] = {}
         self._counts: dict[str, _Count] = {}
+        self._lock = Lock()
 
     def take(self, namespace: str, rate: Rate, wanted: int) -> Grant:
+        with self._lock:
+            return self._take_locked(namespace, rate, wanted)
+
+    def admit(self, namespace: str, limit: int, wanted: int) -> int:
+        with self._lock:
+            return self._admit_locked(namespace, limit, wanted)
+
+    def _take_locked(self, namespace: str, rate: Rate, wanted: int) -> Grant:
         now = nanos(self._clock.now())
         bucket = self._bucket(namespace)
         fresh = 0 <= now - bucket.taken_at < nanos(BLOCK_LIFE)
@@ -85,7 +96,7 @@ class DynamoQuotaStore:
         wait = rate.wait(bucket.full_at, now) if used < missing else 0
         return Grant(granted=held + used, wait=wait)
 
-    def admit(self, namespace: str, limit: int, wanted: int) -> int:
+    def _admit_locked(self, namespace: str, limit: int, wanted: int) -> int:
         try:
             count = self._count(namespace)
         except Unavailable as error:

@@ -23,7 +23,12 @@ def given_in(filters: TaskFilters) -> dict[str, Any]:
     return {name: value for name, value in filters.parse(fmt.now()).items() if value}
 
 
-_OPTIONS = {"schedule_id": "schedule", "created_since": "since", "created_before": "before"}
+_OPTIONS = {
+    "schedule_id": "schedule",
+    "parent_id": "parent",
+    "created_since": "since",
+    "created_before": "before",
+}
 
 
 def words_of(which: dict[str, Any]) -> list[str]:

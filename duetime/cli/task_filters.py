@@ -48,6 +48,15 @@ class TaskFilters:
             rich_help_panel=FILTERS,
         ),
     ] = None
+    parent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            callback=check_optional_id,
+            help="Only what the handler of this task has submitted.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
     tag: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,6 +100,7 @@ class TaskFilters:
             "status": statuses(self.status or ()) or None,
             "namespace": ALL_NAMESPACES if self.all_namespaces else self.namespace,
             "schedule_id": self.schedule,
+            "parent_id": self.parent,
             "tag": self.tag or None,
             "name": self.name,
             "handler": self.handler,

@@ -67,6 +67,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "unique key": _unique_key(task),
         "schedule": task["schedule_id"],
         "scheduled for": fmt.when(task["scheduled_for"], now),
+        "parent": task.get("parent_id"),
         "reason": fmt.reason(task),
         "workflow": task["workflow_id"],
         "payload": fmt.value(task["payload"]),

@@ -231,6 +231,7 @@ class Task(TypedDict):
     reason: str | None
     schedule_id: str | None
     scheduled_for: str | None
+    parent_id: str | None  # the task whose handler has submitted this one
     workflow_id: str | None
     not_shown: dict[str, str] | None  # fields that are null because they are nested too deep
     max_attempts: NotRequired[int]  # of a summary, which has no `retry`
@@ -260,6 +261,7 @@ class TaskFilter(TypedDict, total=False):
     namespace: str | None  # "*": all; left out: "default"
     status: str | Sequence[str] | None
     schedule_id: str | None
+    parent_id: str | None  # tasks that the handler of this task has submitted
     tag: Tags | None  # all of them
     name: str | None  # how it begins
     handler: str | None

@@ -2,7 +2,7 @@
 in every backend."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -134,6 +134,6 @@ def decode_progress(text: str) -> Progress:
     return Progress(fraction=fraction, message=message)
 
 
-def canonical(body: Mapping[str, Any]) -> str:
+def canonical(body: Any) -> str:
     """Returns the same text for the same content, regardless of key order."""
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -8,13 +8,17 @@ from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import Occurrence
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
-from duetime.core.times import Millis
+from duetime.core.times import YEAR, Millis
 from duetime.core.unique import Unique
 from duetime.core.value import value
 from duetime.core.wakes import Wake
 
 SUPERSEDED = "superseded"  # the reason of a dead task that cannot be revived any more
 LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; less where the executor itself is limited
+MAX_AHEAD: Millis = 10 * YEAR  # of the time of a task
+MAX_JITTER = 3_600  # seconds
+MAX_NAME = 256  # characters
+PAYLOAD_LIMIT = 256 * 1024  # bytes; a larger one is an object: see duetime.core.large_texts
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -37,6 +41,7 @@ class Spec:
     tags: Mapping[str, str] = field(default_factory=dict)
     occurrence: Occurrence | None = None  # of a schedule
     unique: Unique | None = None
+    parent_id: str | None = None  # the task whose handler has submitted this one
     shifts: tuple[str, ...] = ()  # marks of the latest: see duetime.core.shifts
 
 

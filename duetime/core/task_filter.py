@@ -18,6 +18,7 @@ class TaskFilter:
     namespace: str | None = "default"  # None: all of them
     statuses: frozenset[Status] = frozenset()  # one of these; empty: any
     schedule_id: str | None = None
+    parent_id: str | None = None
     tags: tuple[str, ...] = ()  # all of these: `key:value`, or `key` for any value
     name: str | None = None  # the beginning of the name
     handler: str | None = None
@@ -39,6 +40,7 @@ class TaskFilter:
             self.namespace in (None, spec.namespace)
             and (not self.statuses or task.status in self.statuses)
             and self.schedule_id in (None, schedule_of(spec))
+            and self.parent_id in (None, spec.parent_id)
             and (self.created_since is None or task.created_at >= self.created_since)
             and (self.created_before is None or task.created_at < self.created_before)
             and (self.below is None or task.id < self.below)

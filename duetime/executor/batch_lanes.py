@@ -1,36 +1,23 @@
 """The lanes during one invocation of an executor that answers with its failed messages."""
 
-import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from duetime.core.delivery import Delivery, Message
 from duetime.core.lanes import Lane
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.times import Millis
 
-log = logging.getLogger(__name__)
-
 
 class BatchLanes:
-    """Collects the ids of the messages that SQS must keep, in `kept`.
+    """Collects the ids of the messages that SQS must keep, in `kept`."""
 
-    `own` are the lanes that the messages of the invocation came from."""
-
-    def __init__(self, lanes: LaneQueue, own: Collection[Lane]) -> None:
+    def __init__(self, lanes: LaneQueue) -> None:
         self._lanes = lanes
-        self._own = own
         self.kept: list[str] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        """Refuses a delivery for another lane, which occurs when a message was redriven into the
-        wrong queue. The caller then releases the task, and the scanner sends it to its lane."""
-        own = [delivery for delivery in deliveries if delivery.lane in self._own]
-        if len(own) < len(deliveries):
-            ids = [d.task_id for d in deliveries if d.lane not in self._own]
-            fields = {"step": "enqueue", "task_ids": ids}
-            log.info("delivery left to the scanner: another lane", extra=fields)
-        sent = iter(self._lanes.send(own, now) if own else ())
-        return [delivery.lane in self._own and next(sent) for delivery in deliveries]
+        """To any lane: a handler may submit to another one than its own."""
+        return self._lanes.send(deliveries, now)
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
         return self._lanes.receive(lane, limit, wait)

@@ -21,6 +21,7 @@ from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.core.value import value
 from duetime.engine.enqueue import enqueue
+from duetime.executor.children import Children, ChildSubmission
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Admitted, Ended, Run, log_fields, unrecordable
@@ -60,12 +61,18 @@ class Executor:
         ports: The store, the lanes and the clock.
         targets: The target for each type.
         dead_letters: The ids of known dead letters, if the caller keeps them for longer than this
-            executor (see MessageAcks)."""
+            executor (see MessageAcks).
+        children: How the tasks are submitted that handlers submit."""
 
     def __init__(
-        self, ports: Ports, targets: Targets, dead_letters: DeadLetterIds | None = None
+        self,
+        ports: Ports,
+        targets: Targets,
+        dead_letters: DeadLetterIds | None = None,
+        children: ChildSubmission | None = None,
     ) -> None:
         self._ports = ports
+        self._child_submission = children or ChildSubmission()
         self._store = ports.store
         self._clock = ports.clock
         self._runner = TargetRunner(ports, targets)
@@ -256,6 +263,7 @@ class Executor:
             lambda progress: self.renew([run], progress),
             lambda: self._previous(task),
             leased_at=leased_at,
+            children=Children(self._ports, task, self._child_submission),
         )
         run = Run(task=task, message=message, control=control)
         return run

@@ -4,12 +4,13 @@ A handler author sees the `Context` alone, which asks this object. Three threads
 that runs the handler, the attempt loop and the lease guard. Each flag is only ever set, never
 cleared, so none of them needs a lock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from duetime.core.task import Progress, Task
 from duetime.core.times import Millis, seconds
 from duetime.executor.interrupt import Interrupt
-from duetime.handlers.context import Context, Previous
+from duetime.handlers.context import Context, NoSubmissions, Previous, Submissions
 
 Renew = Callable[[Progress | None], None]
 LookUpPrevious = Callable[[], Previous | None]
@@ -26,6 +27,7 @@ class RunControl:
         look_up_previous: LookUpPrevious = lambda: None,
         *,
         leased_at: Millis = 0,
+        children: Submissions | None = None,
     ) -> None:
         self.context = Context(task, self)
         self.interrupt = Interrupt(task.id, task.attempt)
@@ -44,6 +46,7 @@ class RunControl:
         self._leased_at = leased_at
         self._renew = renew
         self._look_up_previous = look_up_previous
+        self._children = children or NoSubmissions()
 
     # for the context
 
@@ -58,6 +61,14 @@ class RunControl:
     def look_up_previous(self) -> Previous | None:
         with self.interrupt.shield():
             return self._look_up_previous()
+
+    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        with self.interrupt.shield():
+            return self._children.submit(tasks)
+
+    def read(self, task_id: str) -> dict[str, Any] | None:
+        with self.interrupt.shield():
+            return self._children.read(task_id)
 
     # for the executor
 

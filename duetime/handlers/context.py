@@ -1,17 +1,24 @@
 """The context that a handler gets beside its payload."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from duetime.core.task import Progress, Task, storable
 from duetime.core.times import Millis, seconds, to_datetime
 from duetime.core.value import value
 from duetime.forks import check_process
+
+if TYPE_CHECKING:
+    from duetime.handlers.handler import Submittable
+    from duetime.handlers.submission import Submission
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MESSAGE_LIMIT = 256
 
@@ -26,7 +33,19 @@ class Previous:
     scheduled_for: datetime
 
 
-class AttemptControl(Protocol):
+class Submissions(Protocol):
+    """The tasks that a handler submits, through its executor."""
+
+    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Submits tasks, each as the JSON of a request, and answers each like a batch."""
+        ...
+
+    def read(self, task_id: str) -> dict[str, Any] | None:
+        """Returns the JSON of a task; None if there is none."""
+        ...
+
+
+class AttemptControl(Submissions, Protocol):
     """What a context asks of the executor that runs the attempt."""
 
     @property
@@ -114,8 +133,47 @@ class Context:
         kept = None if message is None else storable(message, MESSAGE_LIMIT)
         self._control.renew(Progress(fraction=fraction, message=kept))
 
+    @overload
+    def submit(
+        self, handler: "Submittable[P, R]", /, *args: P.args, **kwargs: P.kwargs
+    ) -> "Submission[R]": ...
+    @overload
+    def submit(
+        self, handler: "Submittable[..., R]", /, *args: Any, step: str, **kwargs: Any
+    ) -> "Submission[R]": ...
+    def submit(
+        self, handler: "Submittable[..., Any]", /, *args: Any, **kwargs: Any
+    ) -> "Submission[Any]":
+        """Submit a task that is due now, as `handler.submit(...)` does: a child of this task. An
+        attempt that repeats the call gets the same child.
 
-class _NoExecutor:
+        With a `step`, the child is named by the step, and not by its payload: give one if the
+        payload differs between attempts. `handler.options(step="…")` has it for every other way to
+        submit, and for a handler that has a parameter `step` itself."""
+        from duetime.handlers.handler import with_step
+
+        step = kwargs.pop("step", None)
+        with active(self):  # in a thread of the handler, too
+            return (handler if step is None else with_step(handler, step)).submit(*args, **kwargs)
+
+    @property
+    def submissions(self) -> Submissions:
+        """What `submit` of a handler uses inside this attempt."""
+        check_process(self._pid)
+        return self._control
+
+
+class NoSubmissions:
+    """For a context that no executor made."""
+
+    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
+        raise RuntimeError("this context has no executor to submit a task")
+
+    def read(self, task_id: str) -> dict[str, Any] | None:  # noqa: ARG002
+        raise RuntimeError("this context has no executor to read a task")
+
+
+class _NoExecutor(NoSubmissions):
     """The control of a context that no executor made."""
 
     stop_requested = False
@@ -140,6 +198,11 @@ def context() -> Context:
         return _current.get()
     except LookupError:
         raise RuntimeError("duetime.context() has a value inside a running handler only") from None
+
+
+def running() -> Context | None:
+    """Returns the context of the attempt that runs, if one does."""
+    return _current.get(None)
 
 
 @contextmanager

@@ -18,7 +18,8 @@ Defaults = Mapping[str, Any]  # fields of a task, as JSON
 NAMES = ("priority", "retry", "timeout", "tags")
 DAY = 24 * 3_600  # seconds
 MAX_TAGS = 10
-_RETRY_FIELDS = {  # the least and the greatest value
+MAX_TAG_KEY, MAX_TAG_VALUE = 64, 256  # characters
+RETRY_FIELDS = {  # the least and the greatest value
     "max_attempts": (1, 100),
     "base_delay": (0, DAY),
     "multiplier": (1, 100),
@@ -82,12 +83,12 @@ def _retry(given: Any) -> dict[str, Any]:
 
 
 def _retry_field(name: str, value: Any) -> float:
-    if name not in _RETRY_FIELDS:
-        raise ValueError(f"retry.{name}: is not one of {', '.join(_RETRY_FIELDS)}")
+    if name not in RETRY_FIELDS:
+        raise ValueError(f"retry.{name}: is not one of {', '.join(RETRY_FIELDS)}")
     if name == "max_attempts" and type(value) is not int:
         raise ValueError(f"retry.{name}: must be a whole number, not {value!r}")
     number: float = value if type(value) is int else _named(f"retry.{name}", value)
-    least, greatest = _RETRY_FIELDS[name]
+    least, greatest = RETRY_FIELDS[name]
     if not least <= number <= greatest:
         raise ValueError(f"retry.{name}: must be from {least:g} to {greatest:g}, not {number:g}")
     return number
@@ -95,7 +96,10 @@ def _retry_field(name: str, value: Any) -> float:
 
 def _tags(given: Any) -> dict[str, str]:
     if not isinstance(given, Mapping) or not all(
-        isinstance(key, str) and 0 < len(key) <= 64 and isinstance(text, str) and len(text) <= 256
+        isinstance(key, str)
+        and 0 < len(key) <= MAX_TAG_KEY
+        and isinstance(text, str)
+        and len(text) <= MAX_TAG_VALUE
         for key, text in given.items()
     ):
         raise ValueError('tags: must be a dict of short texts such as {"team": "growth"}')

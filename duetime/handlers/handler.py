@@ -217,6 +217,14 @@ def prepared(base: Submittable[P, R], options: Any) -> Prepared[P, R]:
     return Prepared(base._parameters, {**base._fields, **fields_of(options)})
 
 
+def with_step(base: Submittable[P, R], step: str) -> Prepared[P, R]:
+    """Raises TypeError for a handler with a parameter of this name: whose value is it?"""
+    if base._parameters.has("step"):
+        reason = 'has a parameter `step`: use handler.options(step="…").submit(…)'
+        raise TypeError(f"the handler {reason}")
+    return prepared(base, {"step": step})
+
+
 def _moment(when: datetime) -> str:
     if not isinstance(when, datetime):
         raise TypeError(f"{when!r} is not a datetime")

@@ -30,6 +30,7 @@ class TaskOptions(TypedDict, total=False):
     ordering_key: "str | UUID"
     unique: "UniqueFields"
     id: str
+    step: str  # inside a running handler: names the submission, in place of its payload
 
 
 def fields_of(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,10 @@ class Parameters:
     def _refusal(self, reason: str) -> TypeError:
         return TypeError(f"handler {self._name!r} must take {SHAPES}: {reason}")
 
+    def has(self, name: str) -> bool:
+        """Whether the payload has a member of this name by a parameter of its own."""
+        return not self._whole and any(parameter.name == name for parameter in self._named)
+
     def payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Returns the JSON of the payload that a call submits. Raises BadPayload if the call does
         not fit the parameters."""

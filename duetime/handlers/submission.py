@@ -19,11 +19,13 @@ from duetime.client.errors import (
     TaskFailed,
 )
 from duetime.client.types import BatchResult, Task
+from duetime.handlers.context import running
 
 if TYPE_CHECKING:
     from duetime.handlers.parameters import Parameters
 
 R = TypeVar("R")
+C = TypeVar("C", TaskClient, AsyncTaskClient)
 Client = TaskClient | AsyncTaskClient
 Fields = dict[str, Any]
 
@@ -68,8 +70,9 @@ class Submission(Generic[R]):
         """Returns the result once the task has succeeded.
 
         Raises TaskDead, TaskCancelled or TaskExpired if it ends otherwise, and WaitTimeout, a
-        TimeoutError, if it has not ended within `timeout` seconds."""
-        client = self._sync()
+        TimeoutError, if it has not ended within `timeout` seconds. Inside a running handler it
+        raises RuntimeError at once."""
+        client = self._waiting(self._sync())
         task = client.wait(self.id, timeout=timeout)
         result = client.result(self.id) if _is_left_out(task) else _result(task)
         return self._typed(result)
@@ -79,7 +82,7 @@ class Submission(Generic[R]):
 
     async def await_(self, timeout: float | None = None) -> R:
         """Like `wait`. The underscore is there because `await` is a keyword."""
-        client = self._async()
+        client = self._waiting(self._async())
         task = await client.wait(self.id, timeout=timeout)
         result = await client.result(self.id) if _is_left_out(task) else _result(task)
         return self._typed(result)
@@ -88,27 +91,53 @@ class Submission(Generic[R]):
         return cast(R, self._parameters.result(result))
 
     def _sync(self) -> TaskClient:
-        return as_sync(self._client) or sync_client()
+        return as_sync(self._client) or _child_client() or sync_client()
 
     def _async(self) -> AsyncTaskClient:
-        return async_client(self._client)
+        return async_client(self._client or _child_client())
+
+    def _waiting(self, client: C) -> C:
+        """Returns the client. Raises RuntimeError inside a running handler."""
+        if running() is not None:
+            from duetime.handlers.children import NO_WAIT
+
+            raise RuntimeError(NO_WAIT)
+        return client
 
     def __repr__(self) -> str:
         return f"<submission {self.id}>"
 
 
+def _child_client() -> TaskClient | None:
+    """Returns what submits inside a running handler: its executor. None outside."""
+    ctx = running()
+    if ctx is None:
+        return None
+    from duetime.handlers.children import ChildClient
+
+    return ChildClient(ctx)
+
+
+def _submitting(tasks: Sequence[Fields]) -> TaskClient | None:
+    """Like _child_client. Raises ValueError for a step outside of a running handler."""
+    client = _child_client()
+    if client is None and any("step" in task for task in tasks):
+        raise ValueError("step: names a submission of a running handler; none runs here")
+    return client
+
+
 def send(task: Fields, parameters: "Parameters") -> Submission[Any]:
-    client = sync_client()
+    client = _submitting([task]) or sync_client()
     return Submission(client.submit(**task)["id"], parameters, client)
 
 
 async def asend(task: Fields, parameters: "Parameters") -> Submission[Any]:
-    client = async_client()
+    client = async_client(_submitting([task]))
     return Submission((await client.submit(**task))["id"], parameters, client)
 
 
 def send_many(tasks: Sequence[Fields], parameters: "Parameters") -> list[Submission[Any] | Problem]:
-    client = sync_client()
+    client = _submitting(tasks) or sync_client()
     return [
         _submitted(result, parameters, client)
         for batch in _batches(tasks)
@@ -119,7 +148,7 @@ def send_many(tasks: Sequence[Fields], parameters: "Parameters") -> list[Submiss
 async def asend_many(
     tasks: Sequence[Fields], parameters: "Parameters"
 ) -> list[Submission[Any] | Problem]:
-    client = async_client()
+    client = async_client(_submitting(tasks))
     return [
         _submitted(result, parameters, client)
         for batch in _batches(tasks)

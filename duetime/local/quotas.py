@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from duetime.api.quotas import QuotaGate
 from duetime.core.errors import DuetimeError
 from duetime.core.quotas import BadQuota, Quotas, QuotaStore, parse_quotas
+from duetime.engine.quotas import QuotaGate
 
 
 def read_quota_file(file: Path) -> Quotas:

@@ -22,6 +22,7 @@ from duetime.api.http import Request, Response
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Lane
 from duetime.engine.followups import run_follow_ups_after
+from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
 from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
@@ -67,7 +68,9 @@ LAZY_MODULES = (
     "duetime.core.recurrence.exclusions",
     "duetime.core.recurrence.cron_pattern",
     "duetime.core.recurrence.describe",
+    "duetime.core.child_ids",
     "duetime.executor.call_handler",
+    "duetime.executor.child_fields",
     "duetime.executor.targets.dynamodb",
     "duetime.executor.targets.invocations",
     "duetime.executor.targets.messages",
@@ -100,7 +103,9 @@ class Runner:
         targets = LazyTargets(
             {"python": run_handler, "http": http}, service_targets(options, ports.clock)
         )
-        executor = Executor(ports, targets)
+        gate = quota_gate(quotas, self.backend.quotas)
+        children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
+        executor = Executor(ports, targets, children=children)
         self.activity = Activity(notices.events)
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
@@ -127,7 +132,7 @@ class Runner:
             targets=targets_allowed(options),
             health=health,
             secrets=lambda: secrets,
-            quotas=quota_gate(quotas, self.backend.quotas),
+            quotas=gate,
         )
 
     def prepare(self) -> None:

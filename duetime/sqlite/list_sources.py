@@ -58,6 +58,8 @@ def conditions_of(wanted: TaskFilter) -> list[Condition]:
 
     if wanted.schedule_id is not None:
         add("schedule", "t.schedule_id = ?", wanted.schedule_id)
+    if wanted.parent_id is not None:
+        add("parent", "t.parent_id = ?", wanted.parent_id)
     if wanted.created_since is not None:
         add("since", "t.created_at >= ?", wanted.created_since)
     if wanted.created_before is not None:
@@ -83,7 +85,8 @@ def sources_of(wanted: TaskFilter, order: ListOrder, namespaces: Sequence[str]) 
         where = f"t.namespace = ? AND t.status IN ({_listed(TO_START)})"
         return [_per_namespace(namespaces, "soonest", where)]
     found = [
-        *_by_schedule(wanted),
+        *_by_origin(wanted, "schedule", "occurrences", "t.schedule_id = ?", wanted.schedule_id),
+        *_by_origin(wanted, "parent", "children", "t.parent_id = ?", wanted.parent_id),
         *_by_tags(wanted, namespaces),
         *_by_target(wanted, namespaces),
         *_by_status(wanted, namespaces),
@@ -91,16 +94,18 @@ def sources_of(wanted: TaskFilter, order: ListOrder, namespaces: Sequence[str]) 
     return found or [_per_namespace(namespaces, "listing", "t.namespace = ?")]
 
 
-def _by_schedule(wanted: TaskFilter) -> list[Source]:
-    """A schedule has one namespace, which may be another than the wanted one."""
-    if wanted.schedule_id is None:
+def _by_origin(
+    wanted: TaskFilter, name: str, index: str, condition: str, origin: str | None
+) -> list[Source]:
+    """The runs of a schedule, or the children of a task, in an index that has all namespaces."""
+    if origin is None:
         return []
-    where, values = ["t.schedule_id = ?"], [wanted.schedule_id]
+    where, values = [condition], [origin]
     if wanted.namespace is not None:
         where.append("t.namespace = ?")
         values.append(wanted.namespace)
-    arm = Arm(index="occurrences", where=" AND ".join(where), values=tuple(values))
-    return [Source(arms=[arm], covers=frozenset({"schedule"}))]
+    arm = Arm(index=index, where=" AND ".join(where), values=tuple(values))
+    return [Source(arms=[arm], covers=frozenset({name}))]
 
 
 def _by_tags(wanted: TaskFilter, namespaces: Sequence[str]) -> list[Source]:

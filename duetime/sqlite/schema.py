@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 3  # of the file; a newer format is refused, not misread
+FORMAT = 4  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -36,7 +36,8 @@ CREATE TABLE IF NOT EXISTS tasks (
     result TEXT,
     day INTEGER NOT NULL DEFAULT 0,
     name TEXT,
-    target TEXT
+    target TEXT,
+    parent_id TEXT
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, day, id, created_at);
@@ -51,6 +52,7 @@ CREATE INDEX IF NOT EXISTS soonest ON tasks (namespace, due_at, id)
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, day, id)
     WHERE schedule_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS children ON tasks (parent_id, day, id) WHERE parent_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ended ON tasks ((schedule_id IS NOT NULL), updated_at, id)
     WHERE status IN ('SUCCEEDED', 'CANCELLED', 'EXPIRED') AND wake_bucket IS NULL;
 CREATE TABLE IF NOT EXISTS tags (
@@ -154,6 +156,10 @@ INSERT OR IGNORE INTO tags
     UNION ALL SELECT s.namespace, tag.key || ':' || tag.value, s.day, s.id
     FROM temp.specs AS s, json_each(s.spec, '$.tags') AS tag;
 DROP TABLE temp.specs;
+""",
+    # The tasks that handlers submit.
+    3: """
+ALTER TABLE tasks ADD COLUMN parent_id TEXT;
 """,
 }
 

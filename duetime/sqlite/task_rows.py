@@ -51,7 +51,8 @@ HOT = (
 )
 COLUMNS = ", ".join(COLD + HOT)
 SUMMARY_COLUMNS = ", ".join(COLD + HOT[:-1]) + ", NULL"  # without the result
-FOUND_BY = ("day", "name", "target")  # written with the cold columns, for filters; never read
+# Written with the cold columns, for filters; never read.
+FOUND_BY = ("day", "name", "target", "parent_id")
 SPEC, RESULT = COLD.index("spec"), -1
 
 # Longer texts get a row in `bodies`, so that a step rewrites a small row even if the payload is
@@ -66,7 +67,8 @@ def new_row(connection: Connection, task: Task) -> Row:
     schedule_id = of.schedule_id if of else None
     cold = (task.id, task.spec.namespace, task.created_at, schedule_id, spec, task.body_hash)
     hot = hot_row(connection, task)[1:]  # without the id, which is its first column
-    return (*cold, *hot, task.created_at // DAY, task.spec.name, target_text(task.spec))
+    spec_columns = (task.spec.name, target_text(task.spec), task.spec.parent_id)
+    return (*cold, *hot, task.created_at // DAY, *spec_columns)
 
 
 def target_text(spec: Spec) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from duetime.api.http import Request, Response
-from duetime.api.quotas import QuotaGate
 from duetime.aws.quota_store import DynamoQuotaStore
 from duetime.aws.stored_counts import StoredCounts
 from duetime.core.ports import Shards
 from duetime.core.quotas import QuotaStore, read_quotas
 from duetime.core.times import DAY, HOUR, SECOND
+from duetime.engine.quotas import QuotaGate
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.api.service import EVERY_MINUTE, PYTHON, Service
 from tests.backends import SINCE, dynamo_stores

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from duetime.api.idempotency import KEY_LIFE
 from duetime.aws.settings import Settings
 from duetime.core.lanes import Lane
+from duetime.core.retention import KEY_LIFE
 from duetime.core.times import DAY
 
 REQUIRED = {

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from duetime.api.app import Api
 from duetime.api.http import Request
-from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.core.codec import to_json
 from duetime.core.delivery import MIN_REDRIVE_AGE
 from duetime.core.lifecycle import Status
@@ -18,6 +17,7 @@ from duetime.core.ports import ObjectStore, Ports
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.wakes import WakeKind
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.executor.run_control import RunControl
 from duetime.scanner.scanner import Scanner
 from tests.cuts.backends import Backend

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from duetime.api.large_payloads import LargePayload
-from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.codec import to_json
@@ -19,6 +17,8 @@ from duetime.core.results import SIZE_LIMIT
 from duetime.core.task import Task
 from duetime.core.times import MINUTE
 from duetime.core.unique import Unique
+from duetime.engine.large_payloads import LargePayload
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.executor.run_control import RunControl
 from duetime.local.moto_backend import fair_moto
 from duetime.sqlite.object_store import MemoryObjectStore

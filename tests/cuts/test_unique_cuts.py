@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from duetime.api.submission import Submission, Submitted, TaskRequest
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.ids import new_id
@@ -14,6 +13,7 @@ from duetime.core.ports import Listing
 from duetime.core.retry import RetryPolicy
 from duetime.core.times import HOUR
 from duetime.core.unique import OnConflict, Unique
+from duetime.engine.submission import Submission, Submitted, TaskRequest
 from duetime.local.moto_backend import fair_moto
 from tests.cuts.backends import Aws, open_backend
 from tests.cuts.cut_points import Cutter, Point, possible_cuts

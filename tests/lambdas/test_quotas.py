@@ -106,7 +106,7 @@ def test_count_that_fails_does_not_repeat_the_batch(
 
 
 def test_deployment_without_quotas_loads_nothing_for_them(deployment: Deployment):
-    names = ("duetime.api.quotas", "duetime.aws.quota_store", "duetime.aws.stored_counts")
+    names = ("duetime.engine.quotas", "duetime.aws.quota_store", "duetime.aws.stored_counts")
     before = {name: sys.modules.pop(name, None) for name in names}
     try:
         assert submitted()["statusCode"] == 201

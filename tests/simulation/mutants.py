@@ -216,7 +216,7 @@ def lease_without_the_token():
 def key_reserved_after_the_task():
     """Every replay of a submission creates another task."""
     return patch(
-        "duetime.api.submission.reserve_ids",
+        "duetime.engine.submission.reserve_ids",
         lambda ports, keys, now, ids: [ports.chance.new_id(now) for _ in keys],
     )
 

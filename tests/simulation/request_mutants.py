@@ -166,7 +166,7 @@ def unique_key_taken_over_without_its_condition():
 def unique_key_taken_from_a_live_task():
     from duetime.core.steps.supersede import KeyState
 
-    return patch("duetime.api.unique.key_state", lambda task, key: KeyState.FREE)
+    return patch("duetime.engine.unique.key_state", lambda task, key: KeyState.FREE)
 
 
 @mutant
@@ -178,13 +178,13 @@ def unique_key_taken_from_a_dead_task_that_can_be_revived():
         state = key_state(task, key)
         return KeyState.FREE if state is KeyState.DEAD else state
 
-    return patch("duetime.api.unique.key_state", hasty)
+    return patch("duetime.engine.unique.key_state", hasty)
 
 
 @mutant
 @unique
 def unique_key_taken_from_a_task_that_is_still_to_be_stored():
-    return patch("duetime.api.unique.UniqueTasks._is_abandoned", lambda *args: True)
+    return patch("duetime.engine.unique.UniqueTasks._is_abandoned", lambda *args: True)
 
 
 @mutant
@@ -192,4 +192,4 @@ def unique_key_taken_from_a_task_that_is_still_to_be_stored():
 def unique_key_never_freed():
     from duetime.core.steps.supersede import KeyState
 
-    return patch("duetime.api.unique.key_state", lambda task, key: KeyState.HELD)
+    return patch("duetime.engine.unique.key_state", lambda task, key: KeyState.HELD)

@@ -111,6 +111,8 @@ class Task(AnswerModel):
     """The schedule that this task is a run of."""
     scheduled_for: Time | None
     """The fire time that this task is a run of."""
+    parent_id: str | None
+    """The task whose handler has submitted this one."""
     workflow_id: None
     """Always null for now."""
     not_shown: dict[str, str] | None
@@ -175,6 +177,8 @@ class TaskSummary(AnswerModel):
     """The schedule that this task is a run of."""
     scheduled_for: Time | None
     """The fire time that this task is a run of."""
+    parent_id: str | None
+    """The task whose handler has submitted this one."""
 
 
 class Attempt(AnswerModel):

@@ -42,6 +42,7 @@ _BULK: Texts = {
     "namespace": "Only tasks of this namespace; `*` means of all. By default `default`.",
     "status": "Only tasks in these statuses.",
     "schedule_id": "Only runs of this schedule.",
+    "parent_id": "Only tasks that the handler of this task has submitted.",
     "tag": "Only tasks with all these tags: `team:growth`, or `team` for any value.",
     "name": "Only tasks whose name begins with this text.",
     "handler": "Only tasks of this Python handler.",

@@ -4,6 +4,7 @@ from duetime.api.filters import MAX_NAME, MAX_TAG, MAX_TAGS
 from duetime.api.openapi.route import PAGING, TIME, Parameter
 from duetime.api.task_list import Fields
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.ids import LENGTH
 from duetime.core.lifecycle import Status
 from duetime.core.ports import ListOrder
 
@@ -31,6 +32,11 @@ TAG = Parameter(
     },
 )
 SCHEDULE_ID = Parameter(name="schedule_id", text="Only runs of this schedule.", schema=_A_WORD)
+PARENT_ID = Parameter(
+    name="parent_id",
+    text="Only tasks that the handler of this task has submitted.",
+    schema={"type": "string", "minLength": LENGTH, "maxLength": LENGTH},
+)
 NAME = Parameter(
     name="name",
     text="Only tasks whose name begins with this text; upper and lower case differ.",
@@ -81,6 +87,6 @@ PREFER = Parameter(
 )
 
 LIST_PARAMETERS = (
-    *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, NAME, HANDLER, TARGET, CREATED_SINCE, CREATED_BEFORE),
-    *(UPCOMING, ORDER, FIELDS, *PAGING),
+    *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, PARENT_ID, NAME, HANDLER, TARGET),
+    *(CREATED_SINCE, CREATED_BEFORE, UPCOMING, ORDER, FIELDS, *PAGING),
 )

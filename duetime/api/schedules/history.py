@@ -10,7 +10,7 @@ from duetime.api.query import Query
 from duetime.api.schedules.models import PreviewIn
 from duetime.api.schedules.views import dst_notes_json
 from duetime.api.schedules.writer import ScheduleWriter, evaluating
-from duetime.api.task_models import MAX_AHEAD, read_body
+from duetime.api.task_models import read_body
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports, TaskStore
 from duetime.core.recurrence.describe import describe
@@ -21,7 +21,7 @@ from duetime.core.schedules.fire_times import upcoming
 from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, just_after
 from duetime.core.schedules.ledger_history import Place, history, place_of
 from duetime.core.schedules.start_decisions import CHANGED, MISFIRE, OVERLAP, PAUSED
-from duetime.core.task import Task
+from duetime.core.task import MAX_AHEAD, Task
 from duetime.core.task_json import reason_of
 from duetime.core.times import Millis, rfc3339
 from duetime.core.value import value

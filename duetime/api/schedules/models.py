@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from duetime.api.http import FieldError, invalid
-from duetime.api.task_models import MAX_AHEAD
 from duetime.api.validation import Moment
 from duetime.core.recurrence.rules import (
     BadRule,
@@ -23,6 +22,7 @@ from duetime.core.recurrence.rules import (
     Seconds,
 )
 from duetime.core.schedules.plan import Misfire, MisfirePolicy
+from duetime.core.task import MAX_AHEAD
 from duetime.core.times import YEAR, Millis, seconds
 
 STRICT = ConfigDict(extra="forbid", strict=True)

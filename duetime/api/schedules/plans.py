@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from duetime.api.http import FieldError, Problem, invalid
-from duetime.api.large_payloads import NO_ROOM, payload_too_large
+from duetime.api.http import FieldError, Problem, invalid, problem_of
 from duetime.api.schedules.models import ScheduleIn
 from duetime.api.task_models import (
-    MAX_AHEAD,
     TARGET_LIMIT,
     is_large,
     read_body,
@@ -25,9 +23,10 @@ from duetime.core.schedules.occurrence_spec import schedule_names
 from duetime.core.schedules.plan import Misfire, Plan
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.secrets import references_in
-from duetime.core.task import Spec
+from duetime.core.task import MAX_AHEAD, Spec
 from duetime.core.template import OF_THE_SCHEDULE, BadTemplate, check_names, finish, names_in
 from duetime.core.times import Millis
+from duetime.engine.large_payloads import NO_ROOM, payload_too_large
 
 PLAN_LIMIT = 350 * 1024  # bytes; DynamoDB takes 400 KB, and a plan is not all of a schedule
 INSTEAD: Mapping[str, str] = {
@@ -117,7 +116,7 @@ def _with_templates(spec: Spec, body: Mapping[str, Any]) -> Spec:
 
 def _check_payload(payload: Any) -> None:
     if is_large(payload):
-        raise payload_too_large(NO_ROOM)
+        raise problem_of(payload_too_large(NO_ROOM))
 
 
 def read_plan(

@@ -12,7 +12,6 @@ from duetime.api.schedules.plans import read_plan
 from duetime.api.schedules.runs import ScheduleRuns
 from duetime.api.schedules.views import schedule_json, status_of
 from duetime.api.schedules.writer import ScheduleWriter
-from duetime.api.submission import Submission
 from duetime.api.task_models import read_body
 from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
@@ -23,6 +22,7 @@ from duetime.core.schedules.ports import ScheduleListing, SchedulePage
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.times import Millis
 from duetime.core.value import value
+from duetime.engine.submission import Submission
 
 ITEM = "/v1/schedules/{id}"
 

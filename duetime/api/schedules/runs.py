@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from duetime.api.http import FieldError, Problem, Request, Response, invalid
-from duetime.api.idempotency import body_hash, key_of
+from duetime.api.idempotency import key_of
 from duetime.api.query import Query
 from duetime.api.schedules.models import BackfillIn
 from duetime.api.schedules.writer import ScheduleWriter
-from duetime.api.submission import Submission, TaskRequest
 from duetime.api.task_models import NothingIn, read_body
 from duetime.api.tasks import submitted_response
 from duetime.core.occurrence import OverlapPolicy
@@ -21,6 +20,8 @@ from duetime.core.schedules.occurrence_spec import occurrence_spec
 from duetime.core.schedules.schedule import OWN_RULE, Schedule
 from duetime.core.times import Millis
 from duetime.core.value import value
+from duetime.engine.idempotency import body_hash
+from duetime.engine.submission import Submission, TaskRequest
 
 MAX_FIRE_TIMES = 10_000  # in one backfill
 COUNT_LIMIT = 20_000  # an error does not count further than this
@@ -47,8 +48,6 @@ class ScheduleRuns:
             body_hash=body_hash({"trigger": schedule.id}) if key else "",
         )
         (submitted,) = self.submission.submit([wanted])
-        if isinstance(submitted, Problem):
-            raise submitted
         return submitted_response(submitted)
 
     def backfill(self, request: Request, parameters: Mapping[str, str]) -> Response:

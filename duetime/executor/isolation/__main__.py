@@ -7,12 +7,13 @@ everything that it has started when the executor closes `LIFE` or dies.
 import importlib
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NoReturn
 
-from duetime.core.errors import Snooze
+from duetime.core.errors import Snooze, Unavailable
 from duetime.core.results import encode_result
 from duetime.core.task import Progress
 from duetime.executor.call_handler import call_handler
@@ -20,9 +21,12 @@ from duetime.executor.failures import failure_of
 from duetime.executor.isolation import process_tree as processes
 from duetime.executor.isolation.protocol import (
     PROCESS_RETRY_DELAY,
+    Answer,
     Failed,
+    ReadRequest,
     Renewal,
     RunRequest,
+    SubmitRequest,
     Succeeded,
 )
 from duetime.executor.isolation.supervisor import supervise
@@ -39,13 +43,27 @@ class Parent:
 
     def __init__(self, pipe: "Connection[Any, Any]") -> None:
         self._pipe = pipe
-        self._answers: SimpleQueue[None] = SimpleQueue()
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._lock = Lock()  # a handler may have threads of its own
 
     def renew(self, progress: Progress | None) -> None:
+        self._ask(Renewal(progress=progress))
+
+    def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answers: list[dict[str, Any]] = self._ask(SubmitRequest(tasks=tasks))
+        return answers
+
+    def read(self, task_id: str) -> dict[str, Any] | None:
+        task: dict[str, Any] | None = self._ask(ReadRequest(task_id=task_id))
+        return task
+
+    def _ask(self, request: Renewal | SubmitRequest | ReadRequest) -> Any:
         with self._lock:
-            self._pipe.send(Renewal(progress=progress))
-            self._answers.get()
+            self._pipe.send(request)
+            answer = self._answers.get()
+        if answer.unavailable is not None:
+            raise Unavailable(answer.unavailable)
+        return answer.value
 
     def report(self, outcome: Succeeded | Failed) -> None:
         with self._lock:
@@ -59,8 +77,8 @@ class Parent:
                 _end()
             if notice.stop:
                 control.request_stop()
-            if notice.answers_renewal:
-                self._answers.put(None)
+            if notice.answer is not None:
+                self._answers.put(notice.answer)
 
 
 def main(fd: int, life: int, executor: int) -> None:
@@ -97,7 +115,7 @@ def run(request: RunRequest, parent: Parent) -> None:
     sources.import_from(request.sources)
     if request.logs is not None:
         log_lines.install(request.logs)
-    control = RunControl(request.task, parent.renew, lambda: request.previous)
+    control = RunControl(request.task, parent.renew, lambda: request.previous, children=parent)
     try:
         _listen(parent, control)
         # The executor refuses a large result if it has no place for it.

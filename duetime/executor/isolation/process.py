@@ -14,17 +14,20 @@ from multiprocessing.connection import Pipe
 from time import monotonic
 from typing import Any, BinaryIO
 
-from duetime.core.errors import Snooze, Stopped
+from duetime.core.errors import Snooze, Stopped, Unavailable
 from duetime.core.results import Encoded
 from duetime.core.task import Progress, Task
 from duetime.executor.failures import FailedElsewhere
 from duetime.executor.isolation import process_tree as processes
 from duetime.executor.isolation.protocol import (
     PROCESS_RETRY_DELAY,
+    Answer,
     Failed,
+    ReadRequest,
     Renewal,
     RunRequest,
     StopNotice,
+    SubmitRequest,
     Succeeded,
 )
 from duetime.executor.run_control import RunControl
@@ -123,7 +126,7 @@ def run_in_child(handler: Handler[..., Any], task: Task, control: RunControl) ->
     try:
         with control.interrupt.stopping_with(child.kill):
             child.send(_request(handler, task, control.context))
-            outcome = _serve(child, control.context)
+            outcome = _serve(child, control)
             child.wait_for_exit()
     except ChildGone:
         if control.interrupt.triggered:
@@ -159,18 +162,35 @@ def _request(handler: Handler[..., Any], task: Task, ctx: Context) -> RunRequest
     )
 
 
-def _serve(child: Child, ctx: Context) -> Succeeded | Failed:
+def _serve(child: Child, control: RunControl) -> Succeeded | Failed:
+    ctx = control.context
     stop_sent = False
     while True:
         if ctx.cancelled and not stop_sent:
             stop_sent = True
-            child.send(StopNotice(stop=True, answers_renewal=False))
+            child.send(StopNotice(stop=True))
         match child.receive():
-            case Renewal(progress=progress):
-                _renew(ctx, progress)
-                child.send(StopNotice(stop=ctx.cancelled, answers_renewal=True))
             case Succeeded() | Failed() as outcome:
                 return outcome
+            case None:
+                continue
+            case request:
+                answer = _answer(control, request)
+                child.send(StopNotice(stop=ctx.cancelled, answer=answer))
+
+
+def _answer(control: RunControl, request: Renewal | SubmitRequest | ReadRequest) -> Answer:
+    try:
+        match request:
+            case Renewal(progress=progress):
+                _renew(control.context, progress)
+                return Answer()
+            case SubmitRequest(tasks=tasks):
+                return Answer(value=control.submit(tasks))
+            case ReadRequest(task_id=task_id):
+                return Answer(value=control.read(task_id))
+    except Unavailable as error:
+        return Answer(unavailable=str(error))
 
 
 def _renew(ctx: Context, progress: Progress | None) -> None:

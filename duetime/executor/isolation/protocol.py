@@ -1,5 +1,8 @@
 """The messages between an executor and the child process that runs an isolated handler."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from duetime.core.steps.record import Failure
 from duetime.core.task import Progress, Task
 from duetime.core.value import value
@@ -26,15 +29,33 @@ class RunRequest:
 
 @value(frozen=True, kw_only=True, slots=True)
 class StopNotice:
-    """To the child: whether the handler should stop."""
+    """To the child: whether the handler should stop. `answer` answers a request of the child."""
 
     stop: bool
-    answers_renewal: bool
+    answer: "Answer | None" = None
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What a request of the child returns, or why it failed."""
+
+    value: Any = None
+    unavailable: str | None = None
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Renewal:
     progress: Progress | None
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class SubmitRequest:
+    tasks: Sequence[Mapping[str, Any]]  # JSON
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class ReadRequest:
+    task_id: str
 
 
 @value(frozen=True, kw_only=True, slots=True)

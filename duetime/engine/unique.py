@@ -17,14 +17,6 @@ Each step is a conditional write that can be repeated, so a submission may die a
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from duetime.api.http import CONTENTION, FieldError, Problem, unavailable
-from duetime.api.submission import (
-    Submitted,
-    TaskRequest,
-    enqueue_due,
-    id_conflict,
-    store_tasks,
-)
 from duetime.core.change import Applied, Change, Refused, Unknown
 from duetime.core.ids import created_at
 from duetime.core.ports import Ports, UniqueKey
@@ -34,13 +26,22 @@ from duetime.core.task import Task
 from duetime.core.times import DAY, Millis
 from duetime.core.unique import OnConflict, Unique
 from duetime.core.value import value
+from duetime.engine.refusal import CONTENTION, FieldError, Refusal
+from duetime.engine.submission import (
+    NotSubmitted,
+    Submitted,
+    TaskRequest,
+    enqueue_due,
+    id_conflict,
+    store_tasks,
+)
 
 MAX_ROUNDS = 10  # each but the first follows a lost race
 REPLACED = "replaced"
 # No submission takes this long to store its task: one that has not done so by then has died.
 ABANDONED_AFTER: Millis = DAY
 
-Answer = Submitted | Problem
+Answer = Submitted | NotSubmitted
 
 
 @value(kw_only=True, slots=True)
@@ -76,7 +77,7 @@ class UniqueTasks:
                 left = {place: one for place, one in left.items() if place not in answers}
                 if not left:
                     break
-            answers |= {place: unavailable(CONTENTION) for place in left}
+            answers |= {place: Unknown(CONTENTION) for place in left}
         return answers
 
     def _round(self, left: Mapping[int, _Candidate]) -> dict[int, Answer]:
@@ -140,8 +141,8 @@ class UniqueTasks:
                     answers[place] = Submitted(task=task, replayed=False)
                 case Refused(Task() as stored):
                     existing[place] = stored
-                case Unknown(reason):
-                    answers[place] = unavailable(reason)
+                case Unknown():
+                    answers[place] = answer
         enqueue_due(self._ports, fresh)
         return answers
 
@@ -163,8 +164,8 @@ class UniqueTasks:
             match done:
                 case Applied(task):
                     left[place].instead_of = task.id
-                case Unknown(reason):
-                    answers[place] = unavailable(reason)
+                case Unknown():
+                    answers[place] = done
         return answers
 
     def _decide(self, one: _Candidate, task: Task) -> Answer | Change | None:
@@ -213,8 +214,8 @@ def _without_repetition(
     yield from groups
 
 
-def _key_conflict(task: Task, why: str = "") -> Problem:
+def _key_conflict(task: Task, why: str = "") -> Refusal:
     held = f"is held by task {task.id}, {why}" if why else f"is held by task {task.id}"
     error = FieldError("unique.key", held)
     detail = f"The unique key {held}. It is {task.status}."
-    return Problem(409, "unique-conflict", "The unique key is taken", detail, errors=[error])
+    return Refusal(409, "unique-conflict", "The unique key is taken", detail, errors=[error])

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from duetime.api.http import FieldError, Problem
 from duetime.core.change import Answer, Unknown
 from duetime.core.codec import to_json
 from duetime.core.errors import Unavailable
 from duetime.core.large_texts import is_too_large, pack_object, reference_to
 from duetime.core.ports import ObjectStore, Ports
 from duetime.core.task import Task
+from duetime.engine.refusal import FieldError, Refusal
 
 # These targets take a payload of any size. The others send it to a service with its own limit.
 TARGETS = ("http", "python")
@@ -36,21 +36,21 @@ class LargePayload:
         objects.put(task_id, self.reference.name, pack_object(self.text))
 
 
-def read_large(payload: Any, target: Mapping[str, Any], ports: Ports) -> LargePayload:
-    """Raises Problem for a payload that cannot be stored."""
+def read_large(payload: Any, target: Mapping[str, Any], ports: Ports) -> LargePayload | Refusal:
+    """Returns a Refusal for a payload that cannot be stored."""
     large = LargePayload(payload)
     if ports.objects is None:
-        raise payload_too_large(NO_ROOM)
+        return payload_too_large(NO_ROOM)
     if target.get("type") not in TARGETS:
-        raise payload_too_large(NOT_FOR_TARGET)
+        return payload_too_large(NOT_FOR_TARGET)
     if is_too_large(large.text):
-        raise payload_too_large(TOO_LARGE)
+        return payload_too_large(TOO_LARGE)
     return large
 
 
-def payload_too_large(message: str) -> Problem:
+def payload_too_large(message: str) -> Refusal:
     error = FieldError("payload", message)
-    return Problem(413, "too-large", "The payload is too large", errors=[error])
+    return Refusal(413, "too-large", "The payload is too large", errors=[error])
 
 
 def put_tasks(

@@ -1,7 +1,8 @@
 """submit: store tasks, and enqueue those that are due within the horizon.
 
-A task is stored before it is enqueued. If the API dies in between, the task has a watch, and the
-scanner enqueues it later.
+The API submits what its clients send, and the executor what handlers submit. A task is stored
+before it is enqueued. If the process dies in between, the task has a watch, and the scanner
+enqueues it later.
 """
 
 from base64 import urlsafe_b64encode
@@ -9,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from duetime.api.http import FieldError, Problem, unavailable
-from duetime.api.idempotency import IdempotencyKey, reserve_ids
 from duetime.core.change import Answer, Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.steps.submit import submit
@@ -19,10 +18,12 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wakes import WakeKind
 from duetime.engine.enqueue import try_enqueue
+from duetime.engine.idempotency import IdempotencyKey, reserve_ids
+from duetime.engine.refusal import FieldError, Refusal
 
 if TYPE_CHECKING:
-    from duetime.api.large_payloads import LargePayload
-    from duetime.api.quotas import QuotaGate
+    from duetime.engine.large_payloads import LargePayload
+    from duetime.engine.quotas import QuotaGate
 
 HASH_BYTES = 12
 
@@ -33,7 +34,7 @@ class TaskRequest:
 
     spec: Spec
     body_hash: str
-    id: str | None = None  # made by the client
+    id: str | None = None  # made by the client, or from the id of the task that submits it
     large_payload: "LargePayload | None" = None  # its spec has a reference instead
 
     @property
@@ -41,7 +42,10 @@ class TaskRequest:
         text, namespace = self.spec.idempotency_key, self.spec.namespace
         if text is None:
             return None
-        return IdempotencyKey(text=text, namespace=namespace, body_hash=self.body_hash)
+        own_id = self.id if self.spec.parent_id else None
+        return IdempotencyKey(
+            text=text, namespace=namespace, body_hash=self.body_hash, own_id=own_id
+        )
 
     def task(self, ports: Ports, task_id: str, now: Millis) -> Task:
         return submit(
@@ -55,7 +59,10 @@ class TaskRequest:
 
     def made(self, task: Task) -> bool:
         """Whether this request has stored the task before. The body of a request with a key is
-        compared when the key is reserved."""
+        compared when the key is reserved. Of a child the first submission wins, whatever its
+        fields: its id says which call of its parent has submitted it."""
+        if task.id == self.id and self.spec.parent_id is not None:
+            return task.spec.parent_id == self.spec.parent_id
         if task.spec.namespace != self.spec.namespace:
             return False
         key = self.spec.idempotency_key
@@ -64,9 +71,9 @@ class TaskRequest:
         return task.body_hash is not None and task.body_hash == self._stored_hash(task.id)
 
     def _stored_hash(self, task_id: str) -> str | None:
-        """A unique task may be stored under the id of another request (see duetime.api.unique); the
-        hash then includes the own id, so that a repeated request recognises its task."""
-        if self.id is None:
+        """A unique task may be stored under the id of another request (see duetime.engine.unique);
+        the hash then includes the own id, so that a repeated request recognises its task."""
+        if self.id is None or self.spec.parent_id is not None:
             return None
         text = self.body_hash if task_id == self.id else f"{self.body_hash}/{self.id}"
         return urlsafe_b64encode(sha256(text.encode()).digest()[:HASH_BYTES]).decode()
@@ -81,20 +88,23 @@ class Submitted:
     replayed: bool
 
 
+NotSubmitted = Refusal | Unknown  # Unknown: the store did not answer
+
+
 @value(frozen=True, slots=True)
 class Submission:
     ports: Ports
     quotas: "QuotaGate | None" = None
 
-    def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | Problem]:
+    def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | NotSubmitted]:
         """Returns one answer for each request, in their order."""
         now = self.ports.clock.now()
         keys = [request.key for request in requests]
         ids = reserve_ids(self.ports, keys, now, [request.id for request in requests])
-        answers: dict[int, Submitted | Problem] = {}
+        answers: dict[int, Submitted | NotSubmitted] = {}
         wanted: dict[int, tuple[TaskRequest, str]] = {}
         for place, (request, task_id) in enumerate(zip(requests, ids, strict=True)):
-            if isinstance(task_id, Problem):
+            if isinstance(task_id, Refusal):
                 answers[place] = task_id
             else:
                 wanted[place] = request, task_id
@@ -110,16 +120,16 @@ class Submission:
 
     def _submit_unique(
         self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
-    ) -> dict[int, Submitted | Problem]:
-        from duetime.api.unique import UniqueTasks  # most requests do not need it
+    ) -> dict[int, Submitted | NotSubmitted]:
+        from duetime.engine.unique import UniqueTasks  # most requests do not need it
 
         return UniqueTasks(self.ports, now).submit(wanted)
 
     def _store(
         self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
-    ) -> dict[int, Submitted | Problem]:
+    ) -> dict[int, Submitted | NotSubmitted]:
         tasks = [request.task(self.ports, task_id, now) for request, task_id in wanted.values()]
-        answers: dict[int, Submitted | Problem] = {}
+        answers: dict[int, Submitted | NotSubmitted] = {}
         fresh: list[Task] = []
         puts = store_tasks(self.ports, tasks, [request for request, _ in wanted.values()])
         for (place, (request, _)), task, answer in zip(wanted.items(), tasks, puts, strict=True):
@@ -131,10 +141,10 @@ class Submission:
                     answers[place] = Submitted(task=stored, replayed=True)
                 case Refused(Task()):
                     answers[place] = id_conflict(request)
-                case Unknown(reason):
-                    answers[place] = unavailable(reason)
+                case Unknown():
+                    answers[place] = answer
                 case _:
-                    answers[place] = unavailable("the task was deleted meanwhile")
+                    answers[place] = Unknown("the task was deleted meanwhile")
         enqueue_due(self.ports, fresh)
         return answers
 
@@ -146,7 +156,7 @@ def store_tasks(
     payloads = [request.large_payload for request in requests]
     if not any(payloads):
         return ports.store.put(tasks)
-    from duetime.api.large_payloads import put_tasks
+    from duetime.engine.large_payloads import put_tasks
 
     return put_tasks(ports, tasks, payloads)
 
@@ -156,8 +166,8 @@ def enqueue_due(ports: Ports, tasks: Sequence[Task]) -> None:
     try_enqueue(ports, [t for t in tasks if t.wake and t.wake.kind is WakeKind.WATCH])
 
 
-def id_conflict(request: TaskRequest) -> Problem:
+def id_conflict(request: TaskRequest) -> Refusal:
     """Says nothing about the other task: it may be in another namespace."""
     field = "idempotency_key" if request.id is None else "id"
     error = FieldError(field, "was used for another task, or with another body")
-    return Problem(409, "id-conflict", "The id is taken", errors=[error])
+    return Refusal(409, "id-conflict", "The id is taken", errors=[error])

@@ -1,13 +1,13 @@
-"""Quotas in front of a submission. What is over a quota gets a 429, and nothing of it is stored."""
+"""Quotas in front of a submission. What is over a quota is refused, and nothing of it is stored."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from duetime.api.http import Problem
-from duetime.api.submission import Submitted, TaskRequest
 from duetime.core.ports import TaskStore
 from duetime.core.quotas import NANOS_PER_SECOND, Nanos, Quota, Quotas, QuotaStore, Rate
 from duetime.core.value import value
+from duetime.engine.refusal import Refusal
+from duetime.engine.submission import NotSubmitted, Submitted, TaskRequest
 
 # Tasks leave when their retention ends: a full namespace has room in hours rather than seconds, and
 # a client that repeats submissions by itself gives up.
@@ -21,10 +21,10 @@ class QuotaGate:
     quotas: Quotas
     store: QuotaStore
 
-    def answers(self, wanted: Wanted, tasks: TaskStore) -> dict[int, Submitted | Problem]:
-        """Returns the answers to the requests that are over their quotas: a 429, or the stored task
-        if the request repeats an earlier one. The other requests may be carried out."""
-        refused: dict[int, Problem] = {}
+    def answers(self, wanted: Wanted, tasks: TaskStore) -> dict[int, Submitted | NotSubmitted]:
+        """Returns the answers to the requests that are over their quotas: a refusal, or the stored
+        task if the request repeats an earlier one. The other requests may be carried out."""
+        refused: dict[int, Refusal] = {}
         places: dict[str, list[int]] = {}
         for place, (request, _) in wanted.items():
             places.setdefault(request.spec.namespace, []).append(place)
@@ -33,13 +33,13 @@ class QuotaGate:
                 refused |= self._refused(namespace, quota, in_order)
         if not refused:
             return {}
-        return refused | _repeated({place: wanted[place] for place in refused}, tasks)
+        return {**refused, **_repeated({place: wanted[place] for place in refused}, tasks)}
 
     def _refused(
         self, namespace: str, quota: Quota, places: Sequence[int]
-    ) -> Mapping[int, Problem]:
+    ) -> Mapping[int, Refusal]:
         """The first requests pass, as many as the quota allows."""
-        refused: dict[int, Problem] = {}
+        refused: dict[int, Refusal] = {}
         if quota.stored_tasks is not None:
             room = self.store.admit(namespace, quota.stored_tasks, len(places))
             refused |= dict.fromkeys(places[room:], _full(namespace, quota.stored_tasks))
@@ -70,26 +70,23 @@ def _repeated(refused: Wanted, tasks: TaskStore) -> dict[int, Submitted]:
     }
 
 
-def _full(namespace: str, limit: int) -> Problem:
+def _full(namespace: str, limit: int) -> Refusal:
     detail = (
         f"Namespace {namespace!r} has reached its quota: stored_tasks {limit:,}. The task is not"
         " stored. Tasks leave when their retention ends, or by a purge; or raise the quota."
     )
-    return _problem("The namespace is full", detail, FULL_RETRY_AFTER)
+    return _refusal("The namespace is full", detail, FULL_RETRY_AFTER)
 
 
-def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos) -> Problem:
+def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos) -> Refusal:
     seconds = max(ceil(wait / NANOS_PER_SECOND), 1)
     detail = (
         f"Namespace {namespace!r} has reached its quota: submissions_per_second"
         f" {quota.submissions_per_second:,.10g}, burst {rate.burst:,}. The task is not stored."
         f" Send it again in {seconds} s; or raise the quota."
     )
-    return _problem("Too many submissions", detail, seconds)
+    return _refusal("Too many submissions", detail, seconds)
 
 
-def _problem(title: str, detail: str, retry_after: int) -> Problem:
-    """The body has the wait too: the result of a task in a batch has no headers."""
-    problem = Problem(429, "quota", title, detail, headers={"retry-after": str(retry_after)})
-    problem.body["retry_after"] = retry_after
-    return problem
+def _refusal(title: str, detail: str, retry_after: int) -> Refusal:
+    return Refusal(429, "quota", title, detail, retry_after=retry_after)

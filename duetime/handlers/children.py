@@ -1,0 +1,56 @@
+"""Submissions inside a running handler: they go through the executor, without HTTP."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, cast
+
+from duetime.client.errors import BadArgument, FieldError, NotFound, error_class
+from duetime.client.requests import MAX_DEPTH
+from duetime.client.types import BatchResult, Task
+from duetime.core.json_values import NotJson, to_json_value
+from duetime.handlers.context import Context
+
+NO_WAIT = (
+    "a handler must not wait for another task: the attempt would hold its place until then, and"
+    " two that wait for each other never end. Return, and let the other task submit what follows"
+)
+
+
+class ChildClient:
+    """What duetime.client.current.TaskClient has, for the attempt that runs."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def submit(self, **fields: Any) -> Task:
+        [result] = self.submit_batch([fields])
+        if "task" in result:
+            return result["task"]
+        problem: Mapping[str, Any] = result["error"]
+        errors = [FieldError(e["field"], e["message"]) for e in problem["errors"]]
+        status = result["status"]
+        raise error_class(status)(status, problem["title"], problem["detail"], errors, problem)
+
+    def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
+        answers = self._ctx.submissions.submit([_plain(task) for task in tasks])
+        return cast("list[BatchResult]", answers)
+
+    def get(self, task_id: str) -> Task:
+        task = self._ctx.submissions.read(task_id)
+        if task is None:
+            raise NotFound(404, "Not found", f"There is no task {task_id}.")
+        return cast("Task", task)
+
+    def wait(self, task_id: str, *, timeout: float | None = None) -> NoReturn:  # noqa: ARG002
+        raise RuntimeError(NO_WAIT)
+
+    def result(self, task_id: str) -> NoReturn:  # noqa: ARG002
+        raise RuntimeError(NO_WAIT)
+
+
+def _plain(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the JSON of a task, as the client sends it. Raises BadArgument."""
+    try:
+        plain: dict[str, Any] = to_json_value(task, levels=MAX_DEPTH, naive_times=False)
+    except NotJson as error:
+        raise BadArgument(error.path, str(error)) from None
+    return plain
