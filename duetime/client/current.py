@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from threading import Lock
 from types import TracebackType
@@ -47,6 +48,7 @@ C = TypeVar("C", bound=AnyClient)
 
 _in_block: ContextVar[tuple[AnyClient, ...]] = ContextVar("duetime_clients", default=())
 _in_process: tuple[AnyClient, ...] = ()  # the newest first
+_in_test: tuple[AnyClient, ...] = ()  # before all others
 _default: tuple[int, TaskClient] | None = None  # with the id of its process
 _lock = Lock()
 
@@ -84,8 +86,24 @@ class use(Generic[C]):
         _in_block.reset(self._tokens.pop())
 
 
+@contextmanager
+def use_in_test(*clients: AnyClient) -> Iterator[None]:
+    """Makes every handler submit with these clients until the end of the block, in all threads, and
+    also where the code under test calls `use` itself."""
+    global _in_test  # noqa: PLW0603
+    before, _in_test = _in_test, clients
+    try:
+        yield
+    finally:
+        _in_test = before
+
+
 def is_async(client: AnyClient) -> bool:
     return inspect.iscoroutinefunction(client.submit)
+
+
+def _given() -> tuple[AnyClient, ...]:
+    return _in_test or (*_in_block.get(), *_in_process)
 
 
 def as_sync(client: AnyClient | None) -> TaskClient | None:
@@ -94,7 +112,7 @@ def as_sync(client: AnyClient | None) -> TaskClient | None:
 
 def sync_client() -> TaskClient:
     """Returns the client for `submit`."""
-    given = (*_in_block.get(), *_in_process)
+    given = _given()
     for client in given:
         if found := as_sync(client):
             return found
@@ -105,7 +123,7 @@ def sync_client() -> TaskClient:
 
 def async_client(client: AnyClient | None = None) -> AsyncTaskClient:
     """Returns the client for `asubmit`: the given one, or else the current one."""
-    chosen = client or next(iter((*_in_block.get(), *_in_process)), None) or _default_client()
+    chosen = client or next(iter(_given()), None) or _default_client()
     plain = as_sync(chosen)
     return _InThread(plain) if plain else cast(AsyncTaskClient, chosen)
 

@@ -8,7 +8,8 @@ DuetimeError
 ├── Corrupt             a stored item that cannot be read
 ├── PermanentError      raised by a handler: a retry cannot help
 │   ├── BadPayload      a payload does not fit the parameters of its handler
-│   └── BadResult       a handler returned a value that cannot be stored
+│   ├── BadResult       a handler returned a value that cannot be stored
+│   └── WaitInsideHandler  a handler waited in a test (testing/errors.py)
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds
 │   └── Snooze          this attempt does not count; the next one starts after the given seconds
@@ -26,6 +27,7 @@ DuetimeError
 ├── UnknownDatabase     a connection of a driver that the outbox does not know (outbox/dialects.py)
 ├── DatabaseFailed      the database of an outbox cannot be used for now (outbox/databases.py)
 ├── ClocksDiffer        Duetime refuses an id that was made just now (outbox/drain.py)
+├── TooManyRuns         a test ran more tasks at once than it allows (testing/errors.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
 ├── ServiceCallFailed   an AWS service refused the call of a target (core/service_calls.py)
 ├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)

@@ -154,6 +154,15 @@ class Handler(Submittable[P, R]):
         """Returns a result as it is stored. Raises BadResult if it does not fit the annotation."""
         return self._parameters.result_json(result)
 
+    def result_of(self, stored: Any) -> Any:
+        """Returns a stored result as the type that the function returns."""
+        return self._parameters.result(stored)
+
+    def matches(self, payload: Any, values: Mapping[str, Any]) -> bool:
+        """Whether a stored payload has these values of parameters. Raises BadPayload for a value
+        that no payload can have."""
+        return self._parameters.matches(payload, values)
+
     @property
     def qualname(self) -> str:
         return str(getattr(self._function, "__qualname__", self.name))

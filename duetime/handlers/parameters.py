@@ -18,6 +18,7 @@ from duetime.handlers.conversion import Conversion, Misfit
 
 CONTEXT_NAMES = ("ctx", "context")
 SHAPES = "(payload, ctx), (ctx, *, a, b) or (a, b)"
+LEVELS = 200  # of nesting that a payload may have
 BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 Call = Callable[[], Any]
@@ -78,6 +79,23 @@ class Parameters:
 
     def object(self, values: Mapping[str, Any]) -> dict[str, Any]:
         self._check_names(values)
+        return self._members(values)
+
+    def matches(self, payload: Any, values: Mapping[str, Any]) -> bool:
+        """Whether a stored payload has these values; a parameter that it leaves out has its
+        default."""
+        if self._whole:
+            from duetime.core.json_values import to_json_value
+
+            wanted = to_json_value(dict(values), levels=LEVELS)
+            return isinstance(payload, Mapping) and wanted.items() <= payload.items()
+        self._check_known(values)
+        given = payload or {}
+        left_out = [p for p in self._named if p.name in values and p.name not in given]
+        defaults = {p.name: p.default for p in left_out if p.default is not Parameter.empty}
+        return self._members(values).items() <= {**self._members(defaults), **given}.items()
+
+    def _members(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {
             name: self._refusing(name, self._sent(name), value) for name, value in values.items()
         }
@@ -138,10 +156,13 @@ class Parameters:
             raise BadPayload("", f"the payload {reason}")
         return given
 
-    def _check_names(self, given: Mapping[str, Any]) -> None:
+    def _check_known(self, given: Mapping[str, Any]) -> None:
         known = {p.name for p in self._named if p.kind is not Parameter.VAR_KEYWORD}
         if self._extra is None and (unknown := [name for name in given if name not in known]):
             raise BadPayload(str(unknown[0]), f"is not a parameter of handler {self._name!r}")
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        self._check_known(given)
         for parameter in self._named:
             if _is_required(parameter) and parameter.name not in given:
                 raise BadPayload(parameter.name, f"is required by handler {self._name!r}")

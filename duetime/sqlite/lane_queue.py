@@ -52,6 +52,15 @@ class MemoryLaneQueue:
     def depth(self, lane: Lane) -> Depth:
         return self._lanes[lane].depth()
 
+    def purge(self) -> int:
+        """Deletes the messages that no executor has received. Returns how many there were."""
+        return sum(lane.purge() for lane in self._lanes.values())
+
+    def next_visible(self) -> Millis | None:
+        """Returns when the next message becomes visible; None if the lanes are empty."""
+        times = (lane.next_visible() for lane in self._lanes.values())
+        return min((at for at in times if at is not None), default=None)
+
 
 class _MemoryLane:
     def __init__(self, clock: Clock) -> None:
@@ -96,6 +105,16 @@ class _MemoryLane:
             queued = len(self._fresh) + len(self._paced)
             ready = sum(1 for at, _, _ in chain(self._fresh, self._paced) if at <= now)
             return Depth(ready=ready, delayed=queued - ready, in_flight=len(self._in_flight))
+
+    def purge(self) -> int:
+        with self._changed:
+            waiting = len(self._fresh) + len(self._paced)
+            self._fresh, self._paced = [], []
+            return waiting
+
+    def next_visible(self) -> Millis | None:
+        with self._changed:
+            return min((heap[0][0] for heap in (self._fresh, self._paced) if heap), default=None)
 
     def _push(self, delivery: Delivery, visible_at: Millis) -> None:
         heap = self._paced if delivery.not_before else self._fresh

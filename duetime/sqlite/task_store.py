@@ -48,7 +48,7 @@ from duetime.sqlite.task_rows import (
     take_key,
 )
 from duetime.sqlite.task_writes import Listener, TaskWrites
-from duetime.sqlite.wake_index import read_bucket, read_few
+from duetime.sqlite.wake_index import read_bucket, read_few, read_first
 
 RECOVERY_BATCH = 1_000
 # A submission that died before it stored its task has left its unique key behind.
@@ -119,6 +119,12 @@ class SqliteTaskStore(SqliteCursorStore):
     def few_wakes(self, limit: int) -> list[Wake] | None:
         with self._database.read() as connection:
             return read_few(connection, limit)
+
+    def first_wake(self) -> Wake | None:
+        """Returns a wake of the earliest minute that has one. A tick that is more than the horizon
+        before it finds nothing to do."""
+        with self._database.read() as connection:
+            return read_first(connection)
 
     def page(self, listing: Listing) -> Page:
         columns = SUMMARY_COLUMNS if listing.summary else COLUMNS

@@ -27,6 +27,12 @@ def read_few(connection: Connection, limit: int) -> list[Wake] | None:
     return None if len(rows) > limit else list(_readable(rows))
 
 
+def read_first(connection: Connection) -> Wake | None:
+    """Returns a wake of the earliest bucket; None if there is none."""
+    rows = connection.execute(f"{_wakes('wake_bucket IS NOT NULL')} LIMIT 1").fetchall()
+    return next(_readable(rows), None)
+
+
 @cache
 def _wakes(condition: str) -> str:
     """Selects the wakes of tasks and of schedules, merged in the order of their indexes."""

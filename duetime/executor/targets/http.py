@@ -7,7 +7,7 @@ import email.utils
 import json
 from datetime import UTC
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 import urllib3
 
@@ -30,15 +30,24 @@ BODY_LIMIT = 10_000  # bytes of an answer that are kept; escaped, up to six time
 WORTH_RETRYING = {408, 425, 429}
 
 
+class Pool(Protocol):
+    """What sends requests: connections of urllib3, or the routes of a test."""
+
+    def request(self, method: str, url: str, **options: Any) -> urllib3.BaseHTTPResponse: ...
+
+
 class HttpTarget:
+    """`policy` says which addresses it may call; a `pool` that is given has a policy of its own."""
+
     def __init__(
         self,
         clock: Clock,
         policy: AddressPolicy = PUBLIC_ONLY,
         secrets: SecretStore | None = None,
+        pool: Pool | None = None,
     ) -> None:
         self._clock = clock
-        self._pool = checked_pool(policy)
+        self._pool: Pool = pool or checked_pool(policy)
         self._secrets = secrets
 
     def __call__(self, task: Task, control: RunControl) -> Any:

@@ -1,0 +1,85 @@
+"""`perform` runs one attempt as the executor would."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import duetime
+from duetime import BadPayload, Context, PermanentError, Snooze
+from duetime.core.errors import BadResult
+from duetime.handlers import registry
+from duetime.testing import perform
+from tests.testing import shop
+from tests.testing.shop import answer, broken, flaky, order, remind, restock, snoozes
+
+
+@pytest.fixture(autouse=True)
+def _own_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "_handlers", {**registry._handlers})
+    yield
+
+
+def test_handler_of_each_shape_returns_its_result():
+    assert perform(remind, "ada@example.com", day=date(2027, 2, 3)) == "ada@example.com 2027-02-03"
+    assert perform(restock, items=["tea"]) == {"tea": 1}
+    assert perform(order, shop.Order("tea", 250)) == 250
+    assert perform(answer, question="why") == "WHY"
+
+
+def test_async_handler_runs_inside_of_an_event_loop():
+    async def main() -> str:
+        return perform(answer, question="why")
+
+    assert asyncio.run(main()) == "WHY"
+
+
+def test_handler_sees_its_attempt_and_that_it_is_cancelled():
+    @duetime.task("kit.sees")
+    def sees(ctx: Context) -> list[Any]:
+        ctx.progress(0.5)
+        return [ctx.attempt, ctx.cancelled, ctx.heartbeat(), ctx.scheduled_for]
+
+    assert perform(sees) == [1, False, True, None]
+    assert perform(sees, attempt=3, cancelled=True) == [3, True, False, None]
+
+
+@pytest.mark.parametrize(
+    ("handler", "error"), [(broken, PermanentError), (flaky, ValueError), (snoozes, Snooze)]
+)
+def test_error_is_raised_as_it_is(handler: Any, error: type[Exception]):
+    parameters = {flaky: {"fails": 1}, snoozes: {"until_attempt": 1}}.get(handler, {})
+    with pytest.raises(error):
+        perform(handler, **parameters)
+
+
+def test_payload_that_does_not_fit_is_refused():
+    with pytest.raises(BadPayload, match="items"):
+        perform(restock, items=5)
+
+
+def test_result_becomes_json_and_back():
+    @duetime.task("kit.id")
+    def new_id() -> UUID:
+        return UUID(int=17)
+
+    @duetime.task("kit.tuple")
+    def a_tuple():
+        return (1, 2)
+
+    @duetime.task("kit.object")
+    def an_object() -> object:
+        return object()
+
+    assert perform(new_id) == UUID(int=17)
+    assert perform(a_tuple) == [1, 2]
+    with pytest.raises(BadResult):
+        perform(an_object)
+
+
+def test_attempt_before_the_first_is_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        perform(answer, question="why", attempt=0)
