@@ -15,7 +15,8 @@ from fastapi import FastAPI, HTTPException
 from fastapi.requests import HTTPConnection, Request
 
 from duetime.client.async_client import AsyncClient
-from duetime.client.current import use
+from duetime.client.client import Client
+from duetime.client.current import clients_in_test, use_in_process
 from duetime.core.webhook_signatures import key_of
 from duetime.webhooks import BadSignature, verify
 
@@ -24,25 +25,24 @@ __all__ = ["client", "lifespan", "verified"]
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Opens an AsyncClient, which reads DUETIME_URL, for as long as the app runs:
+    """Opens the clients of the app, which read DUETIME_URL, for as long as it runs:
     `FastAPI(lifespan=lifespan)`, or `async with lifespan(app)` in a lifespan of your own.
 
-    The client is `app.state.duetime`, and `asubmit` of every handler uses it."""
+    `app.state.duetime` is an AsyncClient. `asubmit` of every handler uses it, and `submit`, in plain
+    endpoints, a Client."""
     async with AsyncClient() as opened:
-        app.state.duetime = opened
-        used = use(opened)
-        try:
+        with Client() as plain, use_in_process(opened, plain):
+            app.state.duetime = opened
             yield
-        finally:
-            used.undo()
 
 
 async def client(connection: HTTPConnection) -> AsyncClient:
-    """Returns the client of the app, as a dependency: `Depends(client)`."""
-    found = getattr(connection.app.state, "duetime", None)
-    if not isinstance(found, AsyncClient):
-        raise RuntimeError("app.state.duetime has no AsyncClient: FastAPI(lifespan=lifespan)")
-    return found
+    """Returns the client of the app, as a dependency: `Depends(client)`. In a test it is the client
+    of the test's world."""
+    for found in (*clients_in_test(), getattr(connection.app.state, "duetime", None)):
+        if isinstance(found, AsyncClient):
+            return found
+    raise RuntimeError("the app has no client: FastAPI(lifespan=duetime.fastapi.lifespan)")
 
 
 def verified(secret: str | bytes, *, tolerance: float = 300) -> Callable[[Request], Awaitable[str]]:

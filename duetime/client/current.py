@@ -98,6 +98,24 @@ def use_in_test(*clients: AnyClient) -> Iterator[None]:
         _in_test = before
 
 
+@contextmanager
+def use_in_process(*clients: AnyClient) -> Iterator[None]:
+    """Makes handlers submit with these clients until the end of the block, in all threads."""
+    global _in_process  # noqa: PLW0603
+    with _lock:
+        before, _in_process = _in_process, clients
+    try:
+        yield
+    finally:
+        with _lock:
+            _in_process = before
+
+
+def clients_in_test() -> tuple[AnyClient, ...]:
+    """Returns the clients of the test that runs; none outside of a test."""
+    return _in_test
+
+
 def is_async(client: AnyClient) -> bool:
     return inspect.iscoroutinefunction(client.submit)
 

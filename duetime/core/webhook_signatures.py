@@ -21,7 +21,9 @@ PREFIX: Final = "whsec_"
 
 def key_of(secret: str | bytes) -> bytes:
     """Returns the key of a secret: the bytes that `whsec_` and Base64 encode, or else the secret
-    itself. Raises ValueError for `whsec_` without Base64 after it."""
+    itself. Raises ValueError for an empty secret, and for `whsec_` without Base64 after it."""
+    if not secret:
+        raise ValueError("the secret is empty")
     if isinstance(secret, bytes):
         return secret
     if not secret.startswith(PREFIX):

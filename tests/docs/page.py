@@ -51,3 +51,8 @@ def commands(text: str) -> list[str]:
         elif line.strip():
             typed.append(line)
     return typed
+
+
+def files_first(page: str) -> list[Block]:
+    """Returns the blocks of a page as a reader takes them who saves all files before the start."""
+    return sorted(blocks(page), key=lambda block: not block.is_file)

@@ -31,6 +31,8 @@ DUETIME = "http://127.0.0.1:8080"
 SITE = "http://127.0.0.1:8000"  # where the pages run their web applications
 ID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")  # of a task or a schedule
 BEFOREHAND = ("git", "cd", ".", "python3", "make", "pip")  # this environment is the reader's
+# The other plugins that are installed here take seconds to load.
+PLUGIN = ("--disable-plugin-autoload", "-p", "duetime.testing.plugin")
 
 
 class Reader:
@@ -40,7 +42,7 @@ class Reader:
     def __init__(self, url: str, shell: Any, run_due: Callable[[], None]) -> None:
         self.names: dict[str, Any] = {"__name__": "page"}
         self.output: dict[str, str] = {}
-        self.failed: list[str] = []
+        self.failed: dict[str, str] = {}  # what each command printed that failed
         self.site: httpx.Client | None = None
         self._url, self._shell, self._run_due = url, shell, run_due
         self._id = ""
@@ -71,7 +73,7 @@ class Reader:
             assert block.language in ("text", "json"), f"{block.language} cannot be checked"
 
     def type(self, command: str) -> str:
-        """Returns what the command prints. One that fails is added to `failed`."""
+        """Returns what the command prints. One that fails is also in `failed`."""
         words = shlex.split(re.sub(r"\$?\bID\b", self._id, command), comments=True)
         match words:
             case ["duetime", "local", *options]:
@@ -90,8 +92,10 @@ class Reader:
                 name, _, value = setting.partition("=")
                 os.environ[name] = value
                 printed, code = "", 0
-            case [("pytest" | "mypy") as tool, *rest]:
-                printed, code = _run([sys.executable, "-m", tool, *rest])
+            case ["pytest", *rest]:
+                printed, code = _run([sys.executable, "-m", "pytest", *PLUGIN, *rest])
+            case ["mypy", *rest]:
+                printed, code = _run([sys.executable, "-m", "mypy", *rest])
             case ["python", script, *rest]:
                 printed, code = _run_here(script, rest)
             case [first, *_] if first in BEFOREHAND:
@@ -101,7 +105,8 @@ class Reader:
                 printed, code = _run(words)
         self._run_due()
         self.output[command] = printed
-        self.failed += [command] if code else []
+        if code:
+            self.failed[command] = printed
         if named := ID.findall(printed):
             self._id = named[0]
         return printed
@@ -118,7 +123,8 @@ class Reader:
             from fastapi.testclient import TestClient
 
             module, _, name = words[1].partition(":")
-            self.site = TestClient(getattr(importlib.import_module(module), name))
+            app = getattr(importlib.import_module(module), name)
+            self.site = TestClient(app, base_url=SITE)
             self.site.__enter__()  # starts the lifespan
         else:
             module = words[words.index("--app") + 1]
