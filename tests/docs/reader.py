@@ -14,7 +14,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -145,7 +145,8 @@ def wsgi_client(app: Any) -> httpx.Client:
 def _run_here(script: str, arguments: list[str]) -> tuple[str, int]:
     """Runs a script in this process, where waiting for a task runs it."""
     printed = io.StringIO()
-    with redirect_stdout(printed), patch.object(sys, "argv", [script, *arguments]):
+    given = patch.object(sys, "argv", [script, *arguments])
+    with redirect_stdout(printed), redirect_stderr(printed), given:
         try:
             runpy.run_path(script, run_name="__main__")
         except SystemExit as end:
