@@ -1,7 +1,7 @@
 """The test kit: a whole Duetime in one thread, with a clock that the test moves.
 
 `world()` opens it, and so does the fixture `duetime_world` of the pytest plugin. `roles.py` has the
-real roles on the SQLite store in memory and drives them from event to event; `world.py` is what a
+real roles on the SQLite store in memory and drives them from event to event; `worlds.py` is what a
 test uses. `perform` runs one attempt of a handler without a world.
 
 Each name is imported on first use, so that the pytest plugin costs nothing.
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
         WaitInsideHandler,
     )
     from duetime.testing.http_routes import HttpCall, HttpRoutes, Reply, Route
-    from duetime.testing.perform import perform
     from duetime.testing.records import AttemptRecord, Failure, LedgerEntry, TaskRecord
-    from duetime.testing.world import World, world
+    from duetime.testing.single_attempt import perform
+    from duetime.testing.worlds import World, world
 
 _NAMES = {
     "duetime.testing.errors": (
         *("TooManyRuns", "UndeclaredRequest", "UndeclaredTarget", "WaitInsideHandler"),
     ),
     "duetime.testing.http_routes": ("HttpCall", "HttpRoutes", "Reply", "Route"),
-    "duetime.testing.perform": ("perform",),
+    "duetime.testing.single_attempt": ("perform",),
     "duetime.testing.records": ("AttemptRecord", "Failure", "LedgerEntry", "TaskRecord"),
-    "duetime.testing.world": ("World", "world"),
+    "duetime.testing.worlds": ("World", "world"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -1,11 +1,14 @@
 """The time and the chance of a world: a clock that the test moves, randomness from a seed."""
 
 from datetime import datetime
+from itertools import count
 from random import Random
 
 from duetime.core.ids import RANDOM_BITS, new_id
 from duetime.core.times import Millis, from_datetime
 from duetime.core.wake_policy import Draw
+
+ORDERED_BITS = 32
 
 
 class VirtualClock:
@@ -38,6 +41,20 @@ class SeededRandom:
 
     def new_id(self, now: Millis) -> str:
         return new_id(now, self._random.getrandbits(RANDOM_BITS))
+
+
+class OrderedIds(SeededRandom):
+    """Ids of one millisecond sort in the order in which they were made, so that tasks that are due
+    at the same time run in the order of their submission."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self._numbers = count(1)
+
+    def new_id(self, now: Millis) -> str:
+        number = next(self._numbers) % 2**ORDERED_BITS
+        rest = RANDOM_BITS - ORDERED_BITS
+        return new_id(now, number << rest | self._random.getrandbits(rest))
 
 
 def moment(when: datetime | str) -> Millis:

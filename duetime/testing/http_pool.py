@@ -8,6 +8,7 @@ import urllib3
 from urllib3.exceptions import NewConnectionError, ProtocolError, ReadTimeoutError
 
 from duetime.executor.targets import TargetFailed
+from duetime.executor.targets.connections import current_call
 from duetime.testing.errors import UndeclaredRequest
 from duetime.testing.http_routes import HttpCall, HttpRoutes, Reply
 from duetime.testing.problems import Problems
@@ -26,6 +27,7 @@ class RoutedPool:
             message = self._routes.undeclared(method, url)
             self._problems.add(UndeclaredRequest(message))
             raise TargetFailed("UndeclaredRequest", message, permanent=True)
+        current_call().opened()  # each request has a new connection, so none was found dead
         headers = {name.lower(): text for name, text in options["headers"].items()}
         body = options["body"] or b""
         answer = route.answer(HttpCall(method=method, url=url, headers=headers, body=body))

@@ -48,10 +48,10 @@ class Observed:
         task_id = task if isinstance(task, str) else task.id
         return [attempt_record(attempt) for attempt in self.client.attempts(task_id)]
 
-    def ledger(self, schedule: str) -> list[LedgerEntry]:
+    def ledger(self, schedule: str, *, namespace: str = "default") -> list[LedgerEntry]:
         """Returns what became of every fire time of a schedule, the earliest first. `schedule` is
         its name or its id."""
-        known = list(self.client.schedules.list(namespace="*"))
+        known = list(self.client.schedules.list(namespace=namespace))
         found = [s["id"] for s in known if schedule in (s["id"], s["name"])]
         if len(found) != 1:
             names = ", ".join(sorted(s["name"] or s["id"] for s in known)) or "none"

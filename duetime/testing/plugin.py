@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from duetime.testing.world import World
+    from duetime.testing.worlds import World
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,7 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def duetime_world(request: pytest.FixtureRequest) -> "Iterator[World]":
     """A whole Duetime in this thread; handlers submit to it. `@pytest.mark.duetime(…)` gives it the
     options of `duetime.testing.world`."""
-    from duetime.testing.world import world
+    from duetime.testing.worlds import world
 
     marker = request.node.get_closest_marker("duetime")
     with world(**(marker.kwargs if marker else {})) as opened:

@@ -81,9 +81,7 @@ class Roles:
             chance=chance,
             objects=objects,
         )
-        self.api = Api(
-            ports, handlers=registry.defaults, version=VERSION, secrets=lambda: secrets.keys()
-        )
+        self.api = Api(ports, handlers=registry.defaults, version=VERSION, secrets=secrets.keys)
         self._scanner = Scanner(ports, self.store)
         self._executor = Executor(ports, targets)
         self._loops = {lane: self._new_loop() for lane in Lane}

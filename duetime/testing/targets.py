@@ -7,8 +7,8 @@ from functools import cached_property
 from threading import Thread
 from typing import Any, TypeVar
 
-from duetime.core.task import Task
 from duetime.core.secrets import SecretStore
+from duetime.core.task import Task
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import Target, TargetFailed
 from duetime.extras import NotInstalled

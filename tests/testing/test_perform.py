@@ -1,7 +1,6 @@
 """`perform` runs one attempt as the executor would."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -18,9 +17,8 @@ from tests.testing.shop import answer, broken, flaky, order, remind, restock, sn
 
 
 @pytest.fixture(autouse=True)
-def _own_handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_handlers", {**registry._handlers})
-    yield
 
 
 def test_handler_of_each_shape_returns_its_result():

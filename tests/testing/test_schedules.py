@@ -57,7 +57,7 @@ def test_schedule_of_a_failing_task_does_not_keep_drain_from_ending(w: World):
 
 
 def test_missed_fire_times_are_made_up_for_after_an_outage(w: World):
-    w.client.schedules.create(name="daily", rule=NINE, task=TARGET, misfire="run_all")
+    w.client.schedules.create(name="daily", rule=NINE, task=TARGET, misfire={"policy": "run_all"})
     w.set("2027-01-07T12:00Z")
     w.advance("10m")
     assert [run.scheduled_for.day for run in w.runs(daily) if run.scheduled_for] == [5, 6, 7]

@@ -78,7 +78,7 @@ def open_call() -> Iterator[Call]:
         _this_thread.call = None
 
 
-def _current_call() -> Call:
+def current_call() -> Call:
     """Returns the call of this thread."""
     call: Call | None = getattr(_this_thread, "call", None)
     return call or Call()
@@ -122,19 +122,19 @@ def _checked(kind: type[C], policy: AddressPolicy) -> type[C]:
         @property
         def is_connected(self) -> bool:
             """The pool reopens a connection that is not connected."""
-            return super().is_connected and not _current_call().wants_new
+            return super().is_connected and not current_call().wants_new
 
         def _new_conn(self) -> socket.socket:
             check_name(self.host, self.port, policy)
             return check_peer(super()._new_conn(), self.host, policy)
 
         def connect(self) -> None:
-            _current_call().opened()
+            current_call().opened()
             super().connect()
-            _current_call().use(self)
+            current_call().use(self)
 
         def request(self, *args: Any, **options: Any) -> None:
-            _current_call().use(self)
+            current_call().use(self)
             super().request(*args, **options)
 
     return Checked
@@ -146,5 +146,5 @@ class _Response(HTTPResponse):
     def begin(self) -> None:
         if not self.fp.peek(1):
             raise RemoteDisconnected("Remote end closed connection without response")
-        _current_call().answered()
+        current_call().answered()
         super().begin()

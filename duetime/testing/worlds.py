@@ -7,8 +7,8 @@ from random import Random
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from duetime.client.client import Client
 from duetime.client.async_client import AsyncClient
+from duetime.client.client import Client
 from duetime.client.current import use_in_test
 from duetime.core.errors import AskedForDelay
 from duetime.core.lifecycle import FINISHED
@@ -18,7 +18,7 @@ from duetime.engine.clock import SystemClock
 from duetime.handlers.defaults import to_seconds
 from duetime.handlers.handler import Delay, Handler
 from duetime.testing.clients import AsyncWorldClient, WorldClient
-from duetime.testing.clock import SeededRandom, VirtualClock, moment
+from duetime.testing.clock import OrderedIds, VirtualClock, moment
 from duetime.testing.errors import WaitInsideHandler
 from duetime.testing.faults import DiesAt
 from duetime.testing.http_routes import HttpRoutes
@@ -59,7 +59,7 @@ class World(Observed):
         if mode not in ("manual", "inline"):
             raise ValueError(f"mode: must be manual or inline, not {mode!r}")
         self._clock = VirtualClock(SystemClock().now() if start == "now" else moment(start))
-        self._chance = SeededRandom(Random(seed))
+        self._chance = OrderedIds(Random(seed))
         self._problems = Problems()
         self._mode = mode
         self._serve = serve
@@ -204,7 +204,7 @@ class World(Observed):
             raise error
 
     def _is_empty(self) -> bool:
-        return not self._roles.created and not any(self.client.schedules.list(namespace="*"))
+        return not self._roles.created and self._roles.store.first_wake() is None
 
 
 def world(
