@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from duetime.handlers.context import Context, context
     from duetime.handlers.handler import Handler
     from duetime.handlers.registry import task
+    from duetime.handlers.schedules import after, cron, every
     from duetime.handlers.submission import Problem, Submission
 
 _MODULES = {
@@ -66,6 +67,7 @@ _MODULES = {
     **dict.fromkeys(("Problem", "Submission"), "duetime.handlers.submission"),
     "use": "duetime.client.current",
     "task": "duetime.handlers.registry",
+    **dict.fromkeys(("after", "cron", "every"), "duetime.handlers.schedules"),
     **dict.fromkeys(
         ("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
         "duetime.core.errors",
@@ -110,7 +112,10 @@ __all__ = [
     "Unreachable",
     "WaitTimeout",
     "__version__",
+    "after",
     "context",
+    "cron",
+    "every",
     "task",
     "use",
 ]

@@ -28,8 +28,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Opens the clients of the app, which read DUETIME_URL, for as long as it runs:
     `FastAPI(lifespan=lifespan)`, or `async with lifespan(app)` in a lifespan of your own.
 
-    `app.state.duetime` is an AsyncClient. `asubmit` of every handler uses it, and `submit`, in plain
-    endpoints, a Client."""
+    `app.state.duetime` is an AsyncClient, which `asubmit` of every handler uses. `submit`, in plain
+    endpoints, uses a Client."""
     async with AsyncClient() as opened:
         with Client() as plain, use_in_process(opened, plain):
             app.state.duetime = opened

@@ -1,9 +1,11 @@
 """The HTTP API in front of the `api` function: authorization, throttling, CORS, domain."""
 
 import json
+from hashlib import blake2b
+from pathlib import Path
 from typing import cast
 
-from aws_cdk import Duration
+from aws_cdk import CustomResource, Duration
 from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
@@ -11,6 +13,7 @@ from aws_cdk import aws_certificatemanager as certificates
 from constructs import Construct
 
 from duetime.aws import schema
+from infra.bundle import MANIFEST
 from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.objects import Objects
 from infra.stage import Stage
@@ -55,6 +58,7 @@ class Api(Construct):
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
                 table.allow("Scan", "DeleteItem"),  # a purge
+                table.allow("ConditionCheckItem"),  # a sync of declared schedules
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
@@ -64,6 +68,8 @@ class Api(Construct):
         )
         if objects:
             objects.acknowledge_on(self.role_function.role)
+        if stage.handlers:
+            self._sync_after_deployment(given.bundle)
         self._own_name = stage.domain.name if stage.domain else None
         self.domain = self._domain(stage)
         self.api = http.HttpApi(
@@ -81,6 +87,20 @@ class Api(Construct):
                 path=path, methods=methods, integration=function, authorization_scopes=scopes
             )
         self._stage(stage)
+
+    def _sync_after_deployment(self, bundle: Path) -> None:
+        """Has CloudFormation call the function itself when the manifest of the handlers has
+        changed, once the function and its permissions are there."""
+        manifest = blake2b((bundle / MANIFEST).read_bytes(), digest_size=10).hexdigest()
+        synced = CustomResource(
+            self,
+            "Schedules",
+            service_token=self.role_function.function.function_arn,
+            resource_type="Custom::DuetimeSchedules",
+            properties={"Manifest": manifest},
+            service_timeout=Duration.minutes(2),
+        )
+        synced.node.add_dependency(self.role_function.function, self.role_function.role)
 
     @property
     def url(self) -> str:

@@ -27,7 +27,9 @@ from duetime.aws.botocore_endpoints import FILE as ENDPOINTS
 from duetime.aws.botocore_endpoints import our_endpoints
 from duetime.aws.root_certificates import FILE as ROOTS
 from duetime.aws.root_certificates import amazon_roots
-from duetime.handlers.discovery import Discovered, handlers_in, manifest_of
+from duetime.handlers.app_names import app_name
+from duetime.handlers.discovery import Discovered, handlers_in
+from duetime.handlers.manifest import manifest_of
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
 from infra.stage import BadStage, Handlers
 
@@ -126,7 +128,10 @@ def _found(handlers: Handlers | None) -> list[Discovered]:
 
 
 def _manifest(found: Sequence[Discovered], handlers: Handlers | None) -> str:
-    return json.dumps(manifest_of(found, handlers.folder if handlers else ROOT))
+    if handlers is None:
+        return json.dumps(manifest_of([], app="").json())
+    app = handlers.app or app_name(handlers.folder)
+    return json.dumps(manifest_of(found, handlers.folder, app=app).json())
 
 
 def _converters(found: Sequence[Discovered], handlers: Handlers | None) -> tuple[str, ...]:

@@ -148,6 +148,7 @@ class Handlers(_Settings):
     requirements: Path | None = Field(
         default=None, strict=False
     )  # default: requirements.txt in the folder
+    app: str | None = Field(default=None, pattern="^[A-Za-z0-9._:-]{1,128}$")  # owns the schedules
     environment: dict[str, str] = {}
     statements: list[Statement] = []
     vpc: Vpc | None = None

@@ -1,4 +1,5 @@
-"""The `api` function: answers HTTP API events (payload format 2.0)."""
+"""The `api` function: answers HTTP API events (payload format 2.0). After a deployment it also syncs
+the schedules that the handlers declare."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -15,8 +16,7 @@ from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
 from duetime.api.tasks import HandlerNames
 from duetime.aws import backend
-from duetime.handlers import registry
-from duetime.handlers.discovery import read_manifest
+from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def _quotas(text: str) -> "QuotaGate | None":
 
 def _handlers(source: str) -> HandlerNames:
     """A deployed API has only the names of the handlers and the defaults of their tasks: see
-    duetime.handlers.discovery."""
+    duetime.handlers.manifest."""
     if source.endswith(".json"):
-        known = read_manifest(Path(source))
+        known = manifest.defaults_in(manifest.load(Path(source)))
         return lambda: known
     if source:
         registry.load(source)
@@ -65,6 +65,11 @@ def _handlers(source: str) -> HandlerNames:
 
 @logger.inject_lambda_context
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    if "RequestType" in event:  # from CloudFormation, after a deployment: see infra/api.py
+        from duetime.api.deployment import sync_after_deployment
+
+        sync_after_deployment(event, manifest.load(Path(backend.settings().handlers)), api().call)
+        return {}
     response = api().call(request_of(event))
     body, binary = response.encoded(), "content-encoding" in response.headers
     return {

@@ -41,7 +41,9 @@ POLL_READ_TIMEOUT = 30.0  # a long poll of SQS may take 20 s to answer
 ATTEMPTS = 3
 POOL_SIZE = 32
 
+FAILED_CHECK = "ConditionalCheckFailed"  # of one write in a transaction
 _FAILED_CONDITION = "ConditionalCheckFailedException"
+_CANCELLED = "TransactionCanceledException"
 _RETRYABLE_CODES = {
     "InternalServerError",
     "KmsThrottled",
@@ -122,6 +124,15 @@ def conflicting_item(error: ClientError) -> dict[str, Any] | None:
         raise error
     item: dict[str, Any] | None = error.response.get("Item")  # type: ignore[assignment]
     return item
+
+
+def cancellation_codes(error: ClientError) -> list[str]:
+    """Returns why each write of a transaction failed, "None" for one that did not. Raises any other
+    error."""
+    if error_code(error) != _CANCELLED:
+        raise error
+    reasons: list[dict[str, str]] = error.response.get("CancellationReasons", [])  # type: ignore[assignment]
+    return [reason.get("Code", "None") for reason in reasons]
 
 
 def error_code(error: ClientError) -> str:

@@ -1,9 +1,9 @@
 """Schedules as DynamoDB items.
 
 A plan seldom changes and may be long, so it is written only when it changes; a plan that does not
-fit the item gets a row of its own. The row's name contains a digest of the plan and the revision
-that wrote it. So the name shows whether the plan is still the same, and nothing refers to the row
-of a replaced plan ever again: it can be deleted.
+fit the item gets a row of its own. The row's name contains a digest of the plan, the revision that
+wrote it, and when the schedule was created. So the name shows whether the plan is still the same,
+and nothing refers to the row of a replaced plan ever again: it can be deleted.
 """
 
 import logging
@@ -43,8 +43,9 @@ class ScheduleWrite:
 
     @property
     def row(self) -> str:
-        """The sort key of the row of a new, long plan."""
-        return f"{self.plan[1:]}{self.seen + 1}"
+        """The sort key of the row of a new, long plan. A schedule that is created again under the
+        id of a deleted one has another time of creation, and so another row."""
+        return f"{self.plan[1:]}{self.seen + 1}.{self.cold[schema.CREATED_AT]['N']}"
 
     def already_in(self, item: Item) -> bool:
         rest = {name: value for name, value in item.items() if name != schema.PLAN}
@@ -107,6 +108,11 @@ def listing_bucket(namespace: str) -> str:
 def schedule_key(schedule_id: str) -> dict[str, dict[str, Any]]:
     pk = schema.schedule_pk(schedule_id)
     return {schema.PK: {"S": pk}, schema.SK: {"S": schema.SCHEDULE}}
+
+
+def revision_in(row: str) -> int:
+    """Returns the revision that wrote the row of a plan. Earlier releases wrote only that."""
+    return int(row.rpartition("#")[2].partition(".")[0])
 
 
 def revision_of(item: Item) -> int | None:

@@ -5,11 +5,12 @@ depend on the payload. Only if the stored plan is another one the whole item is 
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
+from duetime.aws.app_items import Fence, apps_in, apps_item
 from duetime.aws.ledger_rows import read_page, write_entry
 from duetime.aws.listing import newest_rows
 from duetime.aws.overflow import text_row
@@ -20,17 +21,19 @@ from duetime.aws.schedule_items import (
     ScheduleWrite,
     listing_bucket,
     plan_references,
+    revision_in,
     revision_of,
     schedule_key,
     schedule_write,
 )
-from duetime.aws.table import KEY_IS_FREE, Table
+from duetime.aws.table import KEY_IS_FREE, CheckFailed, Table
 from duetime.aws.task_items import Item, wake_attributes
 from duetime.aws.update_expressions import assignments
 from duetime.core.change import Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
 from duetime.core.ports import Clock
+from duetime.core.schedules.apps import Apps, Superseded
 from duetime.core.schedules.ledger import Entry, LedgerPage
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleListing, SchedulePage
 from duetime.core.schedules.schedule import Schedule
@@ -74,8 +77,56 @@ class DynamoScheduleStore:
         return self._reader.existing(schedule_ids)
 
     def delete(self, schedule_id: str) -> None:
+        rows = self._rows_beside(schedule_id)
         self._table.delete([schedule_key(schedule_id)])
-        self._clear(schedule_id, lambda: self._rows_beside(schedule_id))
+        self._clear(schedule_id, lambda: rows)
+
+    def put_declared(self, schedule: Schedule) -> ScheduleAnswer:
+        """The check and the write are one transaction, so of two generations of an app only the
+        newer can write, from the moment it begins."""
+        declared = schedule.plan.declared
+        if declared is None:
+            raise ValueError(f"schedule {schedule.id} is not declared in code")
+        fence = Fence(app=declared.app, generation=declared.generation)
+        return _to_answer(lambda schedule: self._put_fenced(schedule, fence))(schedule)
+
+    def delete_declared(self, schedule: Schedule, generation: int) -> ScheduleAnswer:
+        app = schedule.plan.declared.app if schedule.plan.declared else ""
+        fence = Fence(app=app, generation=generation)
+        parameters = {
+            "Key": schedule_key(schedule.id),
+            "ConditionExpression": f"{SEEN} OR {KEY_IS_FREE}",
+            "ExpressionAttributeValues": {":seen": {"N": str(schedule.revision)}},
+        }
+
+        def delete(schedule: Schedule) -> ScheduleAnswer:
+            rows = self._rows_beside(schedule.id)
+            existing, made = self._fenced(fence, "Delete", parameters)
+            if not made and existing is not None:
+                return self._refuse(existing)
+            self._clear(schedule.id, lambda: rows)
+            return Applied(schedule)
+
+        return _to_answer(delete)(schedule)
+
+    def apps(self) -> Apps:
+        item = self._table.get(*schema.APPS)
+        return Apps() if item is None else apps_in(item)
+
+    def put_apps(self, apps: Apps) -> bool:
+        """Of two writers that replace the same revision the second has to read again."""
+        first = apps.revision == 1
+        values = {} if first else {":seen": {"N": str(apps.revision - 1)}}
+        existing, made = self._table.put_if(apps_item(apps), KEY_IS_FREE if first else SEEN, values)
+        return made or (existing is not None and apps_in(existing) == apps)
+
+    def _fenced(
+        self, fence: Fence, verb: str, parameters: dict[str, Any]
+    ) -> tuple[Item | None, bool]:
+        try:
+            return self._table.transact(fence.check, verb, parameters)
+        except CheckFailed:
+            raise Superseded(fence.app, fence.generation) from None
 
     def set_aside(self, found: Wake, later: Wake) -> None:
         """Refused if the wake has been moved since it was read: then it is up to date."""
@@ -128,16 +179,34 @@ class DynamoScheduleStore:
             self._clear(schedule.id, lambda: _plan_rows(existing))
         return answer
 
+    def _put_fenced(self, schedule: Schedule, fence: Fence) -> ScheduleAnswer:
+        wanted = schedule_write(schedule)
+        self._put_overflow(wanted)
+        parameters: dict[str, Any] = {"Item": wanted.item(), "ConditionExpression": KEY_IS_FREE}
+        if wanted.seen:
+            parameters["ConditionExpression"] = SEEN
+            parameters["ExpressionAttributeValues"] = wanted.seen_value()
+        existing, made = self._fenced(fence, "Put", parameters)
+        if not made:
+            return self._answer(schedule, wanted, existing)
+        if wanted.seen:
+            self._clear(schedule.id, lambda: self._plans_before(wanted))
+        return Applied(schedule)
+
     def _put_whole(
         self, schedule: Schedule, wanted: ScheduleWrite, condition: str
     ) -> ScheduleAnswer:
-        if wanted.overflow is not None:  # before the item that refers to it
-            pk = schema.schedule_pk(schedule.id)
-            self._table.put(text_row(pk, wanted.row, wanted.overflow))
-            self._reader.remember(pk, {wanted.row: wanted.overflow})
+        self._put_overflow(wanted)
         values = wanted.seen_value() if condition is SEEN else {}
         existing, made = self._table.put_if(wanted.item(), condition, values)
         return Applied(schedule) if made else self._answer(schedule, wanted, existing)
+
+    def _put_overflow(self, wanted: ScheduleWrite) -> None:
+        """Puts a long plan, before the item that refers to it."""
+        if wanted.overflow is not None:
+            pk = schema.schedule_pk(wanted.id)
+            self._table.put(text_row(pk, wanted.row, wanted.overflow))
+            self._reader.remember(pk, {wanted.row: wanted.overflow})
 
     def _answer(
         self, schedule: Schedule, wanted: ScheduleWrite, existing: Item | None
@@ -147,6 +216,9 @@ class DynamoScheduleStore:
             return Refused(None)
         if wanted.already_in(existing):
             return Applied(schedule)
+        return self._refuse(existing)
+
+    def _refuse(self, existing: Item) -> ScheduleAnswer:
         found = self._reader.decoded(existing)
         return Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
 
@@ -160,16 +232,27 @@ class DynamoScheduleStore:
         return [schema.schedule_id_of(row[schema.PK]["S"]) for row in rows], more
 
     def _rows_beside(self, schedule_id: str) -> list[Item]:
-        plans, ledger = (
-            self._table.query(
-                f"{schema.PK} = :schedule AND begins_with({schema.SK}, :kind)",
-                {":schedule": schema.schedule_pk(schedule_id), ":kind": kind},
-                ProjectionExpression=f"{schema.PK}, {schema.SK}",
-                ConsistentRead=True,
-            )
-            for kind in (schema.PLAN_PREFIX, schema.LEDGER_PREFIX)
-        )
+        """Returns the rows to delete with a schedule. They are read before it is deleted: a new
+        schedule may get the same id, and its rows stay."""
+        plans = self._rows_of_kind(schedule_id, schema.PLAN_PREFIX)
+        ledger = self._rows_of_kind(schedule_id, schema.LEDGER_PREFIX)
         return list(chain(plans, islice(ledger, MAX_LEDGER_DELETES)))
+
+    def _rows_of_kind(self, schedule_id: str, kind: str) -> Iterator[Item]:
+        return self._table.query(
+            f"{schema.PK} = :schedule AND begins_with({schema.SK}, :kind)",
+            {":schedule": schema.schedule_pk(schedule_id), ":kind": kind},
+            ProjectionExpression=f"{schema.PK}, {schema.SK}",
+            ConsistentRead=True,
+        )
+
+    def _plans_before(self, wanted: ScheduleWrite) -> list[Item]:
+        """Returns the rows of plans that this write has replaced: nothing refers to them again."""
+        return [
+            row
+            for row in self._rows_of_kind(wanted.id, schema.PLAN_PREFIX)
+            if revision_in(row[schema.SK]["S"]) <= wanted.seen
+        ]
 
     def _clear(self, schedule_id: str, rows: Callable[[], Sequence[Item]]) -> None:
         """Delete rows that nothing refers to any more; if this fails they only cost storage."""

@@ -6,12 +6,13 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     task#<id>              spec#… result#… run#…  a text too long for the task's own item
     task#<id>              attempt#<number>      an earlier attempt
     schedule#<id>          schedule              the schedule itself, small and hot
-    schedule#<id>          plan#<digest>#<revision>  a plan too long for the schedule's own item
+    schedule#<id>          plan#<digest>#<revision>.<created>  a plan too long for its own item
     schedule#<id>          ledger#<key>          the outcome of a fire time, or of a span of them
     key#<namespace>#<key>  key                   an idempotency key
     unique#<namespace>#<key>  unique             a unique key, and the task that it names
     slice#<number>         cursor                the progress of the scanner of a slice
     config                 shards                how many shards there are, and since when
+    config                 apps                  the apps that declare schedules in code
     namespaces             <name>                a namespace that tasks were stored in
     quota#<namespace>      rate                  when the bucket of its rate is full again
     quota#<namespace>      stored                how many tasks it has stored
@@ -61,6 +62,7 @@ REVISION = "rv"
 NEXT_AT = "nx"
 STATE = "sa"
 PLAN = "pl"
+GENERATIONS = "gn"  # of apps: the current generation of each
 
 # The other rows.
 TEXT = "tx"
@@ -81,6 +83,7 @@ KEY = "key"
 UNIQUE = "unique"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
+APPS = ("config", "apps")
 NAMESPACES = "namespaces"
 RATE = "rate"
 STORED = "stored"

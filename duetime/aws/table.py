@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from duetime.aws import schema
-from duetime.aws.clients import conflicting_item, translate_errors
+from duetime.aws.clients import (
+    FAILED_CHECK,
+    cancellation_codes,
+    conflicting_item,
+    translate_errors,
+)
 from duetime.aws.task_items import Item
 from duetime.core.errors import Unavailable
 
@@ -19,6 +24,10 @@ DELETES_PER_CALL = 25
 MAX_EMPTY_RESPONSES = 4  # in a row
 FIRST_BACKOFF = 0.05  # seconds; doubles with each empty response
 KEY_IS_FREE = f"attribute_not_exists({schema.PK})"
+
+
+class CheckFailed(Exception):
+    """The check beside a write failed, so the write was not made."""
 
 
 class Table:
@@ -83,6 +92,30 @@ class Table:
         except ClientError as error:
             return self._conflicting(error, parameters["Key"]), False
         return None, True
+
+    def transact(
+        self, check: dict[str, Any], verb: str, parameters: dict[str, Any]
+    ) -> tuple[Item | None, bool]:
+        """Makes a conditional write (`Put` or `Delete`) together with a check of another item.
+        Returns the item that is stored now, and whether this call has written it. Raises
+        CheckFailed if the check failed. A conflict with a concurrent write counts as a failed
+        condition: the caller reads and decides again."""
+        items: Any = [
+            {"ConditionCheck": {"TableName": self.name, **check}},
+            {verb: {"TableName": self.name, **parameters}},
+        ]
+        try:
+            with translate_errors():
+                self.client.transact_write_items(TransactItems=items)
+        except ClientError as error:
+            first, second = cancellation_codes(error)
+            if first == FAILED_CHECK:
+                raise CheckFailed from error
+            if not {first, second} <= {"None", FAILED_CHECK, "TransactionConflict"}:
+                raise Unavailable(str(error)) from error
+            key = parameters.get("Key") or parameters["Item"]
+            return self.get(key[schema.PK]["S"], key[schema.SK]["S"]), False
+        return parameters.get("Item"), True
 
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
         """Yields the items of every page of a query; reads a page when it is needed."""

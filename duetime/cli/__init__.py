@@ -16,11 +16,13 @@ from duetime.cli import (
     cron,
     dlq,
     local,
+    manifest,
     openapi,
     outbox,
     purge,
     schedules,
     submit,
+    sync,
     tasks,
     watch,
 )
@@ -69,6 +71,8 @@ app.command()(purge.purge)
 app.add_typer(archive.app)
 app.add_typer(outbox.app)
 app.add_typer(schedules.app)
+app.command()(sync.sync)
+app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.health)

@@ -86,7 +86,8 @@ TaskIds = Annotated[
     list[str], typer.Argument(metavar="ID...", callback=check_ids, help="The ids of tasks.")
 ]
 ScheduleId = Annotated[
-    str, typer.Argument(metavar="ID", callback=check_id, help="The id of a schedule.")
+    str,
+    typer.Argument(metavar="ID|NAME", callback=check_id, help="The id or the name of a schedule."),
 ]
 
 

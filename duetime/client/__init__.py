@@ -43,6 +43,8 @@ if TYPE_CHECKING:
         Schedule,
         ScheduleFields,
         SchedulePage,
+        SyncPlan,
+        SyncStep,
         Upcoming,
     )
     from duetime.client.schedules import Schedules
@@ -106,6 +108,8 @@ _NAMES = {
         "Schedule",
         "ScheduleFields",
         "SchedulePage",
+        "SyncPlan",
+        "SyncStep",
         "Upcoming",
     ),
     "duetime.client.schedules": ("Schedules",),

@@ -1,7 +1,7 @@
 """Schedules with `await`: see duetime.client.schedules."""
 
-from collections.abc import AsyncIterator
-from typing import Unpack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Unpack
 from uuid import UUID
 
 from duetime.client import schedule_calls as calls
@@ -17,6 +17,7 @@ from duetime.client.schedule_types import (
     Schedule,
     ScheduleFields,
     SchedulePage,
+    SyncPlan,
     Upcoming,
 )
 from duetime.client.schedules import Schedules
@@ -42,6 +43,37 @@ class AsyncSchedules:
 
     async def get(self, schedule_id: str) -> Schedule:
         return await self._transport.run(calls.get(schedule_id))
+
+    async def get_by_name(self, name: str, *, namespace: str | None = None) -> Schedule:
+        return await self._transport.run(calls.get_by_name(name, namespace))
+
+    async def put(
+        self, name: str, /, *, namespace: str | None = None, **fields: Unpack[ScheduleFields]
+    ) -> Schedule:
+        return await self._transport.run(calls.put(name, namespace, fields))
+
+    async def delete_by_name(self, name: str, *, namespace: str | None = None) -> None:
+        await self._transport.run(calls.delete_by_name(name, namespace))
+
+    async def sync(
+        self,
+        schedules: Sequence[Mapping[str, Any]],
+        *,
+        app: str,
+        generation: int | None = None,
+        prune: bool = False,
+        allow_empty: bool = False,
+        dry_run: bool = False,
+    ) -> SyncPlan:
+        body = {"app": app, "generation": generation, "schedules": list(schedules)}
+        flags = {"prune": prune, "allow_empty": allow_empty, "dry_run": dry_run}
+        return await self._transport.run(calls.sync({**body, **flags}))
+
+    async def generation(self, app: str) -> int:
+        return await self._transport.run(calls.generation(app))
+
+    async def detach(self, schedule_id: str) -> Schedule:
+        return await self._transport.run(calls.detach(schedule_id))
 
     async def page(
         self,

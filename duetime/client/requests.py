@@ -13,6 +13,7 @@ from duetime.core.json_values import NotJson, to_json_value
 PAGE = 100  # the API's limit for the items of a page and the tasks of a batch
 MAX_DEPTH = 200  # levels of nesting that the API accepts
 SCHEDULES = "/v1/schedules"
+SYNC = f"{SCHEDULES}/sync"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +75,10 @@ def task_path(task_id: str) -> str:
 
 def schedule_path(schedule_id: str) -> str:
     return f"{SCHEDULES}/{_segment(schedule_id)}"
+
+
+def named_schedule_path(name: str) -> str:
+    return f"{SCHEDULES}/by-name/{_segment(name)}"
 
 
 def _segment(text: str) -> str:

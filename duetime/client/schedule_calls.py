@@ -5,13 +5,14 @@ from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from duetime.client.calls import Call, ask, items, send
-from duetime.client.requests import SCHEDULES, given, schedule_path
+from duetime.client.requests import SCHEDULES, SYNC, given, named_schedule_path, schedule_path
 from duetime.client.schedule_types import (
     Backfill,
     LedgerPage,
     Schedule,
     ScheduleFields,
     SchedulePage,
+    SyncPlan,
     Upcoming,
 )
 from duetime.client.types import Submitted
@@ -31,6 +32,36 @@ def create(fields: ScheduleFields, key: Key) -> Call[Created]:
 
 def get(schedule_id: str) -> Call[Schedule]:
     return ask("GET", schedule_path(schedule_id))
+
+
+def get_by_name(name: str, namespace: str | None) -> Call[Schedule]:
+    return ask("GET", named_schedule_path(name), query={"namespace": namespace})
+
+
+def put(name: str, namespace: str | None, fields: ScheduleFields) -> Call[Schedule]:
+    return ask("PUT", named_schedule_path(name), query={"namespace": namespace}, body=fields)
+
+
+def delete_by_name(name: str, namespace: str | None) -> Call[None]:
+    return ask("DELETE", named_schedule_path(name), query={"namespace": namespace})
+
+
+def detach(schedule_id: str) -> Call[Schedule]:
+    return ask("POST", f"{schedule_path(schedule_id)}/detach")
+
+
+def generation(app: str) -> Call[int]:
+    answer = yield from ask("POST", f"{SYNC}/generations", body={"app": app})
+    return int(answer["generation"])
+
+
+def sync(fields: dict[str, Any]) -> Call[SyncPlan]:
+    """Takes a generation first if the caller gives none. A sync can be repeated with its
+    generation, so a caller that keeps it can try again after an error."""
+    if fields["generation"] is None and not fields["dry_run"]:
+        fields = {**fields, "generation": (yield from generation(fields["app"]))}
+    plan: SyncPlan = yield from ask("POST", SYNC, body=given(fields))
+    return plan
 
 
 def page(query: dict[str, Any]) -> Call[SchedulePage]:

@@ -138,6 +138,9 @@ class Schedule(TypedDict):
     pause_on_failure: int | None
     id: str
     status: str  # active, paused, broken, finished
+    origin: Literal["code", "api"]
+    app: str | None  # these two of a schedule from code: who declares it, and where
+    source: str | None
     version: int
     next_fire_at: str | None
     last_fired_at: str | None
@@ -147,6 +150,31 @@ class Schedule(TypedDict):
     description: str | None
     created_at: str
     updated_at: str
+
+
+class DeclaredFields(ScheduleFields):
+    """A schedule that the code declares, as submitted by a sync."""
+
+    source: str  # file and line
+
+
+class SyncStep(TypedDict):
+    """What a sync does to one schedule."""
+
+    action: Literal["create", "change", "same", "detached", "removed", "pruned"]
+    id: str
+    name: str
+    handler: str
+    namespace: str
+    source: str
+    note: str | None
+
+
+class SyncPlan(TypedDict):
+    app: str
+    generation: int
+    dry_run: bool
+    schedules: list[SyncStep]
 
 
 class SchedulePage(TypedDict):

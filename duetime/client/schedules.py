@@ -1,7 +1,7 @@
 """Recurring schedules: create them, change them, read their future and past fire times."""
 
-from collections.abc import Iterator
-from typing import Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Unpack
 from uuid import UUID
 
 from duetime.client import schedule_calls as calls
@@ -15,6 +15,7 @@ from duetime.client.schedule_types import (
     Schedule,
     ScheduleFields,
     SchedulePage,
+    SyncPlan,
     Upcoming,
 )
 from duetime.client.transport import Transport
@@ -51,6 +52,54 @@ class Schedules:
 
     def get(self, schedule_id: str) -> Schedule:
         return self._transport.run(calls.get(schedule_id))
+
+    def get_by_name(self, name: str, *, namespace: str | None = None) -> Schedule:
+        """Returns the schedule that was put by this name, or the only one that has it."""
+        return self._transport.run(calls.get_by_name(name, namespace))
+
+    def put(
+        self, name: str, /, *, namespace: str | None = None, **fields: Unpack[ScheduleFields]
+    ) -> Schedule:
+        """Creates a schedule, or replaces the one that was put by this name. Fields that are the
+        same change nothing, so an application can put its schedules at every start."""
+        return self._transport.run(calls.put(name, namespace, fields))
+
+    def delete_by_name(self, name: str, *, namespace: str | None = None) -> None:
+        """Deletes the schedule that `get_by_name` returns."""
+        self._transport.run(calls.delete_by_name(name, namespace))
+
+    def sync(
+        self,
+        schedules: Sequence[Mapping[str, Any]],
+        *,
+        app: str,
+        generation: int | None = None,
+        prune: bool = False,
+        allow_empty: bool = False,
+        dry_run: bool = False,
+    ) -> SyncPlan:
+        """Stores the schedules that an app declares in code, and returns what it did.
+
+        Args:
+            schedules: `duetime.handlers.manifest.read("handlers").schedules`, for example.
+            app: The owner of the schedules. Those of the app that are not given are paused.
+            generation: The number of the deployment; by default a new one is taken.
+            prune: Delete what is not given, instead of pausing it.
+            allow_empty: Allow a sync without schedules, which pauses or deletes all of the app.
+            dry_run: Store nothing, and return what a sync would do."""
+        body = {"app": app, "generation": generation, "schedules": list(schedules)}
+        flags = {"prune": prune, "allow_empty": allow_empty, "dry_run": dry_run}
+        return self._transport.run(calls.sync({**body, **flags}))
+
+    def generation(self, app: str) -> int:
+        """Takes the next generation of an app. A sync with a lower one is refused once a sync with
+        this one has begun."""
+        return self._transport.run(calls.generation(app))
+
+    def detach(self, schedule_id: str) -> Schedule:
+        """Makes an ordinary schedule of one that is declared in code: it can be changed and
+        deleted, and no sync changes it any more."""
+        return self._transport.run(calls.detach(schedule_id))
 
     def page(
         self,

@@ -2,6 +2,7 @@
 
 `registry.py` has the handlers by name. `handler.py` is a handler, `parameters.py` how a payload
 becomes its arguments, `conversion.py` how a value becomes its annotated type. `submission.py` is
-what `submit` returns; it alone needs the client. `discovery.py` reads handlers without importing
-them.
+what `submit` returns; it alone needs the client. `schedules.py` has `cron`, `every` and `after`.
+`discovery.py` reads handlers and their schedules without importing them, and `manifest.py` is what
+it makes of them.
 """

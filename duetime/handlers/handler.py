@@ -21,6 +21,7 @@ from duetime.handlers.parameters import Call, Parameters
 
 if TYPE_CHECKING:
     from duetime.handlers.options import TaskOptions
+    from duetime.handlers.schedules import DeclaredSchedule
     from duetime.handlers.submission import Problem, Submission
 
 P = ParamSpec("P")  # of a submission
@@ -127,10 +128,17 @@ class Handler(Submittable[P, R]):
     Attributes:
         name: The name that tasks use.
         isolated: Whether it runs in a process of its own.
-        defaults: The fields that its tasks have unless the caller gives others."""
+        defaults: The fields that its tasks have unless the caller gives others.
+        schedules: The schedules that are declared with it."""
 
     def __init__(
-        self, function: Callable[..., Any], name: str, *, isolated: bool, defaults: Defaults
+        self,
+        function: Callable[..., Any],
+        name: str,
+        *,
+        isolated: bool,
+        defaults: Defaults,
+        schedules: "tuple[DeclaredSchedule, ...]" = (),
     ) -> None:
         target = {"type": "python", "handler": name}
         super().__init__(Parameters(name, function), {"target": target})
@@ -139,6 +147,7 @@ class Handler(Submittable[P, R]):
         self.name = name
         self.isolated = isolated
         self.defaults = defaults
+        self.schedules = schedules
 
     def options(self, **options: Unpack["TaskOptions"]) -> Prepared[P, R]:
         """Returns an object with the same `submit` methods, which uses these options:

@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -17,6 +17,7 @@ from duetime.handlers.handler import CallableHandler, Delay, Handler, Register
 
 if TYPE_CHECKING:
     from duetime.handlers.options import Priority, RetryFields
+    from duetime.handlers.schedules import DeclaredSchedule
 
 OURS = str(Path(__file__).parent)
 IMPORT_MACHINERY = (OURS, str(Path(importlib.util.__file__).parent), "<frozen")
@@ -43,6 +44,7 @@ def task(
     retry: "RetryFields | None" = None,
     timeout: Delay | None = None,
     tags: Mapping[str, str] | None = None,
+    schedule: "DeclaredSchedule | Sequence[DeclaredSchedule] | None" = None,
 ) -> Register:
     """Registers a function as a handler, plain or `async`, and returns the handler.
 
@@ -60,6 +62,7 @@ def task(
         retry: Fields of their retry policy, such as `{"max_attempts": 3}`.
         timeout: How long an attempt may take: seconds, or text such as "5m".
         tags: Tags that its tasks have beside those of the caller.
+        schedule: When it runs by itself: `cron(…)`, `every(…)`, `after(…)`, or a list of them.
 
     A deployment reads these arguments from the source, so they must be literals."""
 
@@ -68,17 +71,30 @@ def task(
     given = {"priority": priority, "retry": retry, "timeout": timeout, "tags": tags}
     try:
         defaults = read_defaults(given)
+        schedules = _schedules(schedule)
     except ValueError as error:
         raise ValueError(f"handler {name!r}: {error}") from None
-    return Register(partial(_register, name, isolated, defaults))
+    return Register(partial(_register, name, isolated, defaults, schedules))
+
+
+def _schedules(given: Any) -> "tuple[DeclaredSchedule, ...]":
+    if given is None:
+        return ()
+    from duetime.handlers.schedules import as_schedules
+
+    return as_schedules(given)
 
 
 def _register(
-    name: str, isolated: bool, defaults: Defaults, function: Callable[..., Any]
+    name: str,
+    isolated: bool,
+    defaults: Defaults,
+    schedules: "tuple[DeclaredSchedule, ...]",
+    function: Callable[..., Any],
 ) -> Handler[..., Any]:
     function = function._function if isinstance(function, Handler) else function
     handler: Handler[..., Any] = CallableHandler(
-        function, name, isolated=isolated, defaults=defaults
+        function, name, isolated=isolated, defaults=defaults, schedules=schedules
     )
     handlers = _registering()
     known = handlers.get(name)
@@ -92,6 +108,11 @@ def _register(
 
 def find(name: str) -> Handler[..., Any] | None:
     return _handlers.get(name)
+
+
+def handlers() -> Mapping[str, Handler[..., Any]]:
+    """Returns every handler by name."""
+    return _handlers
 
 
 def defaults() -> Mapping[str, Defaults]:

@@ -38,6 +38,10 @@ class Notices(Protocol):
 
     def reloaded(self, handlers: Reloaded) -> None: ...
 
+    def synced(self, schedules: str) -> None:
+        """`schedules` says what has become of the schedules that the code declares."""
+        ...
+
     def not_started(self, reason: str) -> None: ...
 
     def failed(self, reason: str) -> None: ...
@@ -65,6 +69,10 @@ class TerminalNotices:
         parts = [f"; {word}: {', '.join(sorted(names))}" for word, names in changes if names]
         words = f"Handlers reloaded{''.join(parts)}"
         self._console.print(Text(one_line(words), style="dim"), soft_wrap=True)
+
+    def synced(self, schedules: str) -> None:
+        words = Text(f"Schedules in code: {schedules}", style="dim")
+        self._console.print(words, soft_wrap=True)
 
     def not_started(self, reason: str) -> None:
         self._say("error", "red", reason)
@@ -118,6 +126,9 @@ class LoggedNotices:
             "removed": ", ".join(sorted(handlers.removed)),
         }
         RUNNER.info("handlers reloaded", extra=fields)
+
+    def synced(self, schedules: str) -> None:
+        RUNNER.info("schedules synced", extra={"schedules": schedules})
 
     def not_started(self, reason: str) -> None:
         RUNNER.error("runner not started: %s", reason)

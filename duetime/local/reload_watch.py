@@ -4,7 +4,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from duetime.core.errors import DuetimeError
 from duetime.local.console import Notices
+from duetime.local.declared_schedules import DeclaredSchedules, NotSynced
 from duetime.local.reload import NotReloaded, Reloader
 from duetime.local.supervisor import SupervisedThread
 
@@ -12,8 +14,11 @@ POLL_INTERVAL = 0.25  # seconds; a change is loaded once two polls in a row have
 
 
 @contextmanager
-def watching(reloader: Reloader | None, notices: Notices) -> Iterator[None]:
-    """Reloads changed handlers during the block. If that fails, the runner goes on without it."""
+def watching(
+    reloader: Reloader | None, notices: Notices, declared: DeclaredSchedules | None = None
+) -> Iterator[None]:
+    """Reloads changed handlers during the block, and syncs the schedules that they declare. If that
+    fails, the runner goes on without it."""
     if reloader is None:
         yield
         return
@@ -21,7 +26,7 @@ def watching(reloader: Reloader | None, notices: Notices) -> Iterator[None]:
 
     def watch() -> None:
         while not stopping.wait(POLL_INTERVAL):
-            poll(reloader, notices)
+            poll(reloader, notices, declared)
 
     def fail(reason: str) -> None:
         notices.warn(f"handlers are no longer reloaded: {reason}")
@@ -37,7 +42,7 @@ def watching(reloader: Reloader | None, notices: Notices) -> Iterator[None]:
         stopping.set()
 
 
-def poll(reloader: Reloader, notices: Notices) -> None:
+def poll(reloader: Reloader, notices: Notices, declared: DeclaredSchedules | None = None) -> None:
     try:
         reloaded = reloader.poll()
     except NotReloaded as error:
@@ -45,3 +50,26 @@ def poll(reloader: Reloader, notices: Notices) -> None:
     else:
         if reloaded is not None:
             notices.reloaded(reloaded)
+            if declared:
+                _resync(declared, notices)
+
+
+def sync_schedules(declared: DeclaredSchedules, notices: Notices) -> None:
+    """Raises BadHandlers or NotSynced for a bad declaration. Code that declares no schedule any
+    more is only warned about: its schedules stay as they are."""
+    try:
+        synced = declared.sync()
+    except NotSynced as error:
+        if not error.empty:
+            raise
+        notices.warn(f"{error} To pause them: duetime sync --allow-empty")
+    else:
+        if synced:
+            notices.synced(synced)
+
+
+def _resync(declared: DeclaredSchedules, notices: Notices) -> None:
+    try:
+        sync_schedules(declared, notices)
+    except DuetimeError as error:
+        notices.warn(f"schedules not synced: {error}; the stored ones stay in use")

@@ -35,13 +35,14 @@ from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
 from duetime.local.console import LoggedNotices, Notices, TerminalNotices
+from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
-from duetime.local.reload_watch import watching
+from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.status_waits import StatusWaits
@@ -190,7 +191,12 @@ def run(options: LocalOptions) -> int:
         reloader = _load_handlers(options, notices)
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
+        declared = (
+            DeclaredSchedules(options.handlers, runner.api.call) if options.handlers else None
+        )
         _import_lazy_modules()
+        if declared:
+            sync_schedules(declared, notices)
         _tune_interpreter()
         runner.prepare()
     except DuetimeError as error:
@@ -202,7 +208,7 @@ def run(options: LocalOptions) -> int:
     runner.start()  # only now, so that events come after the welcome
     if demo:
         submit_demo(runner.api.call)
-    with watching(reloader, notices):
+    with watching(reloader, notices, declared):
         runner.serve()
     code = 1 if runner.failure else _drain(runner, notices)
     if runner.failure is not None:  # perhaps while draining

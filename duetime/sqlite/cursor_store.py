@@ -18,7 +18,7 @@ class SqliteCursorStore:
         text = self._setting("shards")
         if text is None:
             first = to_json({"count": SHARDS, "since": now})
-            self._database.write(lambda c: _set(c, "shards", first))
+            self._database.write(lambda c: write_setting(c, "shards", first))
             text = first
         return Shards(**from_json(text))
 
@@ -35,14 +35,14 @@ class SqliteCursorStore:
 
     def _setting(self, name: str) -> str | None:
         with self._database.read() as connection:
-            return _setting(connection, name)
+            return read_setting(connection, name)
 
 
 def _save(connection: Connection, name: str, state: SliceState) -> bool:
-    stored = _read(_setting(connection, name))
+    stored = _read(read_setting(connection, name))
     if stored.fence != state.fence - 1:
         return stored == state
-    _set(connection, name, to_json(asdict(state)))
+    write_setting(connection, name, to_json(asdict(state)))
     return True
 
 
@@ -55,10 +55,10 @@ def _read(text: str | None) -> SliceState:
     return SliceState(cursors=cursors, chain=Chain(**chain) if chain else None, **state)
 
 
-def _setting(connection: Connection, name: str) -> str | None:
+def read_setting(connection: Connection, name: str) -> str | None:
     row = connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
-def _set(connection: Connection, name: str, value: str) -> None:
+def write_setting(connection: Connection, name: str, value: str) -> None:
     connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))

@@ -5,7 +5,7 @@ revisions and writes. A batch of any size is a few statements (see bulk_sql).
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 
 from duetime.core.change import Applied, Refused, Unknown, Unreadable
@@ -13,6 +13,7 @@ from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
 from duetime.core.list_positions import LAST
 from duetime.core.ports import Clock
+from duetime.core.schedules.apps import Apps, Superseded, decode_apps, encode_apps
 from duetime.core.schedules.codec import encode_plan
 from duetime.core.schedules.ledger import Entry, LedgerPage
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleListing, SchedulePage
@@ -21,6 +22,7 @@ from duetime.core.times import Millis
 from duetime.core.wakes import Wake
 from duetime.sqlite import ledger_rows as ledger
 from duetime.sqlite.bulk_sql import put_schedules, update_schedules
+from duetime.sqlite.cursor_store import read_setting, write_setting
 from duetime.sqlite.database import Database
 from duetime.sqlite.listing import READ_LIMIT, page_of
 from duetime.sqlite.schedule_rows import (
@@ -37,6 +39,8 @@ from duetime.sqlite.schedule_rows import (
 from duetime.sqlite.task_rows import Row
 
 log = logging.getLogger(__name__)
+
+APPS = "apps"  # the setting with the apps
 
 _ScheduleWrite = tuple[Schedule, str, Row]  # with its plan as text
 
@@ -67,6 +71,50 @@ class SqliteScheduleStore:
 
     def delete(self, schedule_id: str) -> None:
         self._database.write(lambda c: _delete(c, schedule_id))
+        self._delete_ledger(schedule_id)
+
+    def put_declared(self, schedule: Schedule) -> ScheduleAnswer:
+        wanted = [_schedule_write(schedule)]
+        declared = schedule.plan.declared
+        if declared is None:
+            raise ValueError(f"schedule {schedule.id} is not declared in code")
+
+        def put(connection: Connection) -> ScheduleAnswer:
+            _check_current(connection, declared.app, declared.generation)
+            return _put(connection, wanted)[0]
+
+        return self._answered(put)
+
+    def delete_declared(self, schedule: Schedule, generation: int) -> ScheduleAnswer:
+        app = schedule.plan.declared.app if schedule.plan.declared else ""
+
+        def delete(connection: Connection) -> ScheduleAnswer:
+            _check_current(connection, app, generation)
+            existing = rows_of(connection, [schedule.id]).get(schedule.id)
+            if existing is not None and existing[REVISION] != schedule.revision:
+                return _refuse(connection, existing)
+            _delete(connection, schedule.id)
+            return Applied(schedule)
+
+        answer = self._answered(delete)
+        if isinstance(answer, Applied):
+            self._delete_ledger(schedule.id)
+        return answer
+
+    def apps(self) -> Apps:
+        with self._database.read() as connection:
+            return _apps(connection)
+
+    def put_apps(self, apps: Apps) -> bool:
+        return self._database.write(lambda c: _put_apps(c, apps))
+
+    def _answered(self, write: Callable[[Connection], ScheduleAnswer]) -> ScheduleAnswer:
+        try:
+            return self._database.write(write)
+        except Unavailable as error:
+            return Unknown(str(error))
+
+    def _delete_ledger(self, schedule_id: str) -> None:
         more = True
         while more:  # other threads can write in between
             more = self._database.write(lambda c: ledger.delete_some(c, schedule_id))
@@ -134,6 +182,28 @@ def _refuse(connection: Connection, existing: Row | None) -> ScheduleAnswer:
 def _delete(connection: Connection, schedule_id: str) -> None:
     connection.execute("DELETE FROM schedules WHERE id = ?", (schedule_id,))
     delete_plan(connection, schedule_id)
+
+
+def _apps(connection: Connection) -> Apps:
+    text = read_setting(connection, APPS)
+    if text is None:
+        return Apps()
+    revision, _, apps = text.partition(" ")
+    return decode_apps(apps, int(revision))
+
+
+def _put_apps(connection: Connection, apps: Apps) -> bool:
+    stored = _apps(connection)
+    if stored.revision != apps.revision - 1:
+        return stored == apps
+    write_setting(connection, APPS, f"{apps.revision} {encode_apps(apps)}")
+    return True
+
+
+def _check_current(connection: Connection, app: str, generation: int) -> None:
+    """Of two generations of an app only the newer can write, from the moment it begins."""
+    if _apps(connection).get(app).current != generation:
+        raise Superseded(app, generation)
 
 
 def _readable(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, Schedule]:

@@ -2,5 +2,7 @@
 
 `models` are the request bodies, `plans` turns a body into a plan, `views` makes the JSON of a
 schedule. `resource` has create, read, list, change, delete, pause and resume; `runs` has trigger
-and backfill; `history` has upcoming, preview and the ledger. `writer` is what they share.
+and backfill; `history` has upcoming, preview and the ledger; `named` addresses schedules by name.
+`declarations` reads the schedules that an app declares in code, and `sync` stores them. `writer` is
+what they share.
 """

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from duetime.api.http import FieldError, invalid
-from duetime.api.validation import Moment
+from duetime.api.validation import Moment, Word
 from duetime.core.recurrence.rules import (
     BadRule,
     CronRule,
@@ -207,6 +207,27 @@ class ScheduleIn(RecurringIn):
     misfire: MisfireIn | None = None
     overlap: OverlapIn = "skip"
     pause_on_failure: Annotated[int, Field(ge=1, le=100)] | None = None
+
+
+class AppIn(BaseModel):
+    model_config = STRICT
+
+    app: Word
+
+
+class SyncIn(AppIn):
+    generation: Annotated[int, Field(ge=1)] | None = None
+    schedules: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
+    prune: bool = False
+    allow_empty: bool = False
+    dry_run: bool = False
+
+
+class DeclaredIn(ScheduleIn):
+    """A schedule as the code declares it."""
+
+    name: Annotated[Note, StringConstraints(min_length=1)]
+    source: Annotated[Note, StringConstraints(min_length=1)]
 
 
 class PreviewIn(RecurringIn):

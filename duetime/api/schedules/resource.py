@@ -8,16 +8,19 @@ from duetime.api.paging import JsonPage, page_response
 from duetime.api.query import Query
 from duetime.api.schedules.history import ScheduleHistory
 from duetime.api.schedules.models import NoteIn
+from duetime.api.schedules.named import NamedSchedules
 from duetime.api.schedules.plans import read_plan
 from duetime.api.schedules.runs import ScheduleRuns
+from duetime.api.schedules.sync import ScheduleSync
 from duetime.api.schedules.views import schedule_json, status_of
-from duetime.api.schedules.writer import ScheduleWriter
-from duetime.api.task_models import read_body
+from duetime.api.schedules.writer import ScheduleWriter, refuse_declared
+from duetime.api.task_models import NothingIn, read_body
 from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.schedules import changes
 from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.declarations import detach
 from duetime.core.schedules.ports import ScheduleListing, SchedulePage
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.times import Millis
@@ -25,6 +28,7 @@ from duetime.core.value import value
 from duetime.engine.submission import Submission
 
 ITEM = "/v1/schedules/{id}"
+BY_NAME = "/v1/schedules/by-name/{name}"
 
 
 @value(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class ScheduleResource:
         body = request.json()
 
         def step(schedule: Schedule, now: Millis) -> Changed:
+            refuse_declared(schedule)
             plan = read_plan(body, self.capabilities, now, schedule)
             return changes.change(self.ports.wake_policy, schedule, plan, now)
 
@@ -85,8 +90,20 @@ class ScheduleResource:
 
     def delete(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        self.writer.delete(self.writer.find(parameters["id"]))
+        schedule = self.writer.find(parameters["id"])
+        refuse_declared(schedule)
+        self.writer.delete(schedule)
         return Response(status=204, headers={})
+
+    def detach(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        Query(request).done()
+        if request.body.strip():
+            read_body(NothingIn, request.json())
+
+        def step(schedule: Schedule, now: Millis) -> Changed | None:
+            return detach(schedule, now) if schedule.plan.declared else None
+
+        return self._response(self.writer.replace(parameters["id"], step))
 
     def pause(self, request: Request, parameters: Mapping[str, str]) -> Response:
         note = _note(request)
@@ -143,12 +160,20 @@ def add_routes(
     resource = ScheduleResource(ports, writer, capabilities)
     runs = ScheduleRuns(ports, writer, submission)
     history = ScheduleHistory(ports, writer)
+    named = NamedSchedules(ports, writer, capabilities)
+    sync = ScheduleSync(ports, writer, capabilities)
     router.add("POST", "/v1/schedules", resource.create)
     router.add("GET", "/v1/schedules", resource.page)
     router.add("POST", "/v1/schedules/preview", history.preview)
+    router.add("POST", "/v1/schedules/sync", sync.sync)
+    router.add("POST", "/v1/schedules/sync/generations", sync.take_generation)
+    router.add("GET", BY_NAME, named.get)
+    router.add("PUT", BY_NAME, named.put)
+    router.add("DELETE", BY_NAME, named.delete)
     router.add("GET", ITEM, resource.get)
     router.add("PUT", ITEM, resource.change)
     router.add("DELETE", ITEM, resource.delete)
+    router.add("POST", f"{ITEM}/detach", resource.detach)
     router.add("POST", f"{ITEM}/pause", resource.pause)
     router.add("POST", f"{ITEM}/resume", resource.resume)
     router.add("POST", f"{ITEM}/trigger", runs.trigger)

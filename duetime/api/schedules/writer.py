@@ -10,6 +10,7 @@ from duetime.core.ids import is_id
 from duetime.core.ports import Ports
 from duetime.core.recurrence.rules import BadRule
 from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.ports import ScheduleAnswer
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.task import Task
 from duetime.core.times import Millis
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 WRITE_ATTEMPTS = 5  # each loses to a run that begins or ends, or to another request
 
 Step = Callable[[Schedule, Millis], Changed | None]  # returns None if nothing changes
+Put = Callable[[Schedule], ScheduleAnswer]
 
 
 @value(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class ScheduleWriter:
             raise not_found(f"schedule {schedule_id}")
         return found[schedule_id]
 
-    def replace(self, schedule_id: str, step: Step) -> Schedule:
-        """Applies `step` to a schedule and stores the result.
+    def replace(self, schedule_id: str, step: Step, put: Put | None = None) -> Schedule:
+        """Applies `step` to a schedule and stores the result, with `put` if it is given.
 
         A write that loses to another one is repeated on the newer schedule, so of two concurrent
         changes both are made, one after the other."""
@@ -47,7 +49,7 @@ class ScheduleWriter:
             if changed is None:
                 return schedule
             wanted = record_superseded(self.ports, schedule, changed, now)
-            (answer,) = self.ports.schedules.put([wanted])
+            answer = put(wanted) if put else self.put(wanted)
             match answer:
                 case Applied(after):
                     return after
@@ -58,6 +60,9 @@ class ScheduleWriter:
                 case Unknown(reason):
                     raise unavailable(reason)
         raise unavailable(CONTENTION)
+
+    def put(self, schedule: Schedule) -> ScheduleAnswer:
+        return self.ports.schedules.put([schedule])[0]
 
     def bring_forward(self, schedule: Schedule) -> Schedule:
         """Puts the runs that are due soon. If that fails, the schedule is stored all the same, and
@@ -77,12 +82,27 @@ class ScheduleWriter:
             cancel_stale(self.ports, unstarted_runs(self.ports, schedule), schedule)
 
     def delete(self, schedule: Schedule) -> None:
+        with self.dropping_runs(schedule):
+            self.ports.schedules.delete(schedule.id)
+
+    @contextmanager
+    def dropping_runs(self, schedule: Schedule) -> Iterator[None]:
+        """Cancels the runs of a schedule that the block deletes."""
         tasks: list[Task] = []
         with _logging_errors(schedule):
             tasks = unstarted_runs(self.ports, schedule)
-        self.ports.schedules.delete(schedule.id)
+        yield
         with _logging_errors(schedule):
             cancel_stale(self.ports, tasks, None)
+
+
+def refuse_declared(schedule: Schedule) -> None:
+    """Raises a conflict for a schedule that the code declares: the next sync would undo a change
+    that is not made there."""
+    if declared := schedule.plan.declared:
+        detail = f"Schedule {schedule.id} is declared at {declared.source} by app {declared.app}:"
+        detail += " change it there. POST /v1/schedules/{id}/detach makes it an ordinary schedule."
+        raise Problem(409, "declared-in-code", "The schedule is declared in code", detail)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """`duetime schedules`: commands for recurring schedules.
 
 `edit` has create and update, `history` has upcoming, ledger and preview, `commands` the others.
-`options` and `rule_options` are the options of create and update; `views` is how they all print.
+`names` finds a schedule by its id or its name; `options` and `rule_options` are the options of create and update; `views` is how they all print.
 """
 
 import typer
@@ -22,6 +22,7 @@ app.command()(commands.pause)
 app.command()(commands.resume)
 app.command()(commands.trigger)
 app.command()(commands.backfill)
+app.command()(commands.detach)
 app.command()(history.upcoming)
 app.command()(history.ledger)
 app.command()(history.preview)

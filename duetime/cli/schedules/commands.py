@@ -1,4 +1,4 @@
-"""`duetime schedules list`, `show`, `delete`, `pause`, `resume`, `trigger` and `backfill`."""
+"""`duetime schedules list`, `show`, `delete`, `pause`, `resume`, `trigger`, `backfill`, `detach`."""
 
 from typing import Annotated, Any
 
@@ -9,6 +9,7 @@ from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Following, Paging, ScheduleId, Yes
 from duetime.cli.output import confirm, require_terminal
 from duetime.cli.parse import finite, past_moment
+from duetime.cli.schedules.names import find, id_of
 from duetime.cli.submit import print_submitted
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.schedules.schedule import ScheduleStatus
@@ -43,17 +44,24 @@ def list_schedules(
 
 
 @grouped
-def show(schedule: ScheduleId, *, connection: Connection) -> None:
+def show(
+    schedule: ScheduleId,
+    *,
+    namespace: Annotated[
+        str | None, typer.Option(help="Of the name.", show_default="default")
+    ] = None,
+    connection: Connection,
+) -> None:
     """One schedule: everything about it, and when it fires next."""
     from duetime.cli.schedules import views
 
     with connection.connect() as client:
-        found = client.schedules.get(schedule)
+        found = find(client, schedule, namespace)
         connection.print(
             found,
             lambda: [
                 views.panel(
-                    found, client.schedules.upcoming(schedule, count=SHOWN_FIRE_TIMES), fmt.now()
+                    found, client.schedules.upcoming(found["id"], count=SHOWN_FIRE_TIMES), fmt.now()
                 ),
                 f"What became of its fire times: duetime schedules ledger {found['id']}",
             ],
@@ -68,11 +76,11 @@ def delete(schedule: ScheduleId, *, yes: Yes = False, connection: Connection) ->
     if not yes:
         require_terminal()
     with connection.connect() as client:
-        found = client.schedules.get(schedule)
+        found = find(client, schedule)
         what = f"{views.short(found)} ({views.when(found)})"
         if not yes:
             confirm(f"Delete {what} and its ledger?", "Nothing was deleted.")
-        client.schedules.delete(schedule)
+        client.schedules.delete(found["id"])
     connection.print(
         {"id": found["id"], "deleted": True}, lambda: [f"Deleted {found['id']}  {what}"]
     )
@@ -84,7 +92,7 @@ def pause(schedule: ScheduleId, *, note: Note = None, connection: Connection) ->
     from duetime.cli.schedules import views
 
     with connection.connect() as client:
-        paused = client.schedules.pause(schedule, note)
+        paused = client.schedules.pause(id_of(client, schedule), note)
     connection.print(
         paused,
         lambda: [
@@ -100,7 +108,7 @@ def resume(schedule: ScheduleId, *, note: Note = None, connection: Connection) -
     from duetime.cli.schedules import views
 
     with connection.connect() as client:
-        resumed = client.schedules.resume(schedule, note)
+        resumed = client.schedules.resume(id_of(client, schedule), note)
     connection.print(resumed, lambda: [views.sentence("Resumed", resumed, fmt.now())])
 
 
@@ -117,7 +125,8 @@ def trigger(
     """Run a schedule once, now, even if it is paused."""
     polling = following.parse()
     with connection.connect() as client:
-        submitted = client.schedules.trigger_once(schedule, idempotency_key=idempotency_key)
+        found = id_of(client, schedule)
+        submitted = client.schedules.trigger_once(found, idempotency_key=idempotency_key)
         print_submitted(client, submitted, polling, as_json=connection.json)
 
 
@@ -154,10 +163,21 @@ def backfill(
     before = past_moment("--to", "0" if until is None else until, now) or ""
     pace, policy = finite("--per-minute", per_minute), _value(overlap)
     with connection.connect() as client:
+        found = id_of(client, schedule)
         answer = client.schedules.backfill(
-            schedule, start=since, until=before, overlap=policy, per_minute=pace
+            found, start=since, until=before, overlap=policy, per_minute=pace
         )
-    connection.print(answer, lambda: _backfill_lines(schedule, answer["fire_times"]))
+    connection.print(answer, lambda: _backfill_lines(found, answer["fire_times"]))
+
+
+@grouped
+def detach(schedule: ScheduleId, *, connection: Connection) -> None:
+    """Make an ordinary schedule of one that the code declares. No sync changes it any more."""
+    from duetime.cli.schedules import views
+
+    with connection.connect() as client:
+        detached = client.schedules.detach(id_of(client, schedule))
+    connection.print(detached, lambda: [f"Detached {detached['id']}  {views.short(detached)}"])
 
 
 def _backfill_lines(schedule_id: str, fire_times: int) -> list[str]:

@@ -10,6 +10,7 @@ from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, ScheduleId
 from duetime.cli.parse import json_file, refuse
 from duetime.cli.schedules import options
+from duetime.cli.schedules.names import find, id_of
 from duetime.cli.schedules.options import PlanOptions
 from duetime.cli.schedules.rule_options import RuleOptions
 from duetime.cli.task_options import WHAT, TaskOptions
@@ -77,9 +78,9 @@ def update(
     body = None if source is None else _whole(what, rules, plan, source)
     with connection.connect() as client:
         if body is None:
-            current = client.schedules.get(schedule)
+            current = find(client, schedule)
             body = _changed(current, what, rules, plan, unset or [])
-        updated = client.schedules.update(schedule, **body)
+        updated = client.schedules.update(id_of(client, schedule), **body)
     connection.print(updated, lambda: [views.sentence("Changed", updated, fmt.now())])
 
 

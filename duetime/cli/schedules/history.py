@@ -9,6 +9,7 @@ from duetime.cli import format as fmt
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Paging, ScheduleId
 from duetime.cli.parse import moment, refuse
+from duetime.cli.schedules.names import find, id_of
 from duetime.cli.schedules.rule_options import RuleOptions, rules_of
 
 Count = Annotated[int, typer.Option(min=1, max=100, help="How many.")]
@@ -20,10 +21,11 @@ def upcoming(schedule: ScheduleId, *, count: Count = 10, connection: Connection)
     from duetime.cli.schedules import views
 
     with connection.connect() as client:
-        ahead = client.schedules.upcoming(schedule, count=count)
+        found = id_of(client, schedule)
+        ahead = client.schedules.upcoming(found, count=count)
         connection.print(
             ahead,
-            lambda: [views.upcoming(client.schedules.get(schedule), ahead, fmt.now())],
+            lambda: [views.upcoming(client.schedules.get(found), ahead, fmt.now())],
         )
 
 
@@ -35,8 +37,8 @@ def ledger(schedule: ScheduleId, *, paging: Paging, connection: Connection) -> N
     from duetime.cli.schedules import views
 
     with connection.connect() as client:
-        found = client.schedules.get(schedule)
-        read = partial(client.schedules.ledger_page, schedule)
+        found = find(client, schedule)
+        read = partial(client.schedules.ledger_page, found["id"])
         page = paging.read(lambda size, at: read(limit=size, cursor=at))
     zone = fire_times.zone_of(rules_of(found))
     empty = f"It has not fired yet: duetime schedules upcoming {found['id']}"

@@ -93,6 +93,11 @@ def overlap(policy: str) -> str:
     return f"{policy}: a run {OVERLAPS[policy]}" if policy in OVERLAPS else clean(policy)
 
 
+def declared(schedule: Schedule) -> str | None:
+    source = schedule.get("source")
+    return clean(f"{source}, by app {schedule.get('app')}") if source else None
+
+
 def runs(schedule: Schedule) -> str:
     max_runs = schedule.get("max_runs")
     return f"{schedule['runs']:,}" + (f" of {max_runs:,}" if max_runs else "")
@@ -120,6 +125,7 @@ def facts(schedule: Schedule, now: datetime) -> Iterator[tuple[str, Text]]:
         "misfire": misfire(schedule.get("misfire", {})),
         "pauses": f"after {fmt.count(failures, 'dead run')} in a row" if failures else None,
         "note": clean(schedule["note"] or "") or None,
+        "declared": declared(schedule),
         "target": fmt.target(task["target"]),
         "task name": clean(task.get("name") or "") or None,
         "namespace": task.get("namespace"),

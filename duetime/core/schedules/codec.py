@@ -10,10 +10,10 @@ from duetime.core.codec import decode_spec, encode_spec, from_json, to_json
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.recurrence.codec import decode_recurrence, encode_recurrence
 from duetime.core.schedules.ledger import Entry, LedgerOutcome, LedgerRow, LedgerSpan
-from duetime.core.schedules.plan import Misfire, MisfirePolicy, Plan
+from duetime.core.schedules.plan import Declared, Misfire, MisfirePolicy, Plan
 from duetime.core.schedules.schedule import Schedule, Span
 
-_APART = ("recurrence", "task", "misfire")
+_APART = ("recurrence", "task", "misfire", "declared")
 _PLAN_DEFAULTS = [(f.name, f.default) for f in fields(Plan) if f.name not in _APART]
 # The fields that are written as one text; the others have columns of their own, or are in the plan.
 _STATE = (
@@ -40,6 +40,8 @@ def encode_plan(plan: Plan) -> str:
     body |= _given(plan, _PLAN_DEFAULTS)
     if plan.misfire != Misfire():
         body["misfire"] = [getattr(plan.misfire, f.name) for f in fields(Misfire)]
+    if plan.declared:
+        body["declared"] = [getattr(plan.declared, f.name) for f in fields(Declared)]
     return to_json(body)
 
 
@@ -54,6 +56,9 @@ def decode_plan(text: str) -> Plan:
         body["misfire"] = Misfire(
             policy=MisfirePolicy(policy), grace=grace, window=window, per_minute=per_minute
         )
+    if "declared" in body:
+        names = (f.name for f in fields(Declared))
+        body["declared"] = Declared(**dict(zip(names, body["declared"], strict=True)))
     return Plan(**body)
 
 

@@ -34,6 +34,17 @@ class Misfire:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Declared:
+    """Where the code declares a schedule, and which sync has stored it."""
+
+    app: str
+    source: str  # file and line
+    digest: str  # of the declaration
+    generation: int  # of the sync
+    removed: int | None = None  # the generation since which the code lacks it
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Plan:
     recurrence: Recurrence
     task: Spec  # a template; its run_at is not used
@@ -45,6 +56,7 @@ class Plan:
     misfire: Misfire = Misfire()
     overlap: OverlapPolicy = OverlapPolicy.SKIP
     pause_on_failure: int | None = None  # dead runs in a row
+    declared: Declared | None = None  # None: a request made the schedule, not the code
 
     @property
     def namespace(self) -> str:

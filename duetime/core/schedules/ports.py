@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.schedules.apps import Apps
 from duetime.core.schedules.ledger import Entry, LedgerPage
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.times import Millis
@@ -48,6 +49,25 @@ class ScheduleStore(Protocol):
 
     def delete(self, schedule_id: str) -> None:
         """Deletes a schedule of any revision. Its ledger is removed over time."""
+        ...
+
+    def put_declared(self, schedule: Schedule) -> ScheduleAnswer:
+        """Like `put`, for a schedule that the code declares. Raises Superseded, and has stored
+        nothing, unless the generation of its declaration is the current one of its app."""
+        ...
+
+    def delete_declared(self, schedule: Schedule, generation: int) -> ScheduleAnswer:
+        """Deletes a schedule of this revision; Applied if it is gone. Raises Superseded as
+        `put_declared` does."""
+        ...
+
+    def apps(self) -> Apps:
+        """Returns the apps that declare schedules, after every write that was answered."""
+        ...
+
+    def put_apps(self, apps: Apps) -> bool:
+        """Stores the apps if their revision is one more than the stored one. A repeated write whose
+        first answer was lost is made. Returns False if another writer was faster."""
         ...
 
     def set_aside(self, found: Wake, later: Wake) -> None:

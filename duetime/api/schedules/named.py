@@ -1,0 +1,172 @@
+"""/v1/schedules/by-name/{name}: schedules that are created, read, replaced and deleted by name.
+
+A schedule that is put by name has an id made from its namespace and name. So of two requests that
+put the same name at the same time one creates the schedule and the other changes it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from duetime.api.http import (
+    CONTENTION,
+    FieldError,
+    Problem,
+    Request,
+    Response,
+    invalid,
+    not_found,
+    unavailable,
+)
+from duetime.api.query import Query
+from duetime.api.schedules.plans import read_plan
+from duetime.api.schedules.views import schedule_json
+from duetime.api.schedules.writer import ScheduleWriter, refuse_declared
+from duetime.api.tasks import Capabilities
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ids import derived_id
+from duetime.core.ports import Ports
+from duetime.core.schedules import changes
+from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
+from duetime.core.schedules.schedule import Schedule
+from duetime.core.times import Millis
+from duetime.core.value import value
+
+PAGE, MAX_PAGES = 100, 20  # how far a search by name reads
+Name = tuple[str, str]  # namespace, name
+
+
+def named_id(namespace: str, name: str) -> str:
+    """Returns the id of the schedule that was put by this name."""
+    return derived_id("name", namespace, name)
+
+
+def with_names(schedules: ScheduleStore, names: Iterable[Name]) -> dict[Name, list[Schedule]]:
+    """Returns the schedules with these names, from the newest of each namespace. The list may lag
+    by a second."""
+    found: dict[Name, list[Schedule]] = {name: [] for name in names}
+    for namespace in sorted({namespace for namespace, _ in found}):
+        cursor = None
+        for _ in range(MAX_PAGES):
+            listing = ScheduleListing(namespace=namespace, limit=PAGE, cursor=cursor)
+            page = schedules.page(listing)
+            for schedule in page.schedules:
+                name = namespace, schedule.plan.name or ""
+                if name in found:
+                    found[name].append(schedule)
+            cursor = page.cursor
+            if cursor is None:
+                break
+    return found
+
+
+@value(frozen=True, slots=True)
+class NamedSchedules:
+    ports: Ports
+    writer: ScheduleWriter
+    capabilities: Capabilities
+
+    def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        return self._response(200, self._find(_name(request, parameters)))
+
+    def delete(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        schedule = self._find(_name(request, parameters))
+        refuse_declared(schedule)
+        self.writer.delete(schedule)
+        return Response(status=204, headers={})
+
+    def put(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        name = _name(request, parameters)
+        body = _body(request.json(), name)
+        schedule_id = named_id(*name)
+        if schedule_id not in self.ports.schedules.get([schedule_id]):
+            self._refuse_twin(name)
+            if created := self._create(schedule_id, body):
+                return self._response(201, self.writer.bring_forward(created))
+
+        def step(schedule: Schedule, now: Millis) -> Changed | None:
+            plan = read_plan(body, self.capabilities, now, schedule)
+            if plan == schedule.plan:
+                return None
+            return changes.change(self.ports.wake_policy, schedule, plan, now)
+
+        after = self.writer.replace(schedule_id, step)
+        self.writer.drop_unstarted(after)
+        return self._response(200, self.writer.bring_forward(after))
+
+    def _create(self, schedule_id: str, body: Any) -> Schedule | None:
+        """Returns None if another request has created it."""
+        now = self.ports.clock.now()
+        plan = read_plan(body, self.capabilities, now)
+        made = changes.create(self.ports.wake_policy, schedule_id, plan, now)
+        match self.writer.put(made):
+            case Applied(schedule):
+                return schedule
+            case Refused(Schedule()):
+                return None
+            case Unknown(reason):
+                raise unavailable(reason)
+            case _:
+                raise unavailable(CONTENTION)
+
+    def _find(self, name: Name) -> Schedule:
+        """Returns the schedule that was put by this name or, if there is none, the only one that
+        has it."""
+        schedule_id = named_id(*name)
+        if found := self.ports.schedules.get([schedule_id]):
+            return found[schedule_id]
+        several = with_names(self.ports.schedules, [name])[name]
+        if not several:
+            raise not_found(f"schedule {name[1]!r} in namespace {name[0]}")
+        if len(several) > 1:
+            ids = ", ".join(schedule.id for schedule in several[:10])
+            raise _taken(f"{len(several)} schedules have that name; use an id: {ids}.")
+        return several[0]
+
+    def _refuse_twin(self, name: Name) -> None:
+        """Refuses a second schedule of a name, which would run everything twice."""
+        for schedule in with_names(self.ports.schedules, [name])[name]:
+            if schedule.plan.declared is None and schedule.id != named_id(*name):
+                detail = f"Schedule {schedule.id} has that name, and was not put by name."
+                raise _taken(f"{detail} Change it by its id, or delete it first.")
+
+    def _response(self, status: int, schedule: Schedule) -> Response:
+        body = schedule_json(schedule, self.ports.clock.now())
+        response = Response(status=status, body=body)
+        if status == 201:
+            location = f"/v1/schedules/{schedule.id}"
+            response.headers = {**response.headers, "location": location}
+        return response
+
+
+def _taken(detail: str) -> Problem:
+    return Problem(409, "state-conflict", "The name is not unique", detail)
+
+
+def _name(request: Request, parameters: Mapping[str, str]) -> Name:
+    query = Query(request)
+    namespace = query.word("namespace", "default")
+    query.done()
+    name = parameters["name"]
+    if len(name) > 256:
+        raise invalid([FieldError("name", "must have at most 256 characters")])
+    return namespace, name
+
+
+def _body(body: Any, name: Name) -> Any:
+    """Fills in the name and the namespace. The body may have them, if they are the same."""
+    if not isinstance(body, dict):
+        return body
+    namespace, text = name
+    errors = []
+    if body.get("name") not in (None, text):
+        errors.append(FieldError("name", f"must be {text!r}, as in the path"))
+    task = body.get("task")
+    if isinstance(task, dict):
+        if task.get("namespace", namespace) != namespace:
+            message = f"must be {namespace!r}, as in the query"
+            errors.append(FieldError("task.namespace", message))
+        task = {**task, "namespace": namespace}
+    if errors:
+        raise invalid(errors)
+    return {**body, "name": text, **({"task": task} if "task" in body else {})}

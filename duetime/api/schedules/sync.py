@@ -1,0 +1,321 @@
+"""/v1/schedules/sync: stores the schedules that an app declares in code.
+
+A sync may die anywhere, and two may run at once: its first write makes its generation the current
+one of the app and keeps the ids of its schedules; every later write has the condition that the
+generation is still current and that the schedule is as it was read. So repeating a sync ends in the
+declared state, and the older of two syncs is refused.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from duetime.api.http import (
+    CONTENTION,
+    FieldError,
+    Problem,
+    Request,
+    Response,
+    invalid,
+    unavailable,
+)
+from duetime.api.query import Query
+from duetime.api.schedules.declarations import (
+    Declaration,
+    digest_of,
+    handlers_of,
+    read_declarations,
+)
+from duetime.api.schedules.models import AppIn, SyncIn
+from duetime.api.schedules.named import with_names
+from duetime.api.schedules.writer import WRITE_ATTEMPTS, ScheduleWriter
+from duetime.api.task_models import read_body
+from duetime.api.tasks import Capabilities
+from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.ports import Ports
+from duetime.core.schedules import changes, declarations
+from duetime.core.schedules.apps import (
+    Apps,
+    SyncConflict,
+    begin_sync,
+    check_sync,
+    finish_sync,
+    take_generation,
+)
+from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.declarations import Action
+from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.times import Millis
+from duetime.core.value import value
+
+Rows = Mapping[str, Schedule]
+
+
+@value(frozen=True, slots=True)
+class ScheduleSync:
+    ports: Ports
+    writer: ScheduleWriter
+    capabilities: Capabilities
+
+    def take_generation(self, request: Request, _: Mapping[str, str]) -> Response:
+        Query(request).done()
+        app = read_body(AppIn, request.json()).app
+        apps = self._update(lambda apps: take_generation(apps, app))
+        return Response(status=201, body={"app": app, "generation": apps.get(app).taken})
+
+    def sync(self, request: Request, _: Mapping[str, str]) -> Response:
+        Query(request).done()
+        body = read_body(SyncIn, request.json())
+        try:
+            return Response(status=200, body=self._sync(body))
+        except SyncConflict as conflict:
+            title = "The sync is refused"
+            raise Problem(409, "sync-conflict", title, f"The {conflict}.") from None
+
+    def _sync(self, body: SyncIn) -> dict[str, Any]:
+        declared = read_declarations(body.app, body.schedules, self.capabilities)
+        digest, handlers = digest_of(declared), handlers_of(declared)
+        apps, generation = self.ports.schedules.apps(), body.generation
+        if generation is None:
+            apps = take_generation(apps, body.app)
+            generation = _next_generation(body, apps)
+        check_sync(apps, body.app, generation, digest=digest, handlers=handlers)
+        one = _Sync(self, body, generation, declared)
+        rows = one.rows(apps.get(body.app).schedules)
+        one.check(rows)
+        if body.dry_run:
+            return one.json(one.plan(rows), self._same_names(declared))
+        apps = self._update(
+            lambda apps: begin_sync(
+                apps,
+                body.app,
+                generation,
+                digest=digest,
+                handlers=handlers,
+                schedules=[d.id for d in declared],
+            )
+        )
+        rows = one.rows(apps.get(body.app).schedules)
+        plan = one.plan(rows)
+        kept = one.apply(plan, rows)
+        self._update(lambda apps: finish_sync(apps, body.app, generation, kept))
+        return one.json(plan, self._same_names(declared))
+
+    def _same_names(self, declared: Iterable[Declaration]) -> Mapping[tuple[str, str], str]:
+        """Returns the id of a schedule that a request made, for each name that is declared too."""
+        names = {(d.namespace, d.name) for d in declared}
+        found = with_names(self.ports.schedules, names)
+        return {key: s.id for key, several in found.items() for s in several if not s.plan.declared}
+
+    def _update(self, step: Callable[[Apps], Apps]) -> Apps:
+        """Replaces the apps. A write that loses to another one is repeated on the newer apps."""
+        for _ in range(WRITE_ATTEMPTS):
+            before = self.ports.schedules.apps()
+            after = step(before)
+            if after is before or self.ports.schedules.put_apps(after):
+                return after
+        raise unavailable(CONTENTION)
+
+
+@value(frozen=True, slots=True)
+class _Step:
+    """What a sync does to one schedule."""
+
+    action: Action
+    id: str
+    name: str
+    handler: str
+    namespace: str
+    source: str
+    declaration: Declaration | None = None  # None: it is not in the code any more
+    note: str | None = None
+
+
+@value(frozen=True, slots=True)
+class _Sync:
+    """One sync, of one generation."""
+
+    parts: ScheduleSync
+    body: SyncIn
+    generation: int
+    declared: Sequence[Declaration]
+
+    def rows(self, known: Iterable[str]) -> Rows:
+        ids = {*known, *(d.id for d in self.declared)}
+        return self.parts.ports.schedules.get(sorted(ids))
+
+    def check(self, rows: Rows) -> None:
+        """Raises the first problem of a plan, before anything is stored."""
+        now = self.parts.ports.clock.now()
+        for one in self.declared:
+            stored = rows.get(one.id)
+            action = declarations.decide(stored, one.declared(self.generation))
+            if action in (Action.CREATE, Action.CHANGE):
+                one.plan(self.parts.capabilities, self.generation, now, stored)
+        left = [s for s in rows.values() if _is_current(s, self.body.app)]
+        if left and not self.declared and not self.body.allow_empty:
+            detail = f"App {self.body.app} declares no schedule, and has {len(left)} from code."
+            detail += " Sync with allow_empty to pause them."
+            raise Problem(409, "empty-manifest", "The code declares no schedule", detail)
+
+    def plan(self, rows: Rows) -> list[_Step]:
+        wanted = {d.id for d in self.declared}
+        gone = [s for i, s in sorted(rows.items()) if i not in wanted and _is_of(s, self.body.app)]
+        return [
+            *(self._step(one, rows.get(one.id)) for one in self.declared),
+            *(self._removal(schedule) for schedule in gone),
+        ]
+
+    def apply(self, plan: Sequence[_Step], rows: Rows) -> list[str]:
+        """Returns the ids of the schedules that are the app's after this sync."""
+        kept = []
+        for step in plan:
+            if step.declaration:
+                self._store(step.declaration, rows.get(step.id))
+            elif step.action is Action.PRUNED:
+                self._delete(rows[step.id])
+                continue
+            else:
+                self._remove(rows[step.id])
+            if step.action is not Action.DETACHED:
+                kept.append(step.id)
+        return kept
+
+    def json(self, plan: Sequence[_Step], same: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+        return {
+            "app": self.body.app,
+            "generation": self.generation,
+            "dry_run": self.body.dry_run,
+            "schedules": [_step_json(step, same) for step in plan],
+        }
+
+    def _step(self, one: Declaration, stored: Schedule | None) -> _Step:
+        action = declarations.decide(stored, one.declared(self.generation))
+        return _Step(
+            action=action,
+            id=one.id,
+            name=one.name,
+            handler=one.handler,
+            namespace=one.namespace,
+            source=one.source,
+            declaration=one,
+            note=_note(action, stored),
+        )
+
+    def _removal(self, schedule: Schedule) -> _Step:
+        declared = schedule.plan.declared
+        return _Step(
+            action=Action.PRUNED if self.body.prune else Action.REMOVED,
+            id=schedule.id,
+            name=schedule.plan.name or "",
+            handler=str(schedule.plan.task.target.get("handler")),
+            namespace=schedule.plan.namespace,
+            source=declared.source if declared else "",
+        )
+
+    def _store(self, one: Declaration, stored: Schedule | None) -> None:
+        writer, ports = self.parts.writer, self.parts.ports
+        if stored is None and (created := self._create(one)):
+            writer.bring_forward(created)
+            return
+
+        def step(schedule: Schedule, now: Millis) -> Changed | None:
+            action = declarations.decide(schedule, one.declared(self.generation))
+            if action is Action.DETACHED:
+                return None
+            plan = schedule.plan
+            if action is Action.CHANGE and one.digest != _digest(schedule):
+                plan = one.plan(self.parts.capabilities, self.generation, now, schedule)
+            plan = replace(plan, declared=one.declared(self.generation))
+            return declarations.redeclare(ports.wake_policy, schedule, plan, now)
+
+        after = writer.replace(one.id, step, ports.schedules.put_declared)
+        if stored is None or after.version != stored.version:
+            writer.drop_unstarted(after)
+            writer.bring_forward(after)
+
+    def _create(self, one: Declaration) -> Schedule | None:
+        """Returns None if another sync has created it."""
+        ports = self.parts.ports
+        now = ports.clock.now()
+        plan = one.plan(self.parts.capabilities, self.generation, now, None)
+        made = changes.create(ports.wake_policy, one.id, plan, now)
+        match ports.schedules.put_declared(made):
+            case Applied(schedule):
+                return schedule
+            case Refused():
+                return None
+            case Unknown(reason):
+                raise unavailable(reason)
+
+    def _remove(self, stored: Schedule) -> None:
+        writer, ports = self.parts.writer, self.parts.ports
+
+        def step(schedule: Schedule, now: Millis) -> Changed | None:
+            if not _is_current(schedule, self.body.app):
+                return None
+            return declarations.remove(ports.wake_policy, schedule, self.generation, now)
+
+        after = writer.replace(stored.id, step, ports.schedules.put_declared)
+        if after.version != stored.version:
+            writer.drop_unstarted(after)
+
+    def _delete(self, stored: Schedule) -> None:
+        schedules = self.parts.ports.schedules
+        with self.parts.writer.dropping_runs(stored):
+            for _ in range(WRITE_ATTEMPTS):
+                match schedules.delete_declared(stored, self.generation):
+                    case Refused(Schedule() as other):
+                        stored = other
+                    case Unknown(reason):
+                        raise unavailable(reason)
+                    case _:
+                        return
+        raise unavailable(CONTENTION)
+
+
+def _next_generation(body: SyncIn, apps: Apps) -> int:
+    """A dry run needs none: it shows what the next generation would do."""
+    if body.dry_run:
+        return apps.get(body.app).taken
+    message = "required: take one with POST /v1/schedules/sync/generations"
+    raise invalid([FieldError("generation", message)])
+
+
+def _is_of(schedule: Schedule, app: str) -> bool:
+    declared = schedule.plan.declared
+    return declared is not None and declared.app == app
+
+
+def _is_current(schedule: Schedule, app: str) -> bool:
+    """Whether it is the app's, and was in its code at the sync before."""
+    declared = schedule.plan.declared
+    return declared is not None and declared.app == app and declared.removed is None
+
+
+def _digest(schedule: Schedule) -> str | None:
+    return schedule.plan.declared.digest if schedule.plan.declared else None
+
+
+def _note(action: Action, stored: Schedule | None) -> str | None:
+    if action is Action.DETACHED:
+        return "detached: delete it, and the next sync creates it from the code"
+    paused = stored is not None and stored.status is ScheduleStatus.PAUSED
+    if paused and stored and not declarations.paused_by_sync(stored):
+        return "paused, and stays paused"
+    return None
+
+
+def _step_json(step: _Step, same: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    named = same.get((step.namespace, step.name)) if step.declaration else None
+    twin = f"schedule {named} has the same name and is not from code" if named else None
+    notes = [note for note in (step.note, twin) if note]
+    return {
+        "action": step.action.value,
+        "id": step.id,
+        "name": step.name,
+        "handler": step.handler,
+        "namespace": step.namespace,
+        "source": step.source,
+        "note": "; ".join(notes) or None,
+    }
