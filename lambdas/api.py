@@ -1,5 +1,6 @@
-"""The `api` function: answers HTTP API events (payload format 2.0). After a deployment it also syncs
-the schedules that the handlers declare."""
+"""The `api` function: answers HTTP API events (payload format 2.0).
+
+After a deployment it also syncs the schedules that the handlers declare."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping

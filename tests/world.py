@@ -37,7 +37,7 @@ from duetime.executor.runs import Admitted, Ended, Run
 from duetime.handlers.context import Context
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
-from duetime.sqlite.cursor_store import _set
+from duetime.sqlite.cursor_store import write_setting
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.backends import a_table
@@ -231,7 +231,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         """Writes a larger number of shards to the row: this backend itself uses one."""
         known = store.shards(clock.now())
         grown = to_json({"count": max(known.count, shards), "since": known.since})
-        store._database.write(lambda c: _set(c, "shards", grown))
+        store._database.write(lambda c: write_setting(c, "shards", grown))
         return store, store
 
     yield World(

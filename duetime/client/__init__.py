@@ -169,6 +169,8 @@ __all__ = [
     "SecretReference",
     "StillGoing",
     "Submitted",
+    "SyncPlan",
+    "SyncStep",
     "Task",
     "TaskCancelled",
     "TaskDead",

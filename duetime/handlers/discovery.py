@@ -26,7 +26,7 @@ DECLARING: Mapping[str, Callable[..., DeclaredSchedule]] = {
     "after": after,
 }
 NOT_LITERAL = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
-LITERAL = "must be a literal, so that it can be read without running the code"
+LITERAL = "must be a literal, so that the API can read it"
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -97,10 +97,11 @@ def _registered(file: Path, scheduled: bool) -> Iterator[Discovered]:
 def _discovered(
     call: ast.Call, place: Place, function: Function | None, bound: BoundNames
 ) -> Discovered:
+    name = _name(call, place)
     if any(keyword.arg is None for keyword in call.keywords):
         raise bad_source(place, f"what ** means {LITERAL}")
     return Discovered(
-        name=_name(call, place),
+        name=name,
         defaults=_defaults(call, place),
         place=place,
         typed=function is None or is_typed(function),

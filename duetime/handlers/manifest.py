@@ -14,9 +14,9 @@ The entries of `schedules` are those of `POST /v1/schedules/sync`.
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from duetime.core.value import value
 from duetime.handlers import registry
@@ -117,7 +117,7 @@ def defaults_in(manifest: Manifest) -> dict[str, Defaults]:
 
 
 def _place(handler: Handler[..., Any]) -> "Place":
-    code = inspect.unwrap(handler).__code__
+    code = inspect.unwrap(cast(Callable[..., Any], handler)).__code__
     return Path(code.co_filename).resolve(), code.co_firstlineno
 
 

@@ -97,8 +97,7 @@ def cron(
         raise TypeError(f'cron: needs an expression such as "0 9 * * 1-5", not {expression!r}')
     given = {
         "timezone": tz and _name("tz", tz),
-        "dst": dst
-        and {name: _one_of(f"dst.{name}", kind, DST[name]) for name, kind in dst.items()},
+        "dst": dst and _dst(dst),
         "seconds": seconds and _one_of("seconds", seconds, ("first", "last")),
         "days": days and _one_of("days", days, ("either", "both")),
     }
@@ -185,6 +184,12 @@ def _one_of(name: str, given: Any, known: Sequence[str]) -> str:
     if given not in known:
         raise ValueError(f"{name}: must be one of {', '.join(known)}, not {given!r}")
     return str(given)
+
+
+def _dst(given: Any) -> dict[str, str]:
+    if not isinstance(given, Mapping) or not given.keys() <= DST.keys():
+        raise ValueError(f"dst: must be a dict of {', '.join(DST)}, not {given!r}")
+    return {name: _one_of(f"dst.{name}", given[name], DST[name]) for name in given}
 
 
 def _misfire(name: str, given: Any) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from duetime.handlers.discovery import handlers_in, manifest_of, read_manifest
+from duetime.handlers.discovery import handlers_in
+from duetime.handlers.manifest import defaults_in, load, manifest_of
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "handlers"
@@ -190,16 +191,19 @@ def test_manifest_that_is_written_is_the_one_that_is_read(write: Write):
     folder = write(
         "handlers/a.py", "from duetime import task\n@task('a')\ndef f(p, ctx): ..."
     ).parent
-    manifest = manifest_of(handlers_in(folder), folder)
+    manifest = manifest_of(handlers_in(folder), folder, app="shop").json()
     defaults = {"priority": "low", "timeout": 120.0, "retry": {"max_attempts": 3}}
 
     assert manifest["handlers"]["b"] == {"defaults": defaults, "source": "deep/shop.py:2"}
-    assert read_manifest(write("handlers.json", json.dumps(manifest))) == {"a": {}, "b": defaults}
+    assert defaults_in(load(write("handlers.json", json.dumps(manifest)))) == {
+        "a": {},
+        "b": defaults,
+    }
 
 
 def test_list_of_names_that_an_earlier_release_wrote_is_read(write: Write):
-    assert read_manifest(write("handlers.json", '["a", "größe"]')) == {"a": {}, "größe": {}}
-    assert read_manifest(write("handlers.json", "[]")) == {}
+    assert defaults_in(load(write("handlers.json", '["a", "größe"]'))) == {"a": {}, "größe": {}}
+    assert defaults_in(load(write("handlers.json", "[]"))) == {}
 
 
 @pytest.mark.parametrize(
@@ -216,13 +220,13 @@ def test_file_without_a_manifest_is_refused(write: Write, text: str, reason: str
     file = write("handlers.json", text)
 
     with pytest.raises(BadHandlers) as caught:
-        read_manifest(file)
+        load(file)
     assert str(caught.value) == f"handlers: {file}{reason}"
 
 
 def test_missing_manifest_is_refused(tmp_path: Path):
     with pytest.raises(HandlersNotFound, match=r"^handlers: there is no file '.*handlers\.json'$"):
-        read_manifest(tmp_path / "handlers.json")
+        load(tmp_path / "handlers.json")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from duetime.api.http import BODY_LIMIT
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.times import MINUTE
-from duetime.handlers.discovery import handlers_in, manifest_of
+from duetime.handlers.discovery import handlers_in
+from duetime.handlers.manifest import manifest_of
 from lambdas import api
 from tests.factories import a_task
 from tests.lambdas.conftest import Aws, Deployment, LambdaContext, recorded
@@ -117,7 +118,7 @@ def test_api_fills_in_the_defaults_of_a_handler_from_the_manifest(
         "@task('shop.restock', priority='low', timeout='2m')\ndef f(payload, ctx): ..."
     )
     manifest = tmp_path / "handlers.json"
-    manifest.write_text(json.dumps(manifest_of(handlers_in(tmp_path), tmp_path)))
+    manifest.write_text(json.dumps(manifest_of(handlers_in(tmp_path), tmp_path, app="shop").json()))
     monkeypatch.setenv("DUETIME_HANDLERS", str(manifest))
     body = {"target": {"type": "python", "handler": "shop.restock"}, "timeout": 9}
 

@@ -5,6 +5,7 @@ put the same name at the same time one creates the schedule and the other change
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from duetime.api.http import (
@@ -27,6 +28,7 @@ from duetime.core.ids import derived_id
 from duetime.core.ports import Ports
 from duetime.core.schedules import changes
 from duetime.core.schedules.changes import Changed
+from duetime.core.schedules.plan import Plan
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.times import Millis
@@ -86,7 +88,7 @@ class NamedSchedules:
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
             plan = read_plan(body, self.capabilities, now, schedule)
-            if plan == schedule.plan:
+            if _is_same(plan, schedule.plan):
                 return None
             return changes.change(self.ports.wake_policy, schedule, plan, now)
 
@@ -137,6 +139,11 @@ class NamedSchedules:
             location = f"/v1/schedules/{schedule.id}"
             response.headers = {**response.headers, "location": location}
         return response
+
+
+def _is_same(plan: Plan, stored: Plan) -> bool:
+    """The run_at of a template is when it was read, and is not used."""
+    return replace(plan, task=replace(plan.task, run_at=stored.task.run_at)) == stored
 
 
 def _taken(detail: str) -> Problem:

@@ -1,7 +1,8 @@
 """`duetime schedules`: commands for recurring schedules.
 
 `edit` has create and update, `history` has upcoming, ledger and preview, `commands` the others.
-`names` finds a schedule by its id or its name; `options` and `rule_options` are the options of create and update; `views` is how they all print.
+`names` finds a schedule by its id or its name. `options` and `rule_options` are the options of
+create and update; `views` is how they all print.
 """
 
 import typer

@@ -1,4 +1,4 @@
-"""`duetime schedules list`, `show`, `delete`, `pause`, `resume`, `trigger`, `backfill`, `detach`."""
+"""`duetime schedules list`, `show`, `delete`, `pause`, `resume`, `trigger`, and so on."""
 
 from typing import Annotated, Any
 
