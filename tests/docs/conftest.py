@@ -51,6 +51,7 @@ def reader(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     monkeypatch.setattr(registry, "_handlers", {})
     monkeypatch.setattr(current, "_default", None)
     monkeypatch.setenv("DUETIME_URL", front.url)
@@ -58,7 +59,7 @@ def reader(
     monkeypatch.setitem(AsyncClient.__init__.__kwdefaults__, "sleep", run_due_async)
     imported = set(sys.modules)
     shell = Shell({"DUETIME_URL": front.url, "TERM": "dumb", "COLUMNS": "200"})
-    reader = Reader(front.url, shell, run_due)
+    reader = Reader(front.url, shell, run_due, front.api.call)
     yield reader
     if reader.site is not None:
         reader.site.__exit__(None, None, None)

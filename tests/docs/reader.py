@@ -23,7 +23,8 @@ import httpx
 import typer.main
 
 from duetime.cli import app as cli
-from duetime.handlers import registry
+from duetime.local.declared_schedules import Call, DeclaredSchedules
+from duetime.local.reload import Reloader
 from tests.curl import curl
 from tests.docs.page import Block, commands
 
@@ -39,13 +40,15 @@ class Reader:
     """`output` is what each command has printed; `$ID` and `ID` in a command are the last id that
     one has named."""
 
-    def __init__(self, url: str, shell: Any, run_due: Callable[[], None]) -> None:
+    def __init__(self, url: str, shell: Any, run_due: Callable[[], None], call: Call) -> None:
         self.names: dict[str, Any] = {"__name__": "page"}
         self.output: dict[str, str] = {}
         self.failed: dict[str, str] = {}  # what each command printed that failed
         self.site: httpx.Client | None = None
-        self._url, self._shell, self._run_due = url, shell, run_due
+        self._url, self._shell, self._run_due, self._call = url, shell, run_due, call
         self._id = ""
+        self._reloader: Reloader | None = None
+        self._schedules: DeclaredSchedules | None = None
 
     def read(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
@@ -64,6 +67,7 @@ class Reader:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a") as file:  # a second block with the same title is added to it
                 file.write(f"\n\n{block.text}" if file.tell() else block.text)
+            self._reload()
         elif block.language == "python":
             exec(compile("\n" * (block.line - 1) + block.text, block.page, "exec"), self.names)
         elif block.language == "sh":
@@ -114,9 +118,21 @@ class Reader:
     def _start(self, options: list[str]) -> None:
         """Loads the handlers of `duetime local …`, after a check of all of its options."""
         group: Any = typer.main.get_command(cli)
-        context = group.commands["local"].make_context("local", list(options))
-        for source in context.params["handlers"]:
-            registry.load(str(source))
+        given = group.commands["local"].make_context("local", list(options)).params
+        if not given["handlers"]:
+            return
+        sources = [str(source) for source in given["handlers"]]
+        self._reloader = Reloader(sources)
+        assert self._reloader.load() == []  # each of them registers a handler
+        self._schedules = DeclaredSchedules(sources, self._call)
+        self._schedules.sync()
+
+    def _reload(self) -> None:
+        """Does what the runner does when files have changed: the second poll finds them complete."""
+        if self._reloader is not None and self._schedules is not None:
+            self._reloader.poll()
+            if self._reloader.poll() is not None:
+                self._schedules.sync()
 
     def _serve(self, words: list[str]) -> None:
         if words[0] == "uvicorn":
