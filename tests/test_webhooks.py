@@ -152,3 +152,9 @@ def test_duetime_verifies_what_the_library_signs(today: int, secret: str):
     assert verify(given, BODY, secret) == TASK
     with pytest.raises(BadSignature):
         verify(given, BODY, "another")
+
+
+@pytest.mark.parametrize("secret", ["", b""])
+def test_empty_secret_is_refused(secret: str | bytes):
+    with pytest.raises(ValueError, match="the secret is empty"):
+        verify(signature_headers([b"key"], "01T", 0, b"{}"), b"{}", secret, clock=lambda: 0)

@@ -19,6 +19,7 @@ from duetime.executor.targets.python import run_handler
 from duetime.executor.targets.sql import SqlTarget
 from duetime.executor.targets.sqlite_database import SqliteDatabase
 from duetime.handlers import registry
+from tests.curl import curl
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "api.md").read_text()
@@ -71,24 +72,8 @@ class Reader:
         return Outcome(result.stderr or result.stdout if result.exit_code else None)
 
     def _curl(self, words: list[str]) -> Outcome:
-        method, url, headers, data = None, "", {}, None
-        rest = iter(words)
-        for word in rest:
-            match word:
-                case "-s":
-                    continue
-                case "-X":
-                    method = next(rest)
-                case "-H":
-                    name, _, value = next(rest).partition(": ")
-                    headers[name] = value
-                case "-d":
-                    data = next(rest)
-                case _:
-                    assert word.startswith(LOCAL), f"this test does not know what {word} means"
-                    url = word.replace(LOCAL, self._url)
-        method = method or ("GET" if data is None else "POST")
-        response = httpx.request(method, url, headers=headers, content=data)
+        assert any(word.startswith(LOCAL) for word in words)
+        response = curl([word.replace(LOCAL, self._url) for word in words], httpx.request)
         problem = None if response.is_success else f"{response.status_code} {response.text}"
         return Outcome(problem, response.json() if response.content else None)
 

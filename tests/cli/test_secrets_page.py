@@ -160,8 +160,6 @@ def test_receiver_of_the_page_refuses_another_secret() -> None:
 
 
 def test_fastapi_of_the_page_checks_the_signature() -> None:
-    """FastAPI is no dependency; the test runs where it is installed."""
-    pytest.importorskip("fastapi")
     scope: dict[str, Any] = {"__name__": "an_app"}
     exec(blocks("python")[3], scope)
     transport = httpx.ASGITransport(app=scope["app"])
