@@ -35,6 +35,7 @@ EXTRAS = {
     "duetime": "",
     "cli": "[cli]",
     "local": "[local]",
+    "testing": "[testing]",
     "local, aws": "[local,aws]",
 }
 IMPORTS = {

@@ -19,6 +19,7 @@ from duetime.core.task_filter import TaskFilter
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.handlers.handler import Handler
+from duetime.testing import clock
 
 NOW: Millis = 1_794_819_600_000  # 2026-11-16T09:00:00Z
 WAKE_POLICY = WakePolicy(shards=4)
@@ -49,22 +50,16 @@ class SteppedClock:
         self._now += ms
 
 
-class SeededRandom:
+class SeededRandom(clock.SeededRandom):
     """Randomness from a seed. `luck`, if set, is the luck of every draw."""
 
     def __init__(self, random: Random | None = None) -> None:
-        self._random = random or Random(7)
+        super().__init__(random or Random(7))
         self.luck: float | None = None
 
     def draw(self) -> Draw:
-        luck = self._random.random() if self.luck is None else self.luck
-        return Draw(luck=luck, spread=self._random.random(), nonce=self.nonce())
-
-    def nonce(self) -> str:
-        return f"{self._random.getrandbits(64):016x}"
-
-    def new_id(self, now: Millis) -> str:
-        return new_id(now, self._random.getrandbits(80))
+        drawn = super().draw()
+        return drawn if self.luck is None else replace(drawn, luck=self.luck)
 
 
 def an_id(at: Millis = NOW) -> str:

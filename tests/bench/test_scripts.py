@@ -47,6 +47,13 @@ def test_bulk_changes_tasks_by_tag(tmp_path: Path) -> None:
     assert [row["what"] for row in rows if not row["tasks_per_s"]] == []
 
 
+@pytest.mark.long
+def test_testkit_runs_what_is_due(tmp_path: Path) -> None:
+    rows = run(tmp_path, "testkit", "testkit.py", "--rounds=1")
+
+    assert [row["runs"] for row in rows] == [0, 0, 1, 1, 24, 60, 1_440, 1_000]
+
+
 @needs_hey
 @pytest.mark.long
 def test_api_reads_a_page_with_every_filter(tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ def test_plugin_loads_nothing_of_the_kit_at_the_start_of_pytest(pytester: pytest
 
         def test_nothing_is_loaded():
             ours = {name for name in sys.modules if name.startswith("duetime")}
-            assert ours == {"duetime", "duetime.version", "duetime.testing", "duetime.testing.plugin"}
+            rest = {"duetime", "duetime.version", "duetime.testing", "duetime.testing.plugin"}
+            assert ours == rest
             assert "httpx" not in sys.modules
         """
     )
