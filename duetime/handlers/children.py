@@ -31,11 +31,11 @@ class ChildClient:
         raise error_class(status)(status, problem["title"], problem["detail"], errors, problem)
 
     def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
-        answers = self._ctx.submissions.submit([_plain(task) for task in tasks])
+        answers = self._ctx._submissions.submit([_plain(task) for task in tasks])
         return cast("list[BatchResult]", answers)
 
     def get(self, task_id: str) -> Task:
-        task = self._ctx.submissions.read(task_id)
+        task = self._ctx._submissions.read(task_id)
         if task is None:
             raise NotFound(404, "Not found", f"There is no task {task_id}.")
         return cast("Task", task)

@@ -157,7 +157,7 @@ class Context:
             return (handler if step is None else with_step(handler, step)).submit(*args, **kwargs)
 
     @property
-    def submissions(self) -> Submissions:
+    def _submissions(self) -> Submissions:
         """What `submit` of a handler uses inside this attempt."""
         check_process(self._pid)
         return self._control

@@ -113,7 +113,7 @@ def test_limits_of_a_retry_policy_are_those_of_the_api():
     for name, field in RetryIn.model_fields.items():
         least, greatest = (getattr(field.metadata[n], key) for n, key in ((0, "ge"), (1, "le")))
         limits[name] = (least, greatest)
-    assert limits == defaults._RETRY_FIELDS
+    assert limits == defaults.RETRY_FIELDS
 
 
 LOADED = """
