@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import datetime
+from pathlib import Path
 from random import Random
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Literal, Self
 
 from duetime.client.async_client import AsyncClient
 from duetime.client.client import Client
 from duetime.client.current import use_in_test
+from duetime.client.schedule_types import SyncPlan
 from duetime.core.errors import AskedForDelay
 from duetime.core.lifecycle import FINISHED
 from duetime.core.secrets import read_secret
@@ -135,6 +137,19 @@ class World(Observed):
         else:
             self._clock.set(at)
 
+    # schedules
+
+    def sync(self, handlers: ModuleType | str | Path) -> SyncPlan:
+        """Stores the schedules that handlers declare, as `duetime sync` does, and returns what it
+        did. `handlers` is a module, a file, a folder or the name of a module.
+
+        Raises BadHandlers with the file and line of what cannot be read."""
+        from duetime.handlers import manifest
+
+        self._refuse_inside_handler("sync")
+        found = manifest.read(_source(handlers))
+        return self.client.schedules.sync(found.schedules, app=found.app)
+
     # faults
 
     def kill_executor(
@@ -205,6 +220,13 @@ class World(Observed):
 
     def _is_empty(self) -> bool:
         return not self._roles.created and self._roles.store.first_wake() is None
+
+
+def _source(handlers: ModuleType | str | Path) -> str | Path:
+    if not isinstance(handlers, ModuleType):
+        return handlers
+    file = Path(str(handlers.__file__))
+    return file.parent if file.name == "__init__.py" else file
 
 
 def world(
