@@ -22,6 +22,7 @@ def tick(n: int) -> int:
 
 @pytest.fixture
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(registry, "_handlers", {})
     file = tmp_path / "declared_handlers.py"
