@@ -1,11 +1,11 @@
 """Duetime in a FastAPI application: one client for the app, and a check for signed requests.
 
-    from duetime.fastapi import client, lifespan, verified
+from duetime.fastapi import client, lifespan, verified
 
-    app = FastAPI(lifespan=lifespan)
+app = FastAPI(lifespan=lifespan)
 
-    @app.post("/hook")
-    async def hook(task_id: Annotated[str, Depends(verified(SECRET))]) -> None: ...
+@app.post("/hook")
+async def hook(task_id: Annotated[str, Depends(verified(SECRET))]) -> None: ...
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable

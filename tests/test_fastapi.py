@@ -40,7 +40,9 @@ def hook() -> Iterator[TestClient]:
         yield browser
 
 
-def post(hook: TestClient, *, secret: str = SECRET, ago: int = 0, signed: bytes = b'{"a":1}') -> Any:
+def post(
+    hook: TestClient, *, secret: str = SECRET, ago: int = 0, signed: bytes = b'{"a":1}'
+) -> Any:
     sent_at = int(time.time()) - ago
     headers = signature_headers([key_of(secret)], "01T", sent_at, signed)
     headers["content-type"] = "application/json"

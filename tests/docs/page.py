@@ -5,6 +5,7 @@ saves. Any other title (```python title="Celery") is the code of another system,
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,11 +47,19 @@ def commands(text: str) -> list[str]:
     """Returns the commands of a `sh` block. One may go on after a backslash, or in its quotes."""
     typed: list[str] = []
     for line in text.replace("\\\n", " ").splitlines():
-        if typed and typed[-1].count("'") % 2:
+        if typed and not _is_whole(typed[-1]):
             typed[-1] += f"\n{line}"
         elif line.strip():
             typed.append(line)
     return typed
+
+
+def _is_whole(command: str) -> bool:
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:  # a quote is open
+        return False
+    return True
 
 
 def files_first(page: str) -> list[Block]:

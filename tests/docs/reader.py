@@ -128,7 +128,7 @@ class Reader:
         self._schedules.sync()
 
     def _reload(self) -> None:
-        """Does what the runner does when files have changed: the second poll finds them complete."""
+        """Does what the runner does when files have changed. The second poll finds them whole."""
         if self._reloader is not None and self._schedules is not None:
             self._reloader.poll()
             if self._reloader.poll() is not None:
