@@ -196,6 +196,14 @@ def test_same_seed_gives_the_same_ids_and_times():
     assert course(7) != course(8)
 
 
+def test_ids_come_from_the_seed_also_at_the_time_of_the_machine():
+    def an_id() -> str:
+        with world(start="now"):
+            return remind.submit(email="ada@example.com").id[10:]  # without the time
+
+    assert an_id() == an_id()
+
+
 def test_two_worlds_share_nothing():
     with world() as first:
         sign_up("ada@example.com")
