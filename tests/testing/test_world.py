@@ -87,6 +87,20 @@ def test_drain_follows_a_task_that_snoozes(w: World):
     assert w.now == datetime(2027, 1, 4, 12, tzinfo=UTC)
 
 
+def test_drain_of_a_task_that_snoozes_for_ever_ends_with_an_error(
+    w: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(registry, "_handlers", {**registry._handlers})
+
+    @duetime.task("kit.never")
+    def never() -> None:
+        raise duetime.Snooze(30 * 24 * 3_600)
+
+    never.submit()
+    with pytest.raises(RuntimeError, match="snooze for ever"):
+        w.drain()
+
+
 def test_handler_that_submits_makes_tasks_of_the_world(w: World):
     parent.submit(names=["ada@example.com", "bob@example.com"])
     w.drain()
