@@ -112,7 +112,10 @@ class ScheduleSync:
         for _ in range(WRITE_ATTEMPTS):
             before = self.ports.schedules.apps()
             after = step(before)
-            if after is before or self.ports.schedules.put_apps(after):
+            if after is before:
+                return before
+            after = replace(after, nonce=self.ports.chance.nonce())
+            if self.ports.schedules.put_apps(after):
                 return after
         raise unavailable(CONTENTION)
 
