@@ -124,7 +124,7 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "cursor": "The `next_cursor` of the previous call.",
     },
     "ScheduleInput": _SCHEDULE,
-    "DeclaredSchedule": {
+    "DeclaredScheduleInput": {
         **_SCHEDULE,
         "name": "The name, which no other schedule of the handler has.",
         "source": "File and line of the declaration.",

@@ -17,7 +17,7 @@ _NAMES: Mapping[str, str] = {
     "ChangeBody": "ChangeInput",
     "RetryChange": "RetryChangeInput",
     "ScheduleBody": "ScheduleInput",
-    "DeclaredBody": "DeclaredSchedule",
+    "DeclaredBody": "DeclaredScheduleInput",
     "SyncBody": "SyncInput",
     "CronIn": "CronRule",
     "RateIn": "RateRule",
