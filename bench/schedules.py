@@ -36,6 +36,7 @@ from duetime.executor.runs import Admitted
 from duetime.scanner.scanner import Scanner
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
+from duetime.testing.clock import VirtualClock
 
 START: Millis = 1_798_000_020_000  # 2026-12-22T21:47:00Z
 TICK_LIMIT = 20.0  # seconds
@@ -54,23 +55,9 @@ ODD = ["0 0 30 2 *", "0 0 29 2 1", "0 0 29 2 *", "59 23 31 4,6,9,11 *"]
 FIRES = 2_000
 
 
-class SetClock:
-    def __init__(self, now: Millis) -> None:
-        self._now = now
-
-    def now(self) -> Millis:
-        return self._now
-
-    def monotonic(self) -> Millis:
-        return self._now
-
-    def set(self, now: Millis) -> None:
-        self._now = now
-
-
 class Bench:
     def __init__(self, file: Path, schedules: int, overlap: OverlapPolicy) -> None:
-        self.clock = SetClock(START)
+        self.clock = VirtualClock(START)
         self.store = SqliteTaskStore(file)
         self.ports = Ports(
             store=self.store,

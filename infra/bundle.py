@@ -50,7 +50,7 @@ THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HANDLERS = "handlers"  # the folder in the executors' bundle
 MANIFEST = "handlers.json"  # in the API's bundle
 OUR_MODULES = {"lambdas", "duetime", "aws_lambda_powertools", "boto3", "botocore", "urllib3"}
-LOCAL_ONLY = {"__main__.py", "__pycache__", "cli", "local", "sqlite", "terminal.py"}
+LOCAL_ONLY = {"__main__.py", "__pycache__", "cli", "local", "sqlite", "terminal.py", "testing"}
 WHERE_IT_RUNS = "/var/task"
 MAX_CACHED = 4  # bundles of each name
 LOCKED = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n", re.MULTILINE)  # a pin with its hashes

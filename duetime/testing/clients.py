@@ -2,20 +2,15 @@
 
 import builtins
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from typing import Any, Protocol, Unpack
-from urllib.parse import parse_qsl
-
-import httpx
 
 from duetime.api.app import Api
-from duetime.api.http import Request, query_values
 from duetime.client.async_client import AsyncClient
 from duetime.client.client import Client
 from duetime.client.errors import WaitTimeout
 from duetime.client.types import BatchResult, Submitted, Task, TaskFields
 from duetime.core.lifecycle import FINISHED
-from duetime.extras import NotInstalled
+from duetime.testing.in_process import in_process
 
 URL = "https://duetime.test"  # no request leaves the process
 TOKEN = "testing"  # so that DUETIME_SIGN and DUETIME_TOKEN have no effect
@@ -134,37 +129,6 @@ class AsyncWorldClient(AsyncClient):
         await self.get(task_id)
         waited = self._driver.run_until_ended(task_id, timeout)
         return _ended(await self.get(task_id), waited)
-
-
-def in_process(api: Api) -> httpx.MockTransport:
-    """Returns a transport that passes every request to the API."""
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        path, _, query = request.url.raw_path.decode("ascii").partition("?")
-        answered = api.call(
-            Request(
-                method=request.method,
-                path=path,
-                query=query_values(parse_qsl(query, keep_blank_values=True)),
-                headers=dict(request.headers),
-                body=request.content,
-            )
-        )
-        if answered.status == 500 and path.startswith("/v1/schedules"):
-            _check_cron_is_installed()
-        content = answered.encoded()
-        return httpx.Response(answered.status, headers=dict(answered.headers), content=content)
-
-    return httpx.MockTransport(answer)
-
-
-def _check_cron_is_installed() -> None:
-    try:
-        missing = find_spec("croniter") is None
-    except ValueError:  # of a test that removes it
-        missing = True
-    if missing:
-        raise NotInstalled("What cron schedules need in tests", "testing")
 
 
 def _with_id(task: Any, driver: Driver) -> Any:

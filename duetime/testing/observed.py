@@ -1,6 +1,6 @@
 """What a test reads and asserts about its world."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
 
@@ -62,6 +62,7 @@ class Observed:
     def assert_submitted(
         self,
         handler: AnyHandler,
+        values: Mapping[str, Any] | None = None,
         /,
         *,
         due_in: Delay | None = None,
@@ -73,6 +74,7 @@ class Observed:
         """Asserts that a task of a handler was submitted, and returns the latest that matches.
 
         Args:
+            values: Values in its payload, like `parameters`: for names that are taken here.
             due_in: How long after its submission it is due.
             due_at: When it is due.
             within: By how much the due time may differ.
@@ -80,6 +82,7 @@ class Observed:
             parameters: Values in its payload, which may have others besides."""
         if count == 0:
             raise ValueError("count: use assert_not_submitted for none")
+        parameters = {**(values or {}), **parameters}
         matching = self._matching(handler, due_in, due_at, within, parameters)
         if not matching or count not in (None, len(matching)):
             wanted = "a task" if count is None else f"{count} tasks"
@@ -92,6 +95,7 @@ class Observed:
     def assert_not_submitted(
         self,
         handler: AnyHandler,
+        values: Mapping[str, Any] | None = None,
         /,
         *,
         due_in: Delay | None = None,
@@ -100,6 +104,7 @@ class Observed:
         **parameters: Any,
     ) -> None:
         """Asserts that no task was submitted that `assert_submitted` would find."""
+        parameters = {**(values or {}), **parameters}
         if matching := self._matching(handler, due_in, due_at, within, parameters):
             raise AssertionError(
                 f"no task of {self._name(handler)}{_asked(due_in, due_at, parameters)} expected,"
@@ -150,7 +155,15 @@ class Observed:
         return task_record(task, payload, result)
 
     def _name(self, handler: AnyHandler | None) -> str | None:
-        return handler.name if isinstance(handler, Handler) else handler
+        """Raises LookupError for a name that is not of a handler: nothing would ever match it."""
+        if handler is None:
+            return None
+        if isinstance(handler, Handler):
+            return handler.name
+        of_another_target = "://" in handler or " " in handler  # a URL, or such as `sqs orders`
+        if not of_another_target and registry.find(handler) is None:
+            raise LookupError(f"no handler is registered as {handler!r}; is its module imported?")
+        return handler
 
 
 def _delay(task: TaskRecord) -> float:

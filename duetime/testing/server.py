@@ -4,10 +4,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl
 
 from duetime.api.app import Api
-from duetime.api.http import Request, query_values
+from duetime.testing.in_process import call_api
 
 POLL = 0.01  # seconds until a request to stop is seen
 
@@ -33,16 +32,7 @@ def _handler(api: Api) -> type[BaseHTTPRequestHandler]:
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            path, _, query = self.path.partition("?")
-            answered = api.call(
-                Request(
-                    method=self.command,
-                    path=path,
-                    query=query_values(parse_qsl(query, keep_blank_values=True)),
-                    headers={name.lower(): text for name, text in self.headers.items()},
-                    body=body,
-                )
-            )
+            answered = call_api(api, self.command, self.path, dict(self.headers.items()), body)
             content = answered.encoded()
             self.send_response(answered.status)
             for name, text in answered.headers.items():

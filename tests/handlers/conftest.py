@@ -5,14 +5,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
 
 import httpx
 import pytest
 
 import duetime
 from duetime.api.app import Api
-from duetime.api.http import Request, query_values
 from duetime.aws import clients
 from duetime.client import Client
 from duetime.core.times import SECOND
@@ -20,6 +18,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
 from duetime.local.moto_backend import fair_moto
+from duetime.testing.in_process import in_process
 from tests.factories import SteppedClock
 from tests.world import World, moto_world, sqlite_world
 
@@ -42,23 +41,13 @@ class Shop:
 def a_shop(world: World) -> Shop:
     requests: list[tuple[str, Any]] = []
     api = Api(world.ports, handlers=registry.defaults, version="9.9.9")
+    passed_on = in_process(api)
     world.executor = Executor(world.ports, {"python": run_handler})
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.content:
             requests.append((request.url.path, json.loads(request.content)))
-        answered = api.call(
-            Request(
-                method=request.method,
-                path=request.url.path,
-                query=query_values(parse_qsl(request.url.query.decode())),
-                headers=dict(request.headers),
-                body=request.content,
-            )
-        )
-        return httpx.Response(
-            answered.status, headers=dict(answered.headers), content=answered.encoded()
-        )
+        return passed_on.handle_request(request)
 
     def run_due(_: float) -> None:
         world.advance(SECOND)

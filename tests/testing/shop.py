@@ -58,8 +58,8 @@ def parent(names: list[str]) -> int:
 
 @task("kit.now")
 def now_too(name: str) -> None:
-    seen.append("parent")
     remind.submit(email=name)
+    seen.append("parent")
 
 
 @task("kit.async")

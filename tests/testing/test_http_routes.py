@@ -88,6 +88,7 @@ def test_undeclared_url_fails_the_test_with_the_declared_routes(w: World):
         f' {CHARGE}. Declare it: w.http.post("{CHARGE}").replies(200)'
     )
     assert w.client.get(task["id"])["status"] == "DEAD"
+    assert len(w.attempts(task["id"])) == 1
     w.drain()  # it is raised once
 
 

@@ -51,6 +51,20 @@ def test_parameter_that_the_handler_does_not_have_is_an_error(w: World):
         w.assert_not_submitted(remind, mail="ada@example.com")
 
 
+def test_parameter_whose_name_is_taken_is_given_as_a_mapping(w: World):
+    target = {"type": "http", "url": "https://api.shop/charge"}
+    w.client.submit(target=target, payload={"count": 3})
+    w.assert_submitted("https://api.shop/charge", {"count": 3}, count=1)
+    w.assert_not_submitted("https://api.shop/charge", {"count": 4})
+
+
+def test_name_of_no_handler_is_an_error(w: World):
+    with pytest.raises(LookupError, match=r"no handler is registered as 'kit\.remnd'"):
+        w.assert_not_submitted("kit.remnd")
+    with pytest.raises(LookupError):
+        w.kill_executor(during="kit.remnd")
+
+
 def test_failed_assertion_shows_what_was_submitted(w: World):
     sign_up("ada@example.com")
     with pytest.raises(AssertionError) as raised:

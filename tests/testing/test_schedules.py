@@ -1,6 +1,7 @@
 """Schedules in a world: fire times, daylight saving, the ledger."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,6 +62,14 @@ def test_missed_fire_times_are_made_up_for_after_an_outage(w: World):
     w.set("2027-01-07T12:00Z")
     w.advance("10m")
     assert [run.scheduled_for.day for run in w.runs(daily) if run.scheduled_for] == [5, 6, 7]
+
+
+def test_schedule_with_a_delay_fires_after_the_end_of_each_run(w: World):
+    w.client.schedules.create(name="after", rule={"type": "delay", "delay": 90}, task=TARGET)
+    w.advance("10m")
+    times = [run.started_at for run in w.runs(daily) if run.started_at]
+    assert {(after - before).total_seconds() for before, after in pairwise(times)} == {90.0}
+    assert len(times) == 6
 
 
 def test_ledger_of_an_unknown_schedule_names_those_that_there_are(w: World):

@@ -87,6 +87,20 @@ def test_drain_follows_a_task_that_snoozes(w: World):
     assert w.now == datetime(2027, 1, 4, 12, tzinfo=UTC)
 
 
+def test_drain_of_a_task_that_snoozes_for_ever_ends_with_an_error(
+    w: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(registry, "_handlers", {**registry._handlers})
+
+    @duetime.task("kit.never")
+    def never() -> None:
+        raise duetime.Snooze(30 * 24 * 3_600)
+
+    never.submit()
+    with pytest.raises(RuntimeError, match="snooze for ever"):
+        w.drain()
+
+
 def test_handler_that_submits_makes_tasks_of_the_world(w: World):
     parent.submit(names=["ada@example.com", "bob@example.com"])
     w.drain()
@@ -194,6 +208,14 @@ def test_same_seed_gives_the_same_ids_and_times():
 
     assert course(7) == course(7)
     assert course(7) != course(8)
+
+
+def test_ids_come_from_the_seed_also_at_the_time_of_the_machine():
+    def an_id() -> str:
+        with world(start="now"):
+            return remind.submit(email="ada@example.com").id[10:]  # without the time
+
+    assert an_id() == an_id()
 
 
 def test_two_worlds_share_nothing():
