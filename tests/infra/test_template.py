@@ -225,12 +225,6 @@ def test_deployment_calls_the_api_function_to_sync_its_schedules(dev: dict[str, 
     assert policies
 
 
-def test_stage_without_handlers_syncs_nothing(synthesize: Synthesize):
-    template = synthesize("bare", handlers=None)
-
-    assert not of_type(template, "Custom::DuetimeSchedules")
-
-
 def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthesize):
     template = synthesize("dev", archive=True)
     [(name, bucket)] = of_type(template, "AWS::S3::Bucket").items()
