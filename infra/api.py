@@ -1,7 +1,6 @@
 """The HTTP API in front of the `api` function: authorization, throttling, CORS, domain."""
 
 import json
-from hashlib import blake2b
 from pathlib import Path
 from typing import cast
 
@@ -13,7 +12,6 @@ from aws_cdk import aws_certificatemanager as certificates
 from constructs import Construct
 
 from duetime.aws import schema
-from infra.bundle import MANIFEST
 from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.objects import Objects
 from infra.stage import Stage
@@ -89,15 +87,14 @@ class Api(Construct):
         self._stage(stage)
 
     def _sync_after_deployment(self, bundle: Path) -> None:
-        """Has CloudFormation call the function itself when the manifest of the handlers has
-        changed, once the function and its permissions are there."""
-        manifest = blake2b((bundle / MANIFEST).read_bytes(), digest_size=10).hexdigest()
+        """Has CloudFormation call the function itself when its bundle, which has the manifest of
+        the handlers, has changed; once the function and its permissions are there."""
         synced = CustomResource(
             self,
             "Schedules",
             service_token=self.role_function.function.function_arn,
             resource_type="Custom::DuetimeSchedules",
-            properties={"Manifest": manifest},
+            properties={"Bundle": bundle.name},
             service_timeout=Duration.minutes(2),
         )
         synced.node.add_dependency(self.role_function.function, self.role_function.role)

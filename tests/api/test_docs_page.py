@@ -68,7 +68,7 @@ def test_command_of_a_call_sends_its_example(route: Route):
     options = dict(pairwise(words))
     [url] = [urlsplit(word) for word in words if word.startswith("http")]
 
-    assert url.path == route.path.replace("{id}", "$ID")
+    assert url.path == route.path.replace("{id}", "$ID").replace("{name}", "$NAME")
     assert parse_qs(url.query) == {
         name: [given] if isinstance(given, str) else given
         for name, given in route.example.query.items()

@@ -21,6 +21,7 @@ from tests.api.openapi import (
 )
 
 PYTHON = {"type": "python", "handler": HELLO}
+SYNC = "/v1/schedules/sync"
 SECRET = {"$secret": "shop"}
 HTTP = {"type": "http", "url": "https://example.com/hook", "headers": {"x-token": "s"}}
 SIGNED = {**HTTP, "headers": {"x-token": SECRET, "x-team": "growth"}, "sign": SECRET}
@@ -133,6 +134,9 @@ def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:
     delay = {"rule": {"type": "delay", "delay": 60}, "task": {"target": PYTHON}}
     yield "Schedule", system.body("POST", "/v1/schedules", delay)
     yield "ScheduleList", system.body("GET", "/v1/schedules")
+    yield "Generation", (taken := system.body("POST", SYNC + "/generations", {"app": "shop"}))
+    declared = {"name": "n", "rule": one["rule"], "task": one["task"], "source": "a.py:1"}
+    yield "SyncPlan", system.body("POST", SYNC, {**taken, "schedules": [declared]})
     path = f"/v1/schedules/{made['id']}"
     yield "FireTimes", system.body("GET", f"{path}/upcoming", query={"count": "100"})
     preview = {"rule": DAILY, "after": "2027-03-01T00:00:00Z", "count": 100}

@@ -17,6 +17,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
         ("dynamodb:Scan", "table"),
         ("dynamodb:DeleteItem", "table"),
+        ("dynamodb:ConditionCheckItem", "table"),
         ("dynamodb:Query", "table/index/listing"),
         ("dynamodb:Query", "table/index/wake"),
         ("dynamodb:Scan", "table/index/wake"),

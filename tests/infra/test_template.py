@@ -211,6 +211,20 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.handlers == expected.get(name, HANDLERS)
 
 
+def test_deployment_calls_the_api_function_to_sync_its_schedules(dev: dict[str, Any]):
+    [(name, synced)] = of_type(dev, "Custom::DuetimeSchedules").items()
+    [function] = [
+        name for name, f in of_type(dev, FUNCTION).items() if f["Description"].endswith(": api")
+    ]
+
+    assert synced["ServiceToken"] == {"Fn::GetAtt": [function, "Arn"]}
+    assert (synced["ServiceTimeout"], bool(synced["Bundle"])) == ("120", True)
+    before = set(dev["Resources"][name]["DependsOn"])
+    policies = {name for name in before if "DefaultPolicy" in name}
+    assert function in before
+    assert policies
+
+
 def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthesize):
     template = synthesize("dev", archive=True)
     [(name, bucket)] = of_type(template, "AWS::S3::Bucket").items()

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from duetime.api.schedules.models import ScheduleIn
+from duetime.api.schedules.models import MAX_DECLARED, DeclaredIn, ScheduleIn, SyncIn
 from duetime.api.schedules.plans import INSTEAD
 from duetime.api.service_target_models import AnyTaskIn
 from duetime.api.task_changes import ChangeIn
@@ -36,6 +36,14 @@ class BatchBody(BatchIn):
 
 class ScheduleBody(ScheduleIn):
     task: TaskTemplateIn  # type: ignore[valid-type]
+
+
+class DeclaredBody(DeclaredIn):
+    task: TaskTemplateIn  # type: ignore[valid-type]
+
+
+class SyncBody(SyncIn):
+    schedules: Annotated[list[DeclaredBody], Field(max_length=MAX_DECLARED)]  # type: ignore[assignment]
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from duetime.api.openapi import (
     bulk_routes,
     dead_letter_routes,
+    declared_routes,
     schedule_routes,
     system_routes,
     task_routes,
@@ -23,11 +24,13 @@ ROUTES: Sequence[Route] = (
     *bulk_routes.ROUTES,
     *dead_letter_routes.ROUTES,
     *schedule_routes.ROUTES,
+    *declared_routes.ROUTES,
     *system_routes.ROUTES,
 )
 
 PROBLEM = "application/problem+json"
 EXAMPLE_ID = "01KA5V8Y3M0000000000000001"
+EXAMPLE_NAME = "daily-report"
 RETRY_AFTER = {
     "description": "Seconds to wait before you send the request again.",
     "schema": {"type": "integer"},
@@ -158,6 +161,15 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
             "description": f"The id of the {route.path.split('/')[2].removesuffix('s')}.",
             "schema": {"type": "string"},
             "example": EXAMPLE_ID,
+        }
+    if "{name}" in route.path:
+        yield {
+            "name": "name",
+            "in": "path",
+            "required": True,
+            "description": "The name of the schedule, percent-encoded.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+            "example": EXAMPLE_NAME,
         }
     for parameter in route.parameters:
         yield _parameter(parameter, route.example.query.get(parameter.name))

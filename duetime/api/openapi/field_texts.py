@@ -55,6 +55,19 @@ _BULK: Texts = {
     "cursor": "The `next_cursor` of the previous call.",
 }
 
+_SCHEDULE: Texts = {
+    **_RULES,
+    "name": "A name for people.",
+    "task": "What every run does: a task without the fields that say when.",
+    "starts_at": "The first moment at which the schedule may fire. At most 10 years ahead.",
+    "ends_at": "The schedule fires before this moment.",
+    "max_runs": "How often the rule fires in total.",
+    "jitter": "Adds 0 to this many seconds at random to the start of each run.",
+    "misfire": "What happens to a run that cannot start in time.",
+    "overlap": "What happens to a run that is due while another one is not over: it starts"
+    " anyway, is skipped, waits, or cancels the older one.",
+    "pause_on_failure": "Pause the schedule after this many DEAD runs in a row.",
+}
 FIELD_TEXTS: Mapping[str, Texts] = {
     "TaskInput": _TASK,
     "TaskTemplateInput": _TASK,
@@ -111,18 +124,20 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "limit": "The most to remove in this call.",
         "cursor": "The `next_cursor` of the previous call.",
     },
-    "ScheduleInput": {
-        **_RULES,
-        "name": "A name for people.",
-        "task": "What every run does: a task without the fields that say when.",
-        "starts_at": "The first moment at which the schedule may fire. At most 10 years ahead.",
-        "ends_at": "The schedule fires before this moment.",
-        "max_runs": "How often the rule fires in total.",
-        "jitter": "Adds 0 to this many seconds at random to the start of each run.",
-        "misfire": "What happens to a run that cannot start in time.",
-        "overlap": "What happens to a run that is due while another one is not over: it starts"
-        " anyway, is skipped, waits, or cancels the older one.",
-        "pause_on_failure": "Pause the schedule after this many DEAD runs in a row.",
+    "ScheduleInput": _SCHEDULE,
+    "DeclaredScheduleInput": {
+        **_SCHEDULE,
+        "name": "The name, which no other schedule of the handler has.",
+        "source": "File and line of the declaration.",
+    },
+    "AppInput": {"app": "The owner of the schedules."},
+    "SyncInput": {
+        "app": "The owner of the schedules.",
+        "generation": "The number of the deployment. A dry run needs none.",
+        "schedules": "All schedules that the code of the app declares.",
+        "prune": "Delete what the code does not declare any more, instead of pausing it.",
+        "allow_empty": "Allow an app that has schedules from code to declare none.",
+        "dry_run": "Only return what the sync would do; store nothing.",
     },
     "MisfireInput": {
         "policy": "Of the missed runs, start the latest, start all in their order, or none.",

@@ -217,7 +217,7 @@ def curl(method: str, path: str, operation: Part) -> str:
     parameters = operation.get("parameters", [])
     given = {p["name"]: p["example"] for p in parameters if "example" in p and p["in"] == "query"}
     query = f"?{urlencode(given, doseq=True, safe=':')}" if given else ""
-    url = f"{SERVER}{path.replace('{id}', '$ID')}{query}"
+    url = f"{SERVER}{path.replace('{id}', '$ID').replace('{name}', '$NAME')}{query}"
     words = ["curl", "-s"]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     if "example" in content:

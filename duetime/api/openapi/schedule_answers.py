@@ -9,6 +9,7 @@ from duetime.api.schedules.models import ExclusionIn, OverlapIn, RuleIn
 from duetime.api.service_target_models import AnyTarget
 from duetime.core.lifecycle import Status
 from duetime.core.recurrence.dst_notes import Kind
+from duetime.core.schedules.declarations import Action
 from duetime.core.schedules.ledger import LedgerOutcome
 from duetime.core.schedules.schedule import ScheduleStatus
 
@@ -58,8 +59,14 @@ class Schedule(AnswerModel):
     misfire: Misfire
     overlap: OverlapIn
     pause_on_failure: int | None
+    origin: Literal["code", "api"]
+    """Whether it is declared in code, or was made by a request."""
+    app: str | None
+    """The app that declares it."""
+    source: str | None
+    """File and line of the declaration."""
     version: int
-    """It grows with every change, pause and resumption."""
+    """It grows with every change, pause and resumption. It need not begin at 1."""
     next_fire_at: Time | None
     last_fired_at: Time | None
     runs: int | None
@@ -72,6 +79,39 @@ class Schedule(AnswerModel):
     """Its rules in words."""
     created_at: Time
     updated_at: Time
+
+
+class Generation(AnswerModel):
+    """The number of a deployment of an app."""
+
+    app: str
+    generation: int
+
+
+class SyncStep(AnswerModel):
+    """What a sync does to one schedule."""
+
+    action: Action
+    """`same`: nothing changes. `detached`: the sync leaves it alone. `removed`: not in the code any
+    more, and paused. `pruned`: not in the code any more, and deleted."""
+    id: str
+    name: str
+    handler: str
+    namespace: str
+    source: str
+    """File and line of the declaration."""
+    note: str | None
+    """What else to know."""
+
+
+class SyncPlan(AnswerModel):
+    """What a sync does."""
+
+    app: str
+    generation: int
+    dry_run: bool
+    """Whether nothing was stored."""
+    schedules: list[SyncStep]
 
 
 class DaylightSavingNote(AnswerModel):

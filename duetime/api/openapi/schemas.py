@@ -17,6 +17,8 @@ _NAMES: Mapping[str, str] = {
     "ChangeBody": "ChangeInput",
     "RetryChange": "RetryChangeInput",
     "ScheduleBody": "ScheduleInput",
+    "DeclaredBody": "DeclaredScheduleInput",
+    "SyncBody": "SyncInput",
     "CronIn": "CronRule",
     "RateIn": "RateRule",
     "DelayIn": "DelayRule",

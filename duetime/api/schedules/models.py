@@ -25,6 +25,7 @@ from duetime.core.schedules.plan import Misfire, MisfirePolicy
 from duetime.core.task import MAX_AHEAD
 from duetime.core.times import YEAR, Millis, seconds
 
+MAX_DECLARED = 1_000  # schedules of one app
 STRICT = ConfigDict(extra="forbid", strict=True)
 
 Interval = Annotated[float, Field(ge=1, le=YEAR // 1_000)]
@@ -217,7 +218,7 @@ class AppIn(BaseModel):
 
 class SyncIn(AppIn):
     generation: Annotated[int, Field(ge=1)] | None = None
-    schedules: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
+    schedules: Annotated[list[dict[str, Any]], Field(max_length=MAX_DECLARED)]
     prune: bool = False
     allow_empty: bool = False
     dry_run: bool = False

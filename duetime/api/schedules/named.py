@@ -81,7 +81,8 @@ class NamedSchedules:
         name = _name(request, parameters)
         body = _body(request.json(), name)
         schedule_id = named_id(*name)
-        if schedule_id not in self.ports.schedules.get([schedule_id]):
+        stored = self.ports.schedules.get([schedule_id]).get(schedule_id)
+        if stored is None:
             self._refuse_twin(name)
             if created := self._create(schedule_id, body):
                 return self._response(201, self.writer.bring_forward(created))
@@ -93,6 +94,8 @@ class NamedSchedules:
             return changes.change(self.ports.wake_policy, schedule, plan, now)
 
         after = self.writer.replace(schedule_id, step)
+        if stored and after.version == stored.version:
+            return self._response(200, after)
         self.writer.drop_unstarted(after)
         return self._response(200, self.writer.bring_forward(after))
 

@@ -112,7 +112,10 @@ class ScheduleSync:
         for _ in range(WRITE_ATTEMPTS):
             before = self.ports.schedules.apps()
             after = step(before)
-            if after is before or self.ports.schedules.put_apps(after):
+            if after is before:
+                return before
+            after = replace(after, nonce=self.ports.chance.nonce())
+            if self.ports.schedules.put_apps(after):
                 return after
         raise unavailable(CONTENTION)
 
@@ -308,6 +311,7 @@ def _note(action: Action, stored: Schedule | None) -> str | None:
 
 def _step_json(step: _Step, same: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     named = same.get((step.namespace, step.name)) if step.declaration else None
+    named = None if named == step.id else named
     twin = f"schedule {named} has the same name and is not from code" if named else None
     notes = [note for note in (step.note, twin) if note]
     return {

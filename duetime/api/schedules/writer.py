@@ -101,7 +101,8 @@ def refuse_declared(schedule: Schedule) -> None:
     that is not made there."""
     if declared := schedule.plan.declared:
         detail = f"Schedule {schedule.id} is declared at {declared.source} by app {declared.app}:"
-        detail += " change it there. POST /v1/schedules/{id}/detach makes it an ordinary schedule."
+        detail += f" change it there. POST /v1/schedules/{schedule.id}/detach makes it an ordinary"
+        detail += " schedule."
         raise Problem(409, "declared-in-code", "The schedule is declared in code", detail)
 
 

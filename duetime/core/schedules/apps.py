@@ -11,7 +11,6 @@ declare schedules of the same handler at the same time cannot both begin.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field, replace
-from typing import Any
 
 from duetime.core.codec import from_json, to_json
 from duetime.core.errors import DuetimeError
@@ -45,6 +44,7 @@ class App:
 class Apps:
     by_name: Mapping[str, App] = field(default_factory=dict)
     revision: int = 0
+    nonce: str = ""  # of the writer: two writers may want the same apps, and one must lose
 
     def get(self, name: str) -> App:
         return self.by_name.get(name, App())
@@ -112,10 +112,10 @@ def finish_sync(apps: Apps, name: str, generation: int, schedules: Iterable[str]
 
 
 def encode_apps(apps: Apps) -> str:
-    return to_json({name: asdict(app) for name, app in apps.by_name.items()})
+    return to_json([apps.nonce, {name: asdict(app) for name, app in apps.by_name.items()}])
 
 
 def decode_apps(text: str, revision: int) -> Apps:
-    found: dict[str, dict[str, Any]] = from_json(text)
+    nonce, found = from_json(text)
     apps = {n: App(**{**f, "schedules": tuple(f["schedules"])}) for n, f in found.items()}
-    return Apps(by_name=apps, revision=revision)
+    return Apps(by_name=apps, revision=revision, nonce=nonce)

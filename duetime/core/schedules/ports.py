@@ -67,7 +67,8 @@ class ScheduleStore(Protocol):
 
     def put_apps(self, apps: Apps) -> bool:
         """Stores the apps if their revision is one more than the stored one. A repeated write whose
-        first answer was lost is made. Returns False if another writer was faster."""
+        first answer was lost is made: its nonce is stored. Returns False if another writer was
+        faster."""
         ...
 
     def set_aside(self, found: Wake, later: Wake) -> None:
