@@ -11,6 +11,7 @@ from duetime.core.errors import Unavailable
 from duetime.core.lanes import Lane
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import MAX_SILENCE
+from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.executor.attempt_loop import STOP_GRACE, AttemptLoop
 from duetime.executor.executor import Executor
@@ -18,6 +19,7 @@ from duetime.executor.runs import Ended, Run
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 from tests.simulation import handler_plans
+from tests.simulation.child_workload import submit_children
 from tests.simulation.engine import Process
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedSqs
@@ -100,6 +102,7 @@ class ExecutorProcess:
         self._loop = AttemptLoop(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
         self.on_begin: Callable[[str], object] = lambda task_id: None
+        self.children_of: Callable[[Task], list[dict[str, Any]]] = lambda task: []
         process.on_thaw = self._thawed
 
     def run(self) -> None:
@@ -173,10 +176,13 @@ class ExecutorProcess:
         self._over = {h.run.task.id: h for h in over}
         return [self._executor.run_target(h.run) for h in over]
 
-    def _play(self, task: Any) -> str:
+    def _play(self, task: Task) -> str:
         handler = self._over[task.id]
         if handler.interrupted or handler.run.context.cancelled:
             raise Interrupted("stopped")
+        if bodies := self.children_of(task):
+            answers = submit_children(handler.run.control, bodies)
+            self._monitor.children.answered(task, answers)
         return handler_plans.play(task)
 
     def _thawed(self) -> None:

@@ -15,6 +15,7 @@ from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
 from duetime.core.wakes import Wake
 from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.bulk_invariants import BulkInvariants
+from tests.simulation.child_workload import ChildInvariants
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.schedule_invariants import ScheduleInvariants
@@ -79,6 +80,7 @@ class Monitor:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
         self.versions = VersionInvariants(self._blame)
         self.unique = UniqueInvariants(self._fail)
+        self.children = ChildInvariants(self._fail, self.tasks)
         self.bulk = BulkInvariants(self._blame)
 
     # the table
@@ -92,6 +94,7 @@ class Monitor:
         process.note("stored", task.id, task.status, due_in, *run)
         self.tasks[task.id] = task
         self.schedules.put(task)
+        self.children.stored(task)
         self.unique.check(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 

@@ -1,6 +1,7 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
-Here are those of the path of a task; `request_mutants.py` and `schedule_mutants.py` have the rest.
+Here are those of the path of a task; `request_mutants.py`, `child_mutants.py` and
+`schedule_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -30,7 +31,11 @@ from duetime.executor.run_control import RunControl
 from duetime.scanner import scanner, wake_reader
 from duetime.scanner.dispatch import Dispatcher
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.simulation import request_mutants, schedule_mutants  # noqa: F401 - they register theirs
+from tests.simulation import (  # noqa: F401 - they register theirs
+    child_mutants,
+    request_mutants,
+    schedule_mutants,
+)
 from tests.simulation.mutant import ANYTHING, EVERYTHING, MUTANTS, careless, mutant
 
 __all__ = ["MUTANTS"]

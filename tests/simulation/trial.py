@@ -9,6 +9,9 @@ from unittest.mock import patch
 from duetime.core.lifecycle import Status
 from duetime.core.task import Task
 from duetime.core.times import HOUR, MINUTE, Millis
+from duetime.handlers import registry
+from tests.simulation.actors import HANDLER
+from tests.simulation.child_workload import a_handler
 from tests.simulation.monitor import Violation
 from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
@@ -65,6 +68,10 @@ class Trial:
         self._workload = Workload(world, tasks)
 
     def run(self) -> None:
+        with patch.dict(registry._handlers, {HANDLER: a_handler(HANDLER)}):  # for children
+            self._run_through()
+
+    def _run_through(self) -> None:
         self._workload.begin()
         bound = self._world.faults.lasts + CALM + SETTLED_WITHIN
         self._run(bound, lambda: self._workload.over, "did not end in time")
@@ -79,6 +86,7 @@ class Trial:
         )
         self._check_redrive(dead)
         self._check_unique_keys()
+        self._workload.children.stop()  # a revived parent would submit a removed child again
         Removals(self._world, self._workload.ask_for_revival).run()
 
     def _run(self, span: Millis, done: Callable[[], bool], complaint: str) -> None:
@@ -111,7 +119,8 @@ class Trial:
 
     def _check(self) -> None:
         accepted, tasks = self._workload.accepted, self._monitor.tasks
-        submitted = [task for task in tasks.values() if task.spec.occurrence is None]
+        specs = [task.spec for task in tasks.values()]
+        submitted = [s for s in specs if s.occurrence is None and s.parent_id is None]
         if not len(set(accepted.values())) <= len(submitted) <= self._workload.tasks:
             raise Violation(f"{len(submitted)} tasks of {self._workload.tasks} requests")
         for key, task_id in accepted.items():

@@ -14,6 +14,7 @@ from tests.simulation import handler_plans, schedule_workload
 from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
 from tests.simulation.bulk_workload import BulkWorkload
 from tests.simulation.change_workload import ChangeWorkload
+from tests.simulation.child_workload import ChildWorkload
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.schedule_workload import ScheduleWorkload
@@ -50,6 +51,7 @@ class Workload:
         self.accepted: dict[str, str] = {}  # key → task id
         self.given_up: set[str] = set()
         self.unique = UniqueWorkload(world.seed)
+        self.children = ChildWorkload(world.seed)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -206,6 +208,7 @@ class Workload:
             ports = self._world.ports(process)[0]
             executor = ExecutorProcess(process, ports, self._sqs, self._monitor)
             executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
+            executor.children_of = lambda task: self.children.bodies(task, HANDLER)
             executor.run()
 
         process = self._world.process("executor", main, delay + self._idle_for())
