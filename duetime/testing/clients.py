@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, Unpack
+from typing import Any, Unpack
 
 from duetime.api.app import Api
 from duetime.client.async_client import AsyncClient
@@ -10,34 +10,11 @@ from duetime.client.client import Client
 from duetime.client.errors import WaitTimeout
 from duetime.client.types import BatchResult, Submitted, Task, TaskFields
 from duetime.core.lifecycle import FINISHED
+from duetime.testing.driver import Driver
 from duetime.testing.in_process import in_process
 
 URL = "https://duetime.test"  # no request leaves the process
 TOKEN = "testing"  # so that DUETIME_SIGN and DUETIME_TOKEN have no effect
-
-
-class Driver(Protocol):
-    """What a client asks of its world."""
-
-    def new_id(self) -> str: ...
-
-    def monotonic(self) -> float:
-        """The virtual time in seconds."""
-        ...
-
-    def sleep(self, seconds: float) -> None:
-        """Lets virtual time pass."""
-        ...
-
-    def run_until_ended(self, task_id: str, timeout: float | None) -> float:
-        """Runs the world until a task has ended, or for `timeout` seconds. Returns how long it may
-        have taken."""
-        ...
-
-    def run_inline(self) -> bool:
-        """Runs what is due, if the world runs tasks at their submission. Returns whether it does.
-        Raises what a handler has raised."""
-        ...
 
 
 class WorldClient(Client):

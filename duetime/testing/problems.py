@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from duetime.core.errors import Stopped
+from duetime.core.errors import AskedForDelay, Stopped
 from duetime.core.task import Task
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import Target
@@ -13,11 +13,12 @@ OF_AN_ATTEMPT = (Exception, SystemExit, Stopped, asyncio.CancelledError)
 
 
 class Problems:
-    """`errors` are the exceptions of failed attempts since it was last cleared."""
+    """`first_error` is the first exception of an attempt since it was set to None. A handler that
+    asks to be run again later has not failed."""
 
     def __init__(self) -> None:
         self._found: list[BaseException] = []
-        self.errors: list[BaseException] = []
+        self.first_error: BaseException | None = None
 
     def add(self, problem: BaseException) -> None:
         self._found.append(problem)
@@ -36,7 +37,8 @@ class Problems:
             try:
                 return target(task, control)
             except BaseException as error:
-                self.errors.append(error)
+                if not isinstance(error, AskedForDelay):
+                    self.first_error = self.first_error or error
                 if not isinstance(error, OF_AN_ATTEMPT):
                     self.add(error)
                 raise

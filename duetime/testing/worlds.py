@@ -1,6 +1,6 @@
 """The world of a test: what `world()` opens."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -12,16 +12,14 @@ from duetime.client.async_client import AsyncClient
 from duetime.client.client import Client
 from duetime.client.current import use_in_test
 from duetime.client.schedule_types import SyncPlan
-from duetime.core.errors import AskedForDelay
-from duetime.core.lifecycle import FINISHED
 from duetime.core.secrets import read_secret
-from duetime.core.times import DAY, SECOND, YEAR, Millis, seconds, to_datetime
+from duetime.core.times import YEAR, Millis, seconds, to_datetime
 from duetime.engine.clock import SystemClock
 from duetime.handlers.defaults import to_seconds
 from duetime.handlers.handler import Delay, Handler
 from duetime.testing.clients import AsyncWorldClient, WorldClient
 from duetime.testing.clock import OrderedIds, VirtualClock, moment
-from duetime.testing.errors import WaitInsideHandler
+from duetime.testing.driver import Driver
 from duetime.testing.faults import DiesAt
 from duetime.testing.http_routes import HttpRoutes
 from duetime.testing.observed import Observed
@@ -34,7 +32,6 @@ Mode = Literal["manual", "inline"]
 
 START = "2027-01-04T09:00:00+00:00"  # a Monday
 MAX_RUNS = 100_000
-LONGEST_WAIT: Millis = 366 * DAY
 LONGEST_DRAIN: Millis = 10 * YEAR
 
 
@@ -61,9 +58,8 @@ class World(Observed):
         if mode not in ("manual", "inline"):
             raise ValueError(f"mode: must be manual or inline, not {mode!r}")
         self._clock = VirtualClock(SystemClock().now() if start == "now" else moment(start))
-        self._chance = OrderedIds(Random(seed))
+        chance = OrderedIds(Random(seed))
         self._problems = Problems()
-        self._mode = mode
         self._serve = serve
         self._url: str | None = None
         self._closing = ExitStack()
@@ -71,10 +67,11 @@ class World(Observed):
         self.http = HttpRoutes()
         targets = WorldTargets(self._clock, self.http, known, self._problems)
         self.targets: dict[str, TargetFunction] = targets.declared
-        self._roles = Roles(self._clock, self._chance, targets, secrets=known, max_runs=max_runs)
-        self._world_client = WorldClient(self, self._roles.api)
-        self.client: Client = self._world_client
-        self.async_client: AsyncClient = AsyncWorldClient(self, self._roles.api)
+        self._roles = Roles(self._clock, chance, targets, secrets=known, max_runs=max_runs)
+        inline = mode == "inline"
+        self._driver = Driver(self._roles, chance, self._problems, inline=inline)
+        self.client: Client = WorldClient(self._driver, self._roles.api)
+        self.async_client: AsyncClient = AsyncWorldClient(self._driver, self._roles.api)
 
     def __enter__(self) -> Self:
         self._closing.callback(self._roles.close)
@@ -110,15 +107,15 @@ class World(Observed):
 
     def advance(self, by: Delay) -> None:
         """Lets time pass, seconds, "90s", "24h" or a timedelta, and runs what comes due."""
-        self._run("advance", self._clock.now() + seconds(to_seconds(by)))
+        self._driver.run("advance", self._clock.now() + seconds(to_seconds(by)))
 
     def drain(self) -> None:
         """Runs every task that is due, to its end: jumps over the backoffs of its retries.
 
         Tasks that are due later stay. Runs of schedules that come due on the way are run, but not
         waited for."""
-        since = self._clock.now()
-        if not self._run("drain", since + LONGEST_DRAIN, lambda: not self._roles.due(since)):
+        since, roles = self._clock.now(), self._roles
+        if not self._driver.run("drain", since + LONGEST_DRAIN, lambda: not roles.due(since)):
             raise RuntimeError("tasks are still due after ten years: does one snooze for ever?")
 
     def set(self, when: datetime | str) -> None:
@@ -126,7 +123,7 @@ class World(Observed):
         outage, and runs with the next `advance` or `drain`.
 
         An earlier time can be set as long as nothing is stored."""
-        self._refuse_inside_handler("set")
+        self._driver.refuse_inside_handler("set")
         at, now = moment(when), self._clock.now()
         if self._is_empty():
             self._roles.start_at(at)
@@ -147,7 +144,6 @@ class World(Observed):
         Raises BadHandlers with the file and line of what cannot be read."""
         from duetime.handlers import manifest
 
-        self._refuse_inside_handler("sync")
         found = manifest.read(_source(handlers))
         return self.client.schedules.sync(found.schedules, app=found.app)
 
@@ -166,6 +162,7 @@ class World(Observed):
 
     def lose_message(self, count: int = 1) -> None:
         """Loses the next message to an executor, or the next few. The scanner sends it again."""
+        _check_count(count)
         self._roles.lanes.to_lose += count
 
     def purge_lanes(self) -> int:
@@ -174,54 +171,16 @@ class World(Observed):
 
     def skip_ticks(self, count: int) -> None:
         """Leaves out the next ticks of the scanner, which has one every minute."""
+        _check_count(count)
         self._roles.skip_ticks(count)
-
-    # what the clients ask for: see clients.Driver
-
-    def new_id(self) -> str:
-        return self._chance.new_id(self._clock.now())
-
-    def monotonic(self) -> float:
-        return self._clock.now() / SECOND
-
-    def sleep(self, seconds_long: float) -> None:
-        self._run("a wait", self._clock.now() + seconds(seconds_long))
-
-    def run_until_ended(self, task_id: str, timeout: float | None) -> float:
-        longest = LONGEST_WAIT if timeout is None else seconds(timeout)
-
-        def ended() -> bool:
-            found = self._roles.store.get([task_id]).get(task_id)
-            return found is None or found.status in FINISHED
-
-        self._run("a wait", self._clock.now() + longest, ended)
-        return longest / SECOND
-
-    def run_inline(self) -> bool:
-        if self._mode != "inline" or self._roles.busy:
-            return self._mode == "inline"
-        self._problems.errors.clear()
-        self._roles.run_due()
-        self._problems.check()
-        for error in self._problems.errors:
-            if not isinstance(error, AskedForDelay):
-                raise error
-        return True
-
-    def _run(self, what: str, until: Millis, done: Callable[[], bool] = lambda: False) -> bool:
-        self._refuse_inside_handler(what)
-        ended = self._roles.run_until(until, done)
-        self._problems.check()
-        return ended
-
-    def _refuse_inside_handler(self, what: str) -> None:
-        if self._roles.busy:
-            error = WaitInsideHandler(what)
-            self._problems.add(error)
-            raise error
 
     def _is_empty(self) -> bool:
         return not self._roles.created and self._roles.store.first_wake() is None
+
+
+def _check_count(count: int) -> None:
+    if count < 1:
+        raise ValueError(f"count: must be at least 1, not {count}")
 
 
 def _source(handlers: ModuleType | str | Path) -> str | Path:

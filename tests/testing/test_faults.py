@@ -72,3 +72,10 @@ def test_task_is_late_if_more_ticks_are_missing_than_the_horizon_covers(
 def test_death_at_an_unknown_moment_is_refused(w: World):
     with pytest.raises(ValueError, match="start or end"):
         w.kill_executor(at="middle")  # type: ignore[arg-type]
+
+
+def test_fault_that_never_happens_is_refused(w: World):
+    with pytest.raises(ValueError, match="count: must be at least 1"):
+        w.lose_message(0)
+    with pytest.raises(ValueError, match="count: must be at least 1"):
+        w.skip_ticks(-1)
