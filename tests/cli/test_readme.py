@@ -34,8 +34,8 @@ def test_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(client.replace("delay=5", "delay=0"), {"__name__": "a_script"})
 
     assert capsys.readouterr().out == "SUCCEEDED\n"
-    exec(scheduled, {"__name__": "handlers.reports"})
-    daily = registry.find("readme.reports.daily")
+    exec(scheduled.replace("readme.", "declared."), {"__name__": "handlers.reports"})
+    daily = registry.find("declared.reports.daily")
     assert daily is not None
     assert [schedule.rule["expression"] for schedule in daily.schedules] == ["0 9 * * 1-5"]
 
