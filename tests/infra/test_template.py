@@ -279,7 +279,8 @@ def test_only_the_relay_knows_the_archive(synthesize: Synthesize):
     assert known == {"relay": "our-archive"}
 
 
-def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
+def test_functions_that_submit_or_count_tasks_know_the_quotas(synthesize: Synthesize):
+    """A handler may submit tasks, so executors with handlers are among them."""
     quotas = {"shop": {"submissions_per_second": 50, "stored_tasks": 100}}
     functions = of_type(synthesize("dev", quotas=quotas), FUNCTION).values()
     known = {
@@ -288,7 +289,8 @@ def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
         if "DUETIME_QUOTAS" in (variables := f["Environment"]["Variables"])
     }
 
-    assert known == {"api": quotas, "relay": quotas}
+    executors = (f"executor-{lane}" for lane in Lane)
+    assert known == dict.fromkeys(("api", "relay", *executors), quotas)
 
 
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):

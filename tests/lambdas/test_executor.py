@@ -128,11 +128,7 @@ def test_deployed_handler_submits_children_to_any_lane(deployment: Deployment, m
     assert deployment.execute(deployment.sqs_records()) == []
     records = {lane: deployment.sqs_records(lane) for lane in Lane}
 
-    assert {lane: len(found) for lane, found in records.items()} == {
-        "high": 1,
-        "medium": 2,
-        "low": 1,
-    }
+    assert [len(records[lane]) for lane in (Lane.HIGH, Lane.MEDIUM, Lane.LOW)] == [1, 2, 1]
     for found in records.values():
         assert deployment.execute(found) == []
     assert [deployment.sqs_records(lane) for lane in Lane] == [[], [], []]
