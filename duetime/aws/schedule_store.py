@@ -233,10 +233,15 @@ class DynamoScheduleStore:
 
     def _rows_beside(self, schedule_id: str) -> list[Item]:
         """Returns the rows to delete with a schedule. They are read before it is deleted: a new
-        schedule may get the same id, and its rows stay."""
+        schedule may get the same id, and its rows stay. If this fails they only cost storage."""
         plans = self._rows_of_kind(schedule_id, schema.PLAN_PREFIX)
         ledger = self._rows_of_kind(schedule_id, schema.LEDGER_PREFIX)
-        return list(chain(plans, islice(ledger, MAX_LEDGER_DELETES)))
+        try:
+            return list(chain(plans, islice(ledger, MAX_LEDGER_DELETES)))
+        except Unavailable as error:
+            fields = {"schedule_id": schedule_id, "reason": str(error)}
+            log.warning("rows not deleted", extra=fields)
+            return []
 
     def _rows_of_kind(self, schedule_id: str, kind: str) -> Iterator[Item]:
         return self._table.query(

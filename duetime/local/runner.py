@@ -72,6 +72,8 @@ LAZY_MODULES = (
     "duetime.core.child_ids",
     "duetime.executor.call_handler",
     "duetime.executor.child_fields",
+    "duetime.handlers.children",
+    "duetime.handlers.submission",
     "duetime.executor.targets.dynamodb",
     "duetime.executor.targets.invocations",
     "duetime.executor.targets.messages",

@@ -144,7 +144,6 @@ class World(Observed):
         Raises BadHandlers with the file and line of what cannot be read."""
         from duetime.handlers import manifest
 
-        self._refuse_inside_handler("sync")
         found = manifest.read(_source(handlers))
         return self.client.schedules.sync(found.schedules, app=found.app)
 
@@ -179,16 +178,16 @@ class World(Observed):
         return not self._roles.created and self._roles.store.first_wake() is None
 
 
+def _check_count(count: int) -> None:
+    if count < 1:
+        raise ValueError(f"count: must be at least 1, not {count}")
+
+
 def _source(handlers: ModuleType | str | Path) -> str | Path:
     if not isinstance(handlers, ModuleType):
         return handlers
     file = Path(str(handlers.__file__))
     return file.parent if file.name == "__init__.py" else file
-
-
-def _check_count(count: int) -> None:
-    if count < 1:
-        raise ValueError(f"count: must be at least 1, not {count}")
 
 
 def world(

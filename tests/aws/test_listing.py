@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from duetime.aws import listing
+from duetime.core.child_ids import call_of, child_id
 from duetime.core.lifecycle import Status
 from duetime.core.ports import TaskStore
 from duetime.core.task import Task
@@ -56,6 +57,22 @@ def test_a_page_reads_a_limited_number_of_tasks(
     assert [task for page in read for task in page] == [dead]
     assert len(read) > 3, "short pages, each with a cursor"
     assert [t for page in pages(store, limit=3) for t in page] == [*tasks, dead]
+
+
+def test_list_of_children_reads_no_other_tasks(
+    dynamodb: Any, table: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(listing, "MAX_TASKS_READ", 3)
+    store = a_store(dynamodb, table, shards=2)
+    parent = a_task(now=NOW - HOUR)
+    spec = a_spec(parent_id=parent.id, run_at=NOW + DAY)
+    ids = [child_id(parent, call_of(None, "h", n), 0) for n in range(3)]
+    store.put([parent, *(a_task(id=each, spec=spec) for each in ids)])
+    put_tasks(store, 20, apart=1)
+
+    [page] = pages(store, limit=3, parent_id=parent.id)[:1]
+
+    assert [task.id for task in page] == sorted(ids, reverse=True)
 
 
 def test_a_list_covers_the_shards_of_earlier_counts(dynamodb: Any, table: str):

@@ -159,6 +159,22 @@ def test_the_fullest_item_of_a_unique_task_stays_below_1_kb(
 
 
 @pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])
+def test_the_fullest_item_of_a_child_stays_below_1_kb(dynamodb: Any, table: str, text: str | None):
+    def a_childs_spec(payload: str) -> Spec:
+        return a_spec(payload=payload, expires_at=NOW + DAY, parent_id=an_id(), name="n" * 64)
+
+    payload = text or filled(texts.SPEC_LIMIT, lambda t: texts.spec_text(a_childs_spec(t)))
+    task = replace(full(text), spec=a_childs_spec(payload))
+    store = a_store(dynamodb, table)
+
+    store.put([task])
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+    assert store.get([task.id]) == {task.id: task}
+    store.apply([succeed(task, result="r", now=NOW)])
+    assert size_of(items_in(dynamodb, table)[schema.TASK]) < KB
+
+
+@pytest.mark.parametrize("text", [None, LONG], ids=["texts that fit", "long texts"])
 def test_the_fullest_dead_item_stays_below_1_kb(dynamodb: Any, table: str, text: str | None):
     task = replace(full(text), attempt=100)
     message = text or filled(texts.ATTEMPT_LIMIT, lambda t: texts.attempt_text(an_ended_attempt(t)))

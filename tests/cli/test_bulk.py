@@ -112,8 +112,9 @@ def test_every_option_reaches_the_filter(live: Any, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Client, "cancel_many", note)
     words = "--tag a:b --tag c --status PENDING --status RETRYING --namespace * --name mail"
-    more = "--handler h --target python --schedule s --since 2026-01-01T00:00:00+01:00 --before 1h"
-    live("cancel", *words.split(), *more.split(), "--yes")
+    more = "--handler h --target python --schedule s --parent p --before 1h"
+    since = ("--since", "2026-01-01T00:00:00+01:00")
+    live("cancel", *words.split(), *more.split(), *since, "--yes")
 
     [fields] = seen
     before = fields.pop("created_before")
@@ -126,6 +127,7 @@ def test_every_option_reaches_the_filter(live: Any, monkeypatch: pytest.MonkeyPa
         "handler": "h",
         "target": "python",
         "schedule_id": "s",
+        "parent_id": "p",
         "created_since": "2026-01-01T00:00:00+01:00",
         "dry_run": False,
         "cursor": None,

@@ -27,13 +27,17 @@ def url(front: Any, system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    handler, client = re.findall(r"```python\n(.*?)```", renamed(README), re.DOTALL)
+    handler, client, scheduled = re.findall(r"```python\n(.*?)```", renamed(README), re.DOTALL)
     exec(handler, {"__name__": "handlers.shop"})
     assert registry.find("readme.shop.restock") is not None
 
     exec(client.replace("delay=5", "delay=0"), {"__name__": "a_script"})
 
     assert capsys.readouterr().out == "SUCCEEDED\n"
+    exec(scheduled.replace("readme.", "declared."), {"__name__": "handlers.reports"})
+    daily = registry.find("declared.reports.daily")
+    assert daily is not None
+    assert [schedule.rule["expression"] for schedule in daily.schedules] == ["0 9 * * 1-5"]
 
 
 def test_python_of_the_package_docstring_runs(live: Any) -> None:

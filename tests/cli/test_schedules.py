@@ -86,7 +86,8 @@ def test_show_prints_every_field_and_the_next_fire_times(live: Any) -> None:
 def test_unknown_schedule_is_not_found(live: Any, command: tuple[str, ...]) -> None:
     result = live("schedules", *command, "01NOPE")
     assert (result.exit_code, result.stdout) == (ExitCode.NOT_FOUND, "")
-    assert result.stderr == "Not found: There is no schedule 01NOPE.\n"
+    missing = "There is no schedule '01NOPE' in namespace default."
+    assert result.stderr == f"Not found: {missing}\n"
 
 
 def test_pause_and_resume(live: Any) -> None:

@@ -267,12 +267,14 @@ def test_commands_are_listed_in_the_help() -> None:
         "archive",
         "outbox",
         "schedules",
+        "sync",
+        "manifest",
         "cron",
         "watch",
         "health",
         "openapi",
     ]
-    of_schedules = "create list show update delete pause resume trigger backfill upcoming"
+    of_schedules = "create list show update delete pause resume trigger backfill detach upcoming"
     below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
     below += ["outbox drain"]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]

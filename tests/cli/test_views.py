@@ -69,6 +69,12 @@ def test_panel_has_only_the_fields_that_are_set(a_task: Any) -> None:
         assert label not in text.replace("namespace", "")
 
 
+def test_panel_of_a_child_names_its_parent(a_task: Any) -> None:
+    parent = "01KA5V8Y3M0000000000000002"
+    assert f"parent     {parent}" in printed(views.panel(a_task(parent_id=parent), [], NOW))
+    assert "parent" not in printed(views.panel(a_task(), [], NOW))
+
+
 def test_only_a_running_task_is_shown_as_being_stopped(a_task: Any) -> None:
     running = a_task(status="RUNNING", attempt=1, cancel_requested=True)
     assert "cancel requested" in printed(views.panel(running, [], NOW))

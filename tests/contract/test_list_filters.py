@@ -21,6 +21,7 @@ from tests.factories import NOW, WAKE_POLICY, a_draw, a_listing, a_spec, a_task,
 
 MIDNIGHT = NOW - NOW % DAY
 SCHEDULE = "01M7HSBBM00000000000SCHED0"
+PARENT = new_id(NOW - 9 * DAY, 1)  # it was removed
 HTTP = {"type": "http", "url": "https://shop.example/"}
 RESTOCK = {"type": "python", "handler": "shop.restock"}
 REPORT = {"type": "python", "handler": "reports.daily"}
@@ -41,6 +42,7 @@ def _a_task(n: int, status: Status) -> Task:
         name=(None, "restock salt", "restock", "Restock", "100% _x")[n % 5],
         tags=({}, GROWTH, OPS, {"team:growth": ""})[n % 4],
         occurrence=_occurrence() if n % 6 == 1 else None,
+        parent_id=PARENT if n % 6 == 2 else None,
         payload="x" * (3_000 if n % 7 == 0 else 10),
     )
     task = a_task(spec=spec, now=NOW - n * HOUR, id=new_id(NOW - n * HOUR, n))
@@ -63,6 +65,9 @@ FILTERS: list[dict[str, Any]] = [
     {"statuses": frozenset({Status.DEAD, Status.ENQUEUED}), "namespace": None},
     {"schedule_id": SCHEDULE},
     {"schedule_id": SCHEDULE, "namespace": None, "tags": ("team",)},
+    {"parent_id": PARENT},
+    {"parent_id": PARENT, "namespace": None, "tags": ("team",)},
+    {"parent_id": PARENT, "schedule_id": SCHEDULE},
     {"tags": ("team",)},
     {"tags": ("team:growth",), "namespace": None},
     {"tags": ("team:ops",), "statuses": frozenset({Status.DEAD, Status.SUCCEEDED})},

@@ -1,9 +1,11 @@
 """A Duetime with a stepped clock, and a reader in an empty folder who uses it."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -60,7 +62,8 @@ def reader(
     imported = set(sys.modules)
     shell = Shell({"DUETIME_URL": front.url, "TERM": "dumb", "COLUMNS": "200"})
     reader = Reader(front.url, shell, run_due, front.api.call)
-    yield reader
+    with patch.dict(os.environ):  # for what the reader exports
+        yield reader
     if reader.site is not None:
         reader.site.__exit__(None, None, None)
     for name in set(sys.modules) - imported:

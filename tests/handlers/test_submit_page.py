@@ -46,7 +46,18 @@ def test_example_of_async_code_waits_for_the_result(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "2.5\n"
 
 
+def test_example_of_children_submits_each_once(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    handlers = run(3)
+    submission = handlers["announce"].submit(customers=["ada", "bob"], text="hi")
+    assert submission.wait() == 2
+    shop.world.deliver()
+    children = list(shop.client.list(parent_id=submission.id))
+    assert [child["payload"]["customer"] for child in children].count("staff") == 1
+    assert len(children) == 3
+    assert sorted(capsys.readouterr().out.splitlines()) == ["ada: hi", "bob: hi"]
+
+
 def test_example_of_a_client_submits_with_it(shop: Shop):
-    run(3)
+    run(4)
     assert [body["target"]["handler"] for body in shop.bodies()] == ["shop.ping"]
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5

@@ -47,6 +47,15 @@ def test_quotas_count_for_the_api(synthesize: Synthesize):
     assert ", quotas (1,030) or " in sentence
 
 
+def test_quotas_count_for_executors_with_handlers(synthesize: Synthesize):
+    """A handler may submit tasks."""
+    given = {"environment": {"TEXT": "x" * 2_800}}
+    sentence = refusal(synthesize, **QUOTAS, handlers=given)
+
+    assert "the environment of executor-high has " in sentence
+    assert "quotas (1,030)" in sentence
+
+
 def test_environment_of_exactly_4096_bytes_is_taken():
     stage = a_stage()
     text = "x" * (MAX_BYTES - len('{"TEXT":""}'))

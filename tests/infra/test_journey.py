@@ -189,7 +189,7 @@ def to_the_dead_and_back(deployed: Deployed) -> None:
 
 def back_into_another_lane(deployed: Deployed) -> None:
     """The console moves a dead letter of the lane low to the queue of the lane high, whose executor
-    revives the task and may not send to its lane. The scanner does."""
+    revives the task and sends it to its lane."""
     payload, retry = {"failures": 1}, {"max_attempts": 1}
     task_id = submit(deployed, "demo.flaky", payload=payload, retry=retry, priority="low")
     assert receives_until_dead(deployed, LOW) == MAX_RECEIVES
@@ -197,8 +197,7 @@ def back_into_another_lane(deployed: Deployed) -> None:
     assert deployed.redrive(LOW, to=HIGH) == 1
     assert deployed.deliver(HIGH) == 1
     assert read(deployed, task_id)["status"] == "RETRYING"
-    assert [deployed.waiting(queue) for queue in (HIGH, LOW)] == [0, 0]
-    assert sum(tick.answer["sent"] for tick in deployed.tick()) == 1
+    assert [deployed.waiting(queue) for queue in (HIGH, LOW)] == [0, 1]
     assert deployed.deliver(LOW) == 1
     assert read(deployed, task_id)["status"] == "SUCCEEDED"
 

@@ -225,12 +225,6 @@ def test_deployment_calls_the_api_function_to_sync_its_schedules(dev: dict[str, 
     assert policies
 
 
-def test_stage_without_handlers_syncs_nothing(synthesize: Synthesize):
-    template = synthesize("bare", handlers=None)
-
-    assert not of_type(template, "Custom::DuetimeSchedules")
-
-
 def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthesize):
     template = synthesize("dev", archive=True)
     [(name, bucket)] = of_type(template, "AWS::S3::Bucket").items()
@@ -285,7 +279,8 @@ def test_only_the_relay_knows_the_archive(synthesize: Synthesize):
     assert known == {"relay": "our-archive"}
 
 
-def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
+def test_functions_that_submit_or_count_tasks_know_the_quotas(synthesize: Synthesize):
+    """A handler may submit tasks, so executors with handlers are among them."""
     quotas = {"shop": {"submissions_per_second": 50, "stored_tasks": 100}}
     functions = of_type(synthesize("dev", quotas=quotas), FUNCTION).values()
     known = {
@@ -294,7 +289,8 @@ def test_only_the_api_and_the_relay_know_the_quotas(synthesize: Synthesize):
         if "DUETIME_QUOTAS" in (variables := f["Environment"]["Variables"])
     }
 
-    assert known == {"api": quotas, "relay": quotas}
+    executors = (f"executor-{lane}" for lane in Lane)
+    assert known == dict.fromkeys(("api", "relay", *executors), quotas)
 
 
 def test_functions_that_call_themselves_on_purpose_are_not_stopped(dev: Template):

@@ -26,7 +26,7 @@ from tests.world import stepped_sqs
 EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
     *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.removed_tasks),
-    *(api.api, scanner.scanner, executor.targets, backend.secrets),
+    *(api.api, scanner.scanner, executor.targets, executor.children, backend.secrets),
     *(backend.quota_store, backend.stored_counts),
 )
 

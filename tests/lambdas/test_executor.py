@@ -102,7 +102,7 @@ def test_a_message_in_another_lanes_queue_is_hidden_there(deployment: Deployment
     assert deployment.read(task_id)["status"] == "SUCCEEDED"
 
 
-def test_a_retry_of_another_lane_is_left_to_the_scanner(deployment: Deployment):
+def test_a_retry_of_another_lane_is_sent_to_its_lane(deployment: Deployment):
     retry = {"base_delay": 0, "jitter": 0}
     task_id = submitted(deployment, priority="low", payload="break", retry=retry)
     deployment.move(Lane.LOW, Lane.HIGH)
@@ -110,10 +110,50 @@ def test_a_retry_of_another_lane_is_left_to_the_scanner(deployment: Deployment):
     assert deployment.execute(deployment.sqs_records(Lane.HIGH)) == []
 
     assert deployment.read(task_id)["status"] == "RETRYING"
-    assert [deployment.sqs_records(lane) for lane in Lane] == [[], [], []], "it may not send there"
-    assert deployment.scan(recorded("eventbridge_scheduled"))["sent"] == 1
     [record] = deployment.sqs_records(Lane.LOW)
     assert json.loads(record["body"])["attempt"] == 2
+
+
+def test_deployed_handler_submits_children_to_any_lane(deployment: Deployment, monkeypatch):
+    child = a_handler(lambda n: n, "child")
+
+    def parent(payload, ctx):
+        for lane in Lane:
+            ctx.submit(child.options(priority=lane.value), n=1)
+        if ctx.attempt == 1:
+            raise ConnectionError("after them")
+
+    monkeypatch.setattr(registry, "_handlers", {"handlers.echo": a_handler(parent), "child": child})
+    task_id = submitted(deployment, retry={"base_delay": 0, "jitter": 0})
+    assert deployment.execute(deployment.sqs_records()) == []
+    records = {lane: deployment.sqs_records(lane) for lane in Lane}
+
+    assert [len(records[lane]) for lane in (Lane.HIGH, Lane.MEDIUM, Lane.LOW)] == [1, 2, 1]
+    for found in records.values():
+        assert deployment.execute(found) == []
+    assert [deployment.sqs_records(lane) for lane in Lane] == [[], [], []]
+    assert deployment.read(task_id)["status"] == "SUCCEEDED"
+    ids = {json.loads(r["body"])["task_id"] for found in records.values() for r in found}
+    children = [deployment.read(each) for each in ids - {task_id}]
+    assert [(c["status"], c["parent_id"]) for c in children] == [("SUCCEEDED", task_id)] * 3
+
+
+def test_quotas_of_the_stage_hold_for_the_children_of_a_deployed_handler(
+    deployment: Deployment, monkeypatch
+):
+    monkeypatch.setenv("DUETIME_QUOTAS", '{"default": {"submissions_per_second": 1, "burst": 2}}')
+    child = a_handler(lambda n: n, "child")
+
+    def parent(payload, ctx):
+        return [ctx.submit(child, n=n).id for n in range(3)]
+
+    monkeypatch.setattr(registry, "_handlers", {"handlers.echo": a_handler(parent), "child": child})
+    task_id = submitted(deployment, retry={"max_attempts": 1})
+    deployment.execute(deployment.sqs_records())
+
+    error = deployment.read(task_id)["error"]
+    assert error["type"] == "Throttled"
+    assert "submissions_per_second 1" in error["message"]
 
 
 def test_a_deployed_executor_calls_no_private_address(deployment: Deployment):

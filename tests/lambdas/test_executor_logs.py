@@ -34,7 +34,7 @@ with sqlite_world() as world:
     task_id = world.submit(target={"type": "python", "handler": "shop.restock"})
     until = world.clock.now() + 900_000
     handler.execute_batch(world.ports, {"python": run_handler}, world.receive(), until)
-logging.getLogger("duetime.executor.batch_lanes").info("another lane")
+logging.getLogger("duetime.executor.worker_pool").info("from us")
 handler.logger.info("over")
 print(task_id)
 """
@@ -57,7 +57,7 @@ def logged() -> tuple[str, list[dict[str, Any]]]:
 
 def test_log_records_of_a_handler_on_lambda_have_our_format_and_the_ids():
     task_id, records = logged()
-    messages = ["low on tea", "attempt failed", "another lane", "over"]
+    messages = ["low on tea", "attempt failed", "from us", "over"]
     assert [record["message"] for record in records] == messages
     low, failed, _, over = records
     assert (low["level"], low["service"], low["aisle"]) == ("WARNING", "executor", 7)

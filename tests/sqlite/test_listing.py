@@ -78,6 +78,7 @@ def plan_of(store: SqliteTaskStore, **wanted: Any) -> list[str]:
         ({"handler": "h"}, "COVERING INDEX targets (namespace=? AND target=?"),
         ({"target": "http"}, "COVERING INDEX targets (namespace=? AND target=?"),
         ({"schedule_id": "s"}, "INDEX occurrences (schedule_id=?"),
+        ({"parent_id": "p"}, "INDEX children (parent_id=?"),
         ({"tags": ("a:b",)}, "PRIMARY KEY (namespace=? AND tag=?"),
         ({"order": ListOrder.SOONEST}, "INDEX soonest (namespace=?"),
     ],

@@ -27,7 +27,7 @@ from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import WakePolicy
 from duetime.sqlite import schema
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.factories import SteppedClock, a_draw, a_listing, a_schedule, a_task
+from tests.factories import SteppedClock, a_draw, a_listing, a_schedule, a_spec, a_task
 from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
@@ -226,6 +226,26 @@ def test_store_of_format_2_takes_unique_and_client_made_ids_from_then_on(format_
             assert store.get([task.id]) == {task.id: task}
             assert store.take_keys([key]) == ["a"]
     assert format_of(format_2) == schema.FORMAT
+
+
+def test_store_of_format_3_lists_children_from_then_on(tmp_path: Path):
+    path = tmp_path / "format-3.db"
+    old, parent = a_task(), a_task()
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([old])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "DROP INDEX children; ALTER TABLE tasks DROP COLUMN parent_id; PRAGMA user_version = 3"
+        )
+    child = a_task(spec=a_spec(parent_id=parent.id))
+
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([child])
+        assert store.get([old.id, child.id]) == {old.id: old, child.id: child}
+        page = store.page(a_listing(parent_id=parent.id))
+    assert list(page.tasks) == [child]
+    assert format_of(path) == schema.FORMAT
+    assert "children" in indexes_of(path)
 
 
 def test_store_of_format_2_keeps_its_schedules_and_ledgers(format_2: Path):

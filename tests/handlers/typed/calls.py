@@ -77,6 +77,10 @@ def calls(ctx: Context) -> None:
     reveal_type(restock(ctx, items=["tea"]))  # dict[str, int]
     reveal_type(plain(["tea"]))  # int
     nothing.submit()
+    reveal_type(ctx.submit(restock, items=["tea"]).wait())  # dict[str, int]
+    reveal_type(ctx.submit(plain, ["tea"], step="first").wait())  # int
+    reveal_type(ctx.submit(restock.options(priority="low"), items=[]).wait())  # dict[str, int]
+    restock.options(step="second").submit_in("1h", items=["tea"])
     plain.submit_in(timedelta(hours=1), items=["tea"])
     any_handler: Handler[..., Any] = restock
     listed: list[Submission[int] | Problem] = plain.submit_many([])
@@ -102,5 +106,11 @@ def wrong(ctx: Context) -> None:
     restock(items=["tea"])  # refused
     plain([1])  # refused
     task("typed.wrong", priority="urgent")  # refused
+    ctx.submit(restock, items=[1])  # refused
+    ctx.submit(restock, ["tea"])  # refused
+    ctx.submit(restock)  # refused
+    ctx.submit("typed.restock", items=["tea"])  # refused
+    ctx.submit(restock, items=["tea"], step=1)  # refused
+    restock.options(step=1)  # refused
     text: str = restock.submit(items=["tea"]).wait()  # refused
     del text
