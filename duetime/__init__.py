@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         RetryLater,
         Snooze,
         Stopped,
+        WaitInsideHandler,
     )
     from duetime.handlers.context import Context, context
     from duetime.handlers.handler import Handler
@@ -69,7 +70,10 @@ _MODULES = {
     "task": "duetime.handlers.registry",
     **dict.fromkeys(("after", "cron", "every"), "duetime.handlers.schedules"),
     **dict.fromkeys(
-        ("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
+        (
+            *("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
+            "WaitInsideHandler",
+        ),
         "duetime.core.errors",
     ),
     **dict.fromkeys(
@@ -110,6 +114,7 @@ __all__ = [
     "Throttled",
     "TooLarge",
     "Unreachable",
+    "WaitInsideHandler",
     "WaitTimeout",
     "__version__",
     "after",

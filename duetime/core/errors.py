@@ -9,7 +9,7 @@ DuetimeError
 ├── PermanentError      raised by a handler: a retry cannot help
 │   ├── BadPayload      a payload does not fit the parameters of its handler
 │   ├── BadResult       a handler returned a value that cannot be stored
-│   └── WaitInsideHandler  a handler waited in a test (testing/errors.py)
+│   └── WaitInsideHandler  a handler waited for another task
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds
 │   └── Snooze          this attempt does not count; the next one starts after the given seconds
@@ -96,6 +96,12 @@ UNREADABLE = (KeyError, ValueError, TypeError, IndexError, RecursionError)
 
 class PermanentError(DuetimeError):
     """Raise it from a handler when a retry cannot help: the task is dead at once."""
+
+    __module__ = "duetime"  # where users import it from
+
+
+class WaitInsideHandler(PermanentError):
+    """A handler waited for another task, or, in a test, moved the clock."""
 
     __module__ = "duetime"  # where users import it from
 

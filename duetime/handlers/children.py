@@ -6,6 +6,7 @@ from typing import Any, NoReturn, cast
 from duetime.client.errors import BadArgument, FieldError, NotFound, error_class
 from duetime.client.requests import MAX_DEPTH
 from duetime.client.types import BatchResult, Task
+from duetime.core.errors import WaitInsideHandler
 from duetime.core.json_values import NotJson, to_json_value
 from duetime.handlers.context import Context
 
@@ -41,10 +42,10 @@ class ChildClient:
         return cast("Task", task)
 
     def wait(self, task_id: str, *, timeout: float | None = None) -> NoReturn:  # noqa: ARG002
-        raise RuntimeError(NO_WAIT)
+        raise WaitInsideHandler(NO_WAIT)
 
     def result(self, task_id: str) -> NoReturn:  # noqa: ARG002
-        raise RuntimeError(NO_WAIT)
+        raise WaitInsideHandler(NO_WAIT)
 
 
 def _plain(task: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from duetime.client.errors import (
     TaskFailed,
 )
 from duetime.client.types import BatchResult, Task
+from duetime.core.errors import WaitInsideHandler
 from duetime.handlers.context import running
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ class Submission(Generic[R]):
         return async_client(self._client or _child_client())
 
     def _waiting(self, client: C) -> C:
-        """Returns the client. Raises RuntimeError inside a running handler."""
+        """Returns the client. Raises WaitInsideHandler inside a running handler."""
         if running() is not None:
             from duetime.handlers.children import NO_WAIT
 
-            raise RuntimeError(NO_WAIT)
+            raise WaitInsideHandler(NO_WAIT)
         return client
 
     def __repr__(self) -> str:

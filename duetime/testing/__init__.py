@@ -11,21 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duetime.testing.errors import (
-        TooManyRuns,
-        UndeclaredRequest,
-        UndeclaredTarget,
-        WaitInsideHandler,
-    )
+    from duetime.core.errors import WaitInsideHandler
+    from duetime.testing.errors import TooManyRuns, UndeclaredRequest, UndeclaredTarget
     from duetime.testing.http_routes import HttpCall, HttpRoutes, Reply, Route
     from duetime.testing.records import AttemptRecord, Failure, LedgerEntry, TaskRecord
     from duetime.testing.single_attempt import perform
     from duetime.testing.worlds import World, world
 
 _NAMES = {
-    "duetime.testing.errors": (
-        *("TooManyRuns", "UndeclaredRequest", "UndeclaredTarget", "WaitInsideHandler"),
-    ),
+    "duetime.core.errors": ("WaitInsideHandler",),
+    "duetime.testing.errors": ("TooManyRuns", "UndeclaredRequest", "UndeclaredTarget"),
     "duetime.testing.http_routes": ("HttpCall", "HttpRoutes", "Reply", "Route"),
     "duetime.testing.single_attempt": ("perform",),
     "duetime.testing.records": ("AttemptRecord", "Failure", "LedgerEntry", "TaskRecord"),

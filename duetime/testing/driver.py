@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from duetime.core.errors import WaitInsideHandler
 from duetime.core.lifecycle import FINISHED
 from duetime.core.times import DAY, SECOND, Millis, seconds
 from duetime.testing.clock import SeededRandom
-from duetime.testing.errors import WaitInsideHandler
 from duetime.testing.problems import Problems
 from duetime.testing.roles import Roles
 
@@ -34,7 +34,10 @@ class Driver:
 
     def refuse_inside_handler(self, what: str) -> None:
         if self._roles.busy:
-            error = WaitInsideHandler(what)
+            error = WaitInsideHandler(
+                f"{what} inside a handler would wait for ever: the world has one thread, which runs"
+                " this handler. Submit the next step as a task, or wait in the test."
+            )
             self._problems.add(error)
             raise error
 

@@ -1,6 +1,6 @@
 """What fails a test that uses the kit."""
 
-from duetime.core.errors import DuetimeError, PermanentError
+from duetime.core.errors import DuetimeError
 
 
 class UndeclaredRequest(AssertionError):
@@ -9,17 +9,6 @@ class UndeclaredRequest(AssertionError):
 
 class UndeclaredTarget(AssertionError):
     """A task has a target of a type that the test has not declared in `World.targets`."""
-
-
-class WaitInsideHandler(PermanentError):
-    """A handler waited for another task, or moved the clock. The world has one thread, which runs
-    the handler, so the wait would never end."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} inside a handler would wait for ever: the world has one thread, and it runs"
-            " this handler. Submit the next step as a task instead, or wait in the test."
-        )
 
 
 class TooManyRuns(DuetimeError):

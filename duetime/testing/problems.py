@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from duetime.core.errors import AskedForDelay, Stopped
+from duetime.core.errors import AskedForDelay, Stopped, WaitInsideHandler
 from duetime.core.task import Task
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import Target
@@ -39,7 +39,7 @@ class Problems:
             except BaseException as error:
                 if not isinstance(error, AskedForDelay):
                     self.first_error = self.first_error or error
-                if not isinstance(error, OF_AN_ATTEMPT):
+                if isinstance(error, WaitInsideHandler) or not isinstance(error, OF_AN_ATTEMPT):
                     self.add(error)
                 raise
 

@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from duetime import Context, Submission, task
+from duetime import Context, Submission, WaitInsideHandler, task
 
 plan: list[Callable[[Context], Any]] = []  # for each attempt
 notes: list[Any] = []
@@ -47,7 +47,7 @@ def isolated(ctx: Context) -> dict[str, Any]:
         refused = f"{type(error).__name__}: {error}"
     try:
         first.wait()
-    except RuntimeError as error:
+    except WaitInsideHandler as error:
         waited = str(error)
     return {
         "ids": [first.id, named.id],

@@ -20,7 +20,7 @@ from duetime import (
 )
 from duetime.core.child_ids import call_of, child_id
 from duetime.core.codec import to_json
-from duetime.core.errors import Unavailable
+from duetime.core.errors import Unavailable, WaitInsideHandler
 from duetime.core.ids import created_at
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
@@ -329,7 +329,7 @@ def test_wait_inside_a_handler_raises_at_once(shop: Shop):
 
     def act(_: Context) -> None:
         for waiting in (child.submit(n=1), child.submission(before.id), before):
-            with pytest.raises(RuntimeError, match="must not wait"):
+            with pytest.raises(WaitInsideHandler, match="must not wait"):
                 waiting.wait(timeout=0)
         notes.append(child.submission(before.id).status())
 
