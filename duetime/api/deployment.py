@@ -12,16 +12,13 @@ from typing import Any
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
-from duetime.api.http import Request, Response
+from duetime.api.manifest_sync import Call, sync_manifest
 from duetime.handlers.manifest import Manifest
 
 log = logging.getLogger(__name__)
 
-SYNC = "/v1/schedules/sync"
 ANSWER_TIMEOUT = 10.0  # seconds
 MAX_REASON = 1_000  # characters; CloudFormation takes an answer of 4 KB
-
-Call = Callable[[Request], Response]
 
 
 def sync_after_deployment(
@@ -34,8 +31,10 @@ def sync_after_deployment(
     status, reason = "SUCCESS", ""
     if event["RequestType"] != "Delete":
         try:
-            _sync(manifest, call)
-        except Exception as error:  # CloudFormation would wait for an hour
+            plan = sync_manifest(manifest, call)
+            fields = {"step": "request", "app": manifest.app, "generation": plan["generation"]}
+            log.info("schedules synced", extra=fields)
+        except Exception as error:  # without an answer CloudFormation would wait
             log.exception("schedules not synced", extra={"step": "request", "app": manifest.app})
             status, reason = "FAILED", str(error)[:MAX_REASON]
     answer = {
@@ -45,27 +44,6 @@ def sync_after_deployment(
         **{name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")},
     }
     (send or _send)(event["ResponseURL"], json.dumps(answer).encode())
-
-
-def _sync(manifest: Manifest, call: Call) -> None:
-    taken = _post(call, f"{SYNC}/generations", {"app": manifest.app})
-    body = {"generation": taken["generation"], "schedules": manifest.schedules}
-    plan = _post(call, SYNC, {"app": manifest.app, **body})
-    log.info(
-        "schedules synced",
-        extra={"step": "request", "app": manifest.app, "generation": plan["generation"]},
-    )
-
-
-def _post(call: Call, path: str, body: Mapping[str, Any]) -> Any:
-    headers = {"content-type": "application/json"}
-    response = call(
-        Request(method="POST", path=path, headers=headers, body=json.dumps(body).encode())
-    )
-    answer = json.loads(response.encoded())
-    if response.status >= 400:
-        raise ValueError(f"{answer['title']}: {answer['detail']}")
-    return answer
 
 
 def _send(url: str, answer: bytes) -> None:

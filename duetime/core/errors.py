@@ -18,7 +18,7 @@ DuetimeError
 ├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
 ├── SyncConflict        a sync of declared schedules is refused (core/schedules/apps.py)
 │   └── Superseded      a newer generation of the app has begun to sync
-├── NotSynced           the runner's handlers declare schedules that are refused (local)
+├── NotSynced           the schedules that the code declares are refused (api/manifest_sync.py)
 ├── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
 ├── BadSecret           a secret that cannot be used (core/secrets.py)
 ├── BadQuota            quotas that cannot be used (core/quotas.py)

@@ -4,9 +4,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from duetime.api.manifest_sync import NotSynced
 from duetime.core.errors import DuetimeError
 from duetime.local.console import Notices
-from duetime.local.declared_schedules import DeclaredSchedules, NotSynced
+from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.reload import NotReloaded, Reloader
 from duetime.local.supervisor import SupervisedThread
 

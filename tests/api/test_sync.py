@@ -234,6 +234,8 @@ def test_lower_generation_is_refused_after_a_higher_one(any_service: Service):
 
     assert refused.status == 409
     assert f"generation {old} of app 'shop' is not the current one" in refused.body["detail"]
+    assert sync(any_service, declared("new"), generation=old).status == 409
+    assert len(any_service.call("GET", "/v1/schedules").body["items"]) == 1
     assert as_sent(any_service.call("GET", f"/v1/schedules/{kept['id']}")) == kept
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from duetime.api.manifest_sync import NotSynced
 from duetime.core.schedules.ports import ScheduleListing
 from duetime.handlers import registry
 from duetime.handlers.registry import BadHandlers
 from duetime.local.console import LoggedNotices, TerminalNotices
-from duetime.local.declared_schedules import DeclaredSchedules, NotSynced
+from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.options import LocalOptions
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import poll, sync_schedules

@@ -268,13 +268,13 @@ class _Sync:
         with self.parts.writer.dropping_runs(stored):
             for _ in range(WRITE_ATTEMPTS):
                 match schedules.delete_declared(stored, self.generation):
-                    case Refused(Schedule() as other):
+                    case Refused(Schedule() as other) if _is_of(other, self.body.app):
                         stored = other
                     case Unknown(reason):
                         raise unavailable(reason)
-                    case _:
+                    case _:  # deleted, or detached meanwhile
                         return
-        raise unavailable(CONTENTION)
+            raise unavailable(CONTENTION)
 
 
 def _next_generation(body: SyncIn, apps: Apps) -> int:

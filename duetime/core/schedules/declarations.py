@@ -61,10 +61,12 @@ def redeclare(
 
 def remove(wake_policy: WakePolicy, schedule: Schedule, generation: int, now: Millis) -> Changed:
     """Pauses a schedule that is not in the code any more, and marks it. If a person resumes it, the
-    mark stays, and no later sync pauses it again."""
+    mark stays, and no later sync pauses it again. Raises Superseded as `decide` does."""
     declared = schedule.plan.declared
-    if declared is None or declared.generation > generation:
-        raise ValueError(f"schedule {schedule.id} is not this generation's to remove")
+    if declared is None:
+        raise ValueError(f"schedule {schedule.id} is not declared in code")
+    if declared.generation > generation:
+        raise Superseded(declared.app, generation)
     marked = replace(declared, generation=generation, removed=generation)
     plan = replace(schedule.plan, declared=marked)
     if schedule.status is ScheduleStatus.PAUSED or not _fires(schedule, now):

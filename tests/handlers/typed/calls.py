@@ -4,7 +4,7 @@ and no other line may be one; `reveal_type` lines must show the type in their co
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict, reveal_type
 
-from duetime import Context, Handler, Problem, Submission, context, task
+from duetime import Context, Handler, Problem, Submission, after, context, cron, every, task
 
 
 class Order(TypedDict):
@@ -14,6 +14,20 @@ class Order(TypedDict):
 @task("typed.order", priority="low", retry={"max_attempts": 3}, timeout="2m", tags={"a": "b"})
 def order(payload: Order, ctx: Context) -> int:
     return payload["number"]
+
+
+@task("typed.daily", schedule=cron("0 9 * * 1-5", tz="Europe/Berlin", overlap="skip"))
+def daily(ctx: Context) -> None: ...
+
+
+@task(
+    "typed.often",
+    schedule=[
+        every("10m", name="fast", payload={"full": False}, misfire="run_once"),
+        after(300, name="tail", misfire={"policy": "skip", "grace": "5m"}, max_runs=3),
+    ],
+)
+def often(ctx: Context, *, full: bool = True) -> None: ...
 
 
 @task("typed.later")
@@ -112,5 +126,9 @@ def wrong(ctx: Context) -> None:
     ctx.submit("typed.restock", items=["tea"])  # refused
     ctx.submit(restock, items=["tea"], step=1)  # refused
     restock.options(step=1)  # refused
+    task("typed.wrong", schedule="@daily")  # refused
+    cron("@daily", overlap="never")  # refused
+    cron("@daily", colour="red")  # refused
+    every()  # refused
     text: str = restock.submit(items=["tea"]).wait()  # refused
     del text
