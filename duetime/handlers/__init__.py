@@ -2,6 +2,6 @@
 
 `registry.py` has the handlers by name. `handler.py` is a handler, `parameters.py` how a payload
 becomes its arguments, `conversion.py` how a value becomes its annotated type. `submission.py` is
-what `submit` returns; it alone needs the client. `discovery.py` reads handlers without importing
-them.
+what `submit` returns, and `children.py` how it works inside a running handler; they alone need the
+client. `discovery.py` reads handlers without importing them.
 """

@@ -489,8 +489,9 @@ def test_quota_of_the_namespace_holds_for_children(shop: Shop):
 
     def act(_: Context) -> None:
         child.submit(n=1)
-        with pytest.raises(Throttled):
+        with pytest.raises(Throttled) as caught:
             child.submit(n=2)
+        assert caught.value.retry_after == 1
 
     done = run(shop, failing(act), lambda _: child.submit(n=1).id)
 
