@@ -1,1 +1,1 @@
-"""Operations that several roles share: enqueue, materialise, follow-ups, superseded fire times."""
+"""Operations that several roles share: submit, enqueue, materialise, follow-ups, removal."""

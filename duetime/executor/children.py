@@ -158,4 +158,10 @@ def _answer_json(answer: "Submitted | NotSubmitted") -> Json:
 def _error_json(refusal: "Refusal") -> Json:
     errors = [error.json() for error in refusal.errors]
     detail = refusal.detail or "; ".join(f"{e['field']}: {e['message']}" for e in errors)
-    return {"title": refusal.title, "status": refusal.status, "detail": detail, "errors": errors}
+    return {
+        "title": refusal.title,
+        "status": refusal.status,
+        "detail": detail,
+        "errors": errors,
+        "retry_after": refusal.retry_after,
+    }

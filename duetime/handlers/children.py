@@ -29,7 +29,9 @@ class ChildClient:
         problem: Mapping[str, Any] = result["error"]
         errors = [FieldError(e["field"], e["message"]) for e in problem["errors"]]
         status = result["status"]
-        raise error_class(status)(status, problem["title"], problem["detail"], errors, problem)
+        error = error_class(status)(status, problem["title"], problem["detail"], errors, problem)
+        error.retry_after = problem["retry_after"]
+        raise error
 
     def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
         answers = self._ctx._submissions.submit([_plain(task) for task in tasks])

@@ -1,5 +1,7 @@
 """Tasks that a handler submits: made once, however often its attempts repeat."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -489,8 +491,9 @@ def test_quota_of_the_namespace_holds_for_children(shop: Shop):
 
     def act(_: Context) -> None:
         child.submit(n=1)
-        with pytest.raises(Throttled):
+        with pytest.raises(Throttled) as caught:
             child.submit(n=2)
+        assert caught.value.retry_after == 1
 
     done = run(shop, failing(act), lambda _: child.submit(n=1).id)
 
@@ -545,6 +548,7 @@ def test_store_that_fails_is_unavailable_in_an_isolated_handler(
     failed = shop.world.task(task_id).last_failure
     assert failed is not None
     assert (failed.error.type, failed.error.message) == ("Unavailable", "the disk is full")
+    assert "in _ask" in failed.error.traceback, "raised in the process of the handler"
 
 
 def test_api_shows_and_lists_children(any_shop: Shop):
@@ -568,3 +572,51 @@ def test_parent_cannot_be_given_to_the_api(shop: Shop):
         )
     with pytest.raises(Invalid, match="parent_id: must be the id of a task"):
         list(shop.client.list(parent_id="nonsense"))
+
+
+WITHOUT_LIBRARIES = """
+import sys
+sys.modules |= dict.fromkeys(("pydantic", "pydantic_core", "httpx", "boto3"))  # not installed
+import duetime
+from duetime.executor.executor import Executor
+from duetime.executor.targets.python import run_handler
+from duetime.core.ports import Listing, Ports
+from duetime.core.wake_policy import WakePolicy
+from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.engine.submission import Submission, TaskRequest
+from duetime.core.task import Spec
+from duetime.sqlite.lane_queue import MemoryLaneQueue
+from duetime.sqlite.task_store import SqliteTaskStore
+from duetime.executor.runs import Admitted
+
+@duetime.task("child")
+def child(n: int) -> int:
+    return n
+
+@duetime.task("parent")
+def parent(n: int) -> str:
+    return child.submit(n).id
+
+clock, store = SystemClock(), SqliteTaskStore(None)
+store.shards(clock.now())
+ports = Ports(
+    store=store, schedules=store.schedules(clock), lanes=MemoryLaneQueue(clock),
+    wake_policy=WakePolicy(shards=1), clock=clock, chance=SystemRandom(),
+)
+spec = Spec(target={"type": "python", "handler": "parent"}, payload={"n": 7}, run_at=clock.now())
+[submitted] = Submission(ports).submit([TaskRequest(spec=spec, body_hash="")])
+executor = Executor(ports, {"python": run_handler})
+[message] = ports.lanes.receive(spec.priority, 1, 1)
+[run] = executor.record_and_lease(due=[Admitted(message=message)]).started
+ended = executor.run_target(run)
+assert ended.failure is None, ended.failure
+print(sorted(task.spec.payload["n"] for task in store.page(Listing()).tasks))
+"""
+
+
+def test_children_need_no_library():
+    """The bundle of the executors has neither pydantic nor, in the cold path, the HTTP client."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LIBRARIES], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[7, 7]\n", "")
