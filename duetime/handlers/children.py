@@ -6,7 +6,7 @@ from typing import Any, NoReturn, cast
 from duetime.client.errors import BadArgument, FieldError, NotFound, error_class
 from duetime.client.requests import MAX_DEPTH
 from duetime.client.types import BatchResult, Task
-from duetime.core.errors import WaitInsideHandler
+from duetime.core.errors import Unavailable, WaitInsideHandler
 from duetime.core.json_values import NotJson, to_json_value
 from duetime.handlers.context import Context
 
@@ -34,8 +34,13 @@ class ChildClient:
         raise error
 
     def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
-        answers = self._ctx._submissions.submit([_plain(task) for task in tasks])
-        return cast("list[BatchResult]", answers)
+        """Raises Unavailable without the frames below this one: the traceback that an attempt keeps
+        is short, and must reach back to the line of the handler."""
+        plain = [_plain(task) for task in tasks]
+        try:
+            return cast("list[BatchResult]", self._ctx._submissions.submit(plain))
+        except Unavailable as error:
+            raise error.with_traceback(None) from None
 
     def get(self, task_id: str) -> Task:
         task = self._ctx._submissions.read(task_id)
