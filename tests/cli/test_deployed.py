@@ -134,5 +134,5 @@ def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def test_every_command_that_calls_the_api_can_authenticate() -> None:
     options = {path: {p.name for p in c.params} for path, c in leaves(get_command(app))}
     calling = {path for path, names in options.items() if "url" in names}
-    assert options.keys() - calling == {"archive search", "local", "cron", "openapi"}
+    assert options.keys() - calling == {"archive search", "local", "manifest", "cron", "openapi"}
     assert {p for p in calling if not {"sign", "token", "json"} <= options[p]} == set()
