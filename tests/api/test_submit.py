@@ -60,6 +60,7 @@ def test_task_is_returned_with_every_default(any_service: Service):
         "reason": None,
         "schedule_id": None,
         "scheduled_for": None,
+        "parent_id": None,
         "workflow_id": None,
         "not_shown": None,
     }

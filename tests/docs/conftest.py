@@ -64,6 +64,7 @@ def reader(
     reader = Reader(front.url, shell, run_due, front.api.call)
     with patch.dict(os.environ):  # for what the reader exports
         yield reader
+    time.tzset()  # Django has set the time zone of the process
     if reader.site is not None:
         reader.site.__exit__(None, None, None)
     for name in set(sys.modules) - imported:

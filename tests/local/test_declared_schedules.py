@@ -33,7 +33,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
-    before = dict(registry._handlers)
+    monkeypatch.setattr(registry, "_handlers", {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
@@ -46,8 +46,6 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
     yield written
     sys.modules.pop("declared_in_shop", None)
-    registry._handlers.clear()
-    registry._handlers.update(before)
 
 
 def names(service: Service) -> dict[str | None, str]:
