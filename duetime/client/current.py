@@ -47,10 +47,26 @@ AnyClient = TaskClient | AsyncTaskClient
 C = TypeVar("C", bound=AnyClient)
 
 _in_block: ContextVar[tuple[AnyClient, ...]] = ContextVar("duetime_clients", default=())
-_in_process: tuple[AnyClient, ...] = ()  # the newest first
+_in_process: "tuple[_Registration, ...]" = ()  # the newest first
 _in_test: tuple[AnyClient, ...] = ()  # before all others
 _default: tuple[int, TaskClient] | None = None  # with the id of its process
 _lock = Lock()
+
+
+class _Registration:
+    """Makes clients those of the process until it is ended. Several may overlap and end in any
+    order, as those of blocks in several threads do."""
+
+    def __init__(self, *clients: AnyClient) -> None:
+        global _in_process  # noqa: PLW0603
+        self.clients = clients
+        with _lock:
+            _in_process = (self, *_in_process)
+
+    def end(self) -> None:
+        global _in_process  # noqa: PLW0603
+        with _lock:
+            _in_process = tuple(one for one in _in_process if one is not self)
 
 
 class use(Generic[C]):
@@ -61,19 +77,13 @@ class use(Generic[C]):
     it with one of each to serve both. Closing a client remains with the caller."""
 
     def __init__(self, client: C) -> None:
-        global _in_process  # noqa: PLW0603
         self._client = client
         self._tokens: list[Token[tuple[AnyClient, ...]]] = []
-        with _lock:
-            self._before = _in_process
-            others = [known for known in _in_process if is_async(known) != is_async(client)]
-            _in_process = (client, *others)
+        self._registration = _Registration(client)
 
     def __enter__(self) -> C:
         """Gives up the process: a block in one thread does not concern the others."""
-        global _in_process  # noqa: PLW0603
-        with _lock:
-            _in_process = self._before
+        self._registration.end()
         self._tokens.append(_in_block.set((self._client, *_in_block.get())))
         return self._client
 
@@ -101,14 +111,11 @@ def use_in_test(*clients: AnyClient) -> Iterator[None]:
 @contextmanager
 def use_in_process(*clients: AnyClient) -> Iterator[None]:
     """Makes handlers submit with these clients until the end of the block, in all threads."""
-    global _in_process  # noqa: PLW0603
-    with _lock:
-        before, _in_process = _in_process, clients
+    registration = _Registration(*clients)
     try:
         yield
     finally:
-        with _lock:
-            _in_process = before
+        registration.end()
 
 
 def clients_in_test() -> tuple[AnyClient, ...]:
@@ -121,7 +128,8 @@ def is_async(client: AnyClient) -> bool:
 
 
 def _given() -> tuple[AnyClient, ...]:
-    return _in_test or (*_in_block.get(), *_in_process)
+    of_process = (client for one in _in_process for client in one.clients)
+    return _in_test or (*_in_block.get(), *of_process)
 
 
 def as_sync(client: AnyClient | None) -> TaskClient | None:

@@ -71,6 +71,14 @@ def test_block_that_raises_restores_the_client():
     assert used() == "process"
 
 
+def test_blocks_that_begin_at_once_in_two_threads_leave_the_process_as_it_was():
+    duetime.use(Named("process"))
+    first, second = duetime.use(Named("first")), duetime.use(Named("second"))
+    with first, second:
+        assert elsewhere(used) == "process"
+    assert used() == "process"
+
+
 def test_plain_client_serves_async_code_in_a_thread():
     duetime.use(Named("plain"))
     assert used_in_async_code() == "plain"
