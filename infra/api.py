@@ -66,8 +66,7 @@ class Api(Construct):
         )
         if objects:
             objects.acknowledge_on(self.role_function.role)
-        if stage.handlers:
-            self._sync_after_deployment(given.bundle)
+        self._synced = self._sync_after_deployment(given.bundle) if stage.handlers else None
         self._own_name = stage.domain.name if stage.domain else None
         self.domain = self._domain(stage)
         self.api = http.HttpApi(
@@ -86,7 +85,7 @@ class Api(Construct):
             )
         self._stage(stage)
 
-    def _sync_after_deployment(self, bundle: Path) -> None:
+    def _sync_after_deployment(self, bundle: Path) -> CustomResource:
         """Has CloudFormation call the function itself when its bundle, which has the manifest of
         the handlers, has changed; once the function and its permissions are there."""
         synced = CustomResource(
@@ -98,6 +97,13 @@ class Api(Construct):
             service_timeout=Duration.minutes(2),
         )
         synced.node.add_dependency(self.role_function.function, self.role_function.role)
+        return synced
+
+    def sync_after(self, *others: Construct) -> None:
+        """Has the schedules synced after these, too: a scanner of the release before may not be
+        able to read them, and an executor of the deployment before may lack their handlers."""
+        if self._synced:
+            self._synced.node.add_dependency(*others)
 
     @property
     def url(self) -> str:

@@ -68,6 +68,7 @@ class DuetimeStack(Stack):
             ),
             archive=archive,
         )
+        self.parts.api.sync_after(self.parts.scanner, self.parts.executors, self.parts.relay)
         dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
         if stage.alarms != "none":
             Alarms(self, "Alarms", stage=stage, parts=self.parts)

@@ -69,7 +69,9 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
     if "RequestType" in event:  # from CloudFormation, after a deployment: see infra/api.py
         from duetime.api.deployment import sync_after_deployment
 
-        sync_after_deployment(event, manifest.load(Path(backend.settings().handlers)), api().call)
+        sync_after_deployment(
+            event, lambda: (manifest.load(Path(backend.settings().handlers)), api().call)
+        )
         return {}
     response = api().call(request_of(event))
     body, binary = response.encoded(), "content-encoding" in response.headers

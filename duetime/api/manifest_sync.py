@@ -14,11 +14,12 @@ Call = Callable[[Request], Response]
 
 
 class NotSynced(DuetimeError):
-    """Raised if the API refuses the schedules that the code declares. `empty` says that the code
-    declares none."""
+    """Raised if the API refuses the schedules that the code declares. `status` is that of its
+    answer; `empty` says that the code declares none."""
 
-    def __init__(self, reason: str, *, empty: bool) -> None:
+    def __init__(self, reason: str, *, status: int, empty: bool) -> None:
         super().__init__(reason)
+        self.status = status
         self.empty = empty
 
 
@@ -35,5 +36,6 @@ def _post(manifest: Manifest, call: Call, path: str, body: Mapping[str, Any]) ->
     response = call(Request(method="POST", path=path, headers=headers, body=sent))
     answer = json.loads(response.encoded())
     if response.status >= 400:
-        raise NotSynced(f"schedules: {answer['detail']}", empty=not manifest.schedules)
+        reason = f"schedules: {answer['detail']}"
+        raise NotSynced(reason, status=response.status, empty=not manifest.schedules)
     return answer

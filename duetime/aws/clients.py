@@ -42,6 +42,7 @@ ATTEMPTS = 3
 POOL_SIZE = 32
 
 FAILED_CHECK = "ConditionalCheckFailed"  # of one write in a transaction
+CONFLICT = "TransactionConflict"  # the same: another writer has the item
 _FAILED_CONDITION = "ConditionalCheckFailedException"
 _CANCELLED = "TransactionCanceledException"
 _RETRYABLE_CODES = {
@@ -60,6 +61,7 @@ _RETRYABLE_CODES = {
     "Throttling",
     "ThrottlingException",
     "TooManyRequestsException",
+    "TransactionConflictException",  # a transaction is writing the item, or checking it
     "TransactionInProgressException",
 }
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
-from duetime.aws.app_items import Fence, apps_in, apps_item
+from duetime.aws.app_items import Fence, apps_in, apps_item, generations_item
 from duetime.aws.ledger_rows import read_page, write_entry
 from duetime.aws.listing import newest_rows
 from duetime.aws.overflow import text_row
@@ -115,9 +115,12 @@ class DynamoScheduleStore:
 
     def put_apps(self, apps: Apps) -> bool:
         """Of two writers that replace the same revision the second has to read again."""
-        first = apps.revision == 1
-        values = {} if first else {":seen": {"N": str(apps.revision - 1)}}
-        existing, made = self._table.put_if(apps_item(apps), KEY_IS_FREE if first else SEEN, values)
+        parameters: dict[str, Any] = {"Item": apps_item(apps), "ConditionExpression": KEY_IS_FREE}
+        if apps.revision > 1:
+            parameters["ConditionExpression"] = SEEN
+            parameters["ExpressionAttributeValues"] = {":seen": {"N": str(apps.revision - 1)}}
+        generations = {"Put": {"Item": generations_item(apps)}}
+        existing, made = self._table.transact(generations, "Put", parameters)
         return made or (existing is not None and apps_in(existing) == apps)
 
     def _fenced(

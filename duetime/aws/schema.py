@@ -84,6 +84,7 @@ UNIQUE = "unique"
 CURSOR = "cursor"
 CONFIG = ("config", "shards")
 APPS = ("config", "apps")
+GENERATIONS_OF_APPS = ("config", "generations")
 NAMESPACES = "namespaces"
 RATE = "rate"
 STORED = "stored"

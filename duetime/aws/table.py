@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from duetime.aws import schema
 from duetime.aws.clients import (
+    CONFLICT,
     FAILED_CHECK,
     cancellation_codes,
     conflicting_item,
@@ -94,28 +95,34 @@ class Table:
         return None, True
 
     def transact(
-        self, check: dict[str, Any], verb: str, parameters: dict[str, Any]
+        self, beside: dict[str, Any], verb: str, parameters: dict[str, Any]
     ) -> tuple[Item | None, bool]:
-        """Makes a conditional write (`Put` or `Delete`) together with a check of another item.
-        Returns the item that is stored now, and whether this call has written it. Raises
-        CheckFailed if the check failed. A conflict with a concurrent write counts as a failed
-        condition: the caller reads and decides again."""
+        """Makes a conditional write (`Put` or `Delete`) together with another action: a
+        `ConditionCheck` of another item, or a `Put`. Returns the item that is stored now, and
+        whether this call has written it. Raises CheckFailed if the check failed. A transaction
+        that meets another writer is repeated."""
         items: Any = [
-            {"ConditionCheck": {"TableName": self.name, **check}},
+            *({action: {"TableName": self.name, **given}} for action, given in beside.items()),
             {verb: {"TableName": self.name, **parameters}},
         ]
-        try:
-            with translate_errors():
-                self.client.transact_write_items(TransactItems=items)
-        except ClientError as error:
-            first, second = cancellation_codes(error)
-            if first == FAILED_CHECK:
-                raise CheckFailed from error
-            if not {first, second} <= {"None", FAILED_CHECK, "TransactionConflict"}:
-                raise Unavailable(str(error)) from error
-            key = parameters.get("Key") or parameters["Item"]
-            return self.get(key[schema.PK]["S"], key[schema.SK]["S"]), False
-        return parameters.get("Item"), True
+        conflicts = 0
+        while True:
+            try:
+                with translate_errors():
+                    self.client.transact_write_items(TransactItems=items)
+            except ClientError as error:
+                first, second = cancellation_codes(error)
+                if first == FAILED_CHECK:
+                    raise CheckFailed from error
+                if CONFLICT in (first, second):
+                    conflicts += 1
+                    back_off("TransactWriteItems", conflicts)
+                    continue
+                if not {first, second} <= {"None", FAILED_CHECK}:
+                    raise Unavailable(str(error)) from error
+                key = parameters.get("Key") or parameters["Item"]
+                return self.get(key[schema.PK]["S"], key[schema.SK]["S"]), False
+            return parameters.get("Item"), True
 
     def query(self, condition: str, values: dict[str, str], **options: Any) -> Iterator[Item]:
         """Yields the items of every page of a query; reads a page when it is needed."""

@@ -20,7 +20,6 @@ from duetime.core.task import LONGEST_TIMEOUT, PAYLOAD_LIMIT, Task
 from duetime.core.value import value
 
 if TYPE_CHECKING:
-    from duetime.core.child_ids import Call
     from duetime.engine.quotas import QuotaGate
     from duetime.engine.refusal import Refusal
     from duetime.engine.submission import NotSubmitted, Submitted, TaskRequest
@@ -44,7 +43,7 @@ class Children:
         self._ports = ports
         self._parent = parent
         self._how = how
-        self._calls: Counter[Call] = Counter()
+        self._calls: Counter[str] = Counter()  # by the first id: a payload may be large
         self._lock = Lock()
 
     def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -79,10 +78,11 @@ class Children:
         from duetime.core.child_ids import call_of, child_id
 
         call = call_of(fields.get("step"), fields["target"]["handler"], fields.get("payload"))
+        first = child_id(self._parent, call, 0)
         with self._lock:
-            before = self._calls[call]
-            self._calls[call] += 1
-        return child_id(self._parent, call, before)
+            before = self._calls[first]
+            self._calls[first] += 1
+        return child_id(self._parent, call, before) if before else first
 
     def _request(self, child_id: str, fields: Mapping[str, Any]) -> "TaskRequest":
         """Raises Refusal."""

@@ -129,3 +129,14 @@ def test_rivals_that_put_one_name_make_one_schedule(any_service: Service):
     assert statuses.count(201) == 1
     assert set(statuses) <= {200, 201, 503}  # 503: it lost five times in a row
     assert len(any_service.call("GET", "/v1/schedules").body["items"]) == 1
+
+
+def test_schedule_that_was_put_by_name_keeps_it(any_service: Service):
+    created = any_service.call("PUT", at("daily"), body())
+    path = f"/v1/schedules/{created.body['id']}"
+
+    renamed = any_service.call("PUT", path, body(name="weekly"))
+
+    assert refusal(renamed) == {"name": "must stay 'daily': the schedule was put by this name"}
+    assert any_service.call("PUT", path, body(name="daily", overlap="queue")).status == 200
+    assert any_service.call("GET", at("daily")).body["name"] == "daily"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from duetime.api.http import Response
+from duetime.core.schedules.apps import App, Apps
 from duetime.core.times import DAY, MINUTE, rfc3339
 from tests.api.service import EVERY_MINUTE, HANDLER, NOON, PYTHON, Service, as_sent, refusal
 from tests.factories import NOW
@@ -362,3 +363,27 @@ def test_bad_sync_names_its_field(service: Service, body: Any, field: str):
 
     assert response.status == 422
     assert [error["field"] for error in response.body["errors"]] == [field]
+
+
+def test_schedule_that_has_ended_may_return_to_the_code(any_service: Service):
+    ended = declared(ends_at=rfc3339(NOW + 2 * DAY))
+    sync(any_service, ended, declared("other"))
+    any_service.clock.advance(3 * DAY)
+    sync(any_service, declared("other"))
+
+    rolled_back = sync(any_service, ended, declared("other"))
+
+    assert actions(rolled_back) == [("change", "daily"), ("same", "other")]
+    assert stored(any_service, rolled_back)["status"] == "finished"
+
+
+def test_more_schedules_than_the_apps_have_room_for_are_refused(any_service: Service):
+    handlers = {f"{'h' * 100}{n}": f"{'s' * 200}:1" for n in range(1_140)}
+    other = App(taken=1, current=1, handlers=handlers)
+    assert any_service.schedules.put_apps(Apps().with_app("other", other))
+    many = [declared(str(n)) for n in range(200)]
+
+    response = sync(any_service, *many)
+
+    assert (response.status, response.body["title"]) == (413, "The apps declare too many schedules")
+    assert any_service.call("GET", "/v1/schedules").body["items"] == []

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -39,6 +40,8 @@ from duetime.sqlite.object_store import MemoryObjectStore
 from tests.factories import a_running_task
 from tests.handlers.conftest import Shop
 from tests.handlers.families import aparent, child, isolated, notes, parent, plan, stepped
+
+TEXT = "x" * 100_000
 
 
 @pytest.fixture(autouse=True)
@@ -620,3 +623,22 @@ def test_children_need_no_library():
         [sys.executable, "-c", WITHOUT_LIBRARIES], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.stderr) == ("[7, 7]\n", "")
+
+
+def test_attempt_does_not_keep_the_payloads_of_its_children(shop: Shop):
+    kept: list[int] = []
+
+    def act(ctx: Context) -> None:
+        child.submit(text="warm up")
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            for n in range(20):
+                child.options(priority="low").submit_many([{"n": n, "text": TEXT}])
+            kept.append(tracemalloc.get_traced_memory()[0] - before)
+        finally:
+            tracemalloc.stop()
+
+    run(shop, act)
+
+    assert kept[0] < 10 * len(TEXT)

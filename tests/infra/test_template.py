@@ -225,6 +225,12 @@ def test_deployment_calls_the_api_function_to_sync_its_schedules(dev: dict[str, 
     assert policies
 
 
+def test_schedules_are_synced_after_every_function_is_deployed(dev: dict[str, Any]):
+    [name] = of_type(dev, "Custom::DuetimeSchedules")
+
+    assert set(of_type(dev, FUNCTION)) <= set(dev["Resources"][name]["DependsOn"])
+
+
 def test_archive_is_private_encrypted_and_outlives_its_stack(synthesize: Synthesize):
     template = synthesize("dev", archive=True)
     [(name, bucket)] = of_type(template, "AWS::S3::Bucket").items()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from duetime.api import deployment as custom_resource
+from duetime.api.http import Problem, Request, Response
 from lambdas import api
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
@@ -70,7 +71,7 @@ def test_deployment_syncs_the_schedules_of_its_manifest(
     assert answers[0][1] == {
         "Status": "SUCCESS",
         "Reason": "",
-        "PhysicalResourceId": "schedules of shop",
+        "PhysicalResourceId": "schedules",
         "StackId": "stack",
         "RequestId": "request",
         "LogicalResourceId": "Schedules",
@@ -90,6 +91,37 @@ def test_deployment_fails_if_the_sync_is_refused(
     assert answer["Status"] == "FAILED"
     assert "a.py:5: must be at least 1" in answer["Reason"]
     assert schedules(deployment) == []
+
+
+def test_sync_that_is_not_answered_is_repeated(
+    deployment: Deployment,
+    manifest: Path,
+    answers: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    call, failures = api.api().call, iter([True, False, True])
+
+    def unreliable(request: Request) -> Response:
+        if next(failures, False):
+            return Problem(503, "unavailable", "Try again", "throttled").response()
+        return call(request)
+
+    monkeypatch.setattr(api.api(), "call", unreliable)
+    api.handle(EVENT, LambdaContext())
+
+    assert [answer["Status"] for _, answer in answers] == ["SUCCESS"]
+    monkeypatch.undo()
+    assert len(schedules(deployment)) == 1
+
+
+def test_deployment_that_cannot_sync_is_answered(answers: list[Any]):
+    def read() -> Any:
+        raise OSError("no manifest")
+
+    custom_resource.sync_after_deployment(EVENT, read)
+
+    [(_, answer)] = answers
+    assert (answer["Status"], answer["Reason"]) == ("FAILED", "no manifest")
 
 
 def test_answer_goes_to_no_other_scheme():

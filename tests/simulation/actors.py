@@ -20,7 +20,7 @@ from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 from tests.simulation import handler_plans
 from tests.simulation.child_workload import submit_children
-from tests.simulation.engine import Process
+from tests.simulation.engine import Killed, Process
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedSqs
 from tests.simulation.store import SimulatedStore
@@ -101,6 +101,7 @@ class ExecutorProcess:
         self._executor = Executor(ports, {"python": lambda task, ctx: self._play(task)})
         self._loop = AttemptLoop(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
+        self._died = False  # while a handler submitted children
         self.on_begin: Callable[[str], object] = lambda task_id: None
         self.children_of: Callable[[Task], list[dict[str, Any]]] = lambda task: []
         process.on_thaw = self._thawed
@@ -174,14 +175,23 @@ class ExecutorProcess:
             del self._handlers[handler.run.holder]
             self._monitor.ended(handler.run.task)
         self._over = {h.run.task.id: h for h in over}
-        return [self._executor.run_target(h.run) for h in over]
+        ended = []
+        for handler in over:
+            ended.append(self._executor.run_target(handler.run))
+            if self._died:  # the executor has taken it for a failure of the handler
+                raise Killed
+        return ended
 
     def _play(self, task: Task) -> str:
         handler = self._over[task.id]
         if handler.interrupted or handler.run.context.cancelled:
             raise Interrupted("stopped")
         if bodies := self.children_of(task):
-            answers = submit_children(handler.run.control, bodies)
+            try:
+                answers = submit_children(handler.run.control, bodies)
+            except Killed:
+                self._died = True
+                raise
             self._monitor.children.answered(task, answers)
         return handler_plans.play(task)
 

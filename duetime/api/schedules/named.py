@@ -43,6 +43,15 @@ def named_id(namespace: str, name: str) -> str:
     return derived_id("name", namespace, name)
 
 
+def refuse_rename(schedule: Schedule, plan: Plan) -> None:
+    """Raises a Problem for another name of a schedule that was put by name: its id is made from it,
+    so the old name would still lead to the schedule, and the new one could not be put."""
+    name = schedule.plan.name
+    if name and plan.name != name and schedule.id == named_id(schedule.plan.namespace, name):
+        message = f"must stay {name!r}: the schedule was put by this name"
+        raise invalid([FieldError("name", message)])
+
+
 def with_names(schedules: ScheduleStore, names: Iterable[Name]) -> dict[Name, list[Schedule]]:
     """Returns the schedules with these names, from the newest of each namespace. The list may lag
     by a second."""

@@ -8,7 +8,7 @@ from duetime.api.paging import JsonPage, page_response
 from duetime.api.query import Query
 from duetime.api.schedules.history import ScheduleHistory
 from duetime.api.schedules.models import NoteIn
-from duetime.api.schedules.named import NamedSchedules
+from duetime.api.schedules.named import NamedSchedules, refuse_rename
 from duetime.api.schedules.plans import read_plan
 from duetime.api.schedules.runs import ScheduleRuns
 from duetime.api.schedules.sync import ScheduleSync
@@ -82,6 +82,7 @@ class ScheduleResource:
         def step(schedule: Schedule, now: Millis) -> Changed:
             refuse_declared(schedule)
             plan = read_plan(body, self.capabilities, now, schedule)
+            refuse_rename(schedule, plan)
             return changes.change(self.ports.wake_policy, schedule, plan, now)
 
         after = self.writer.replace(parameters["id"], step)

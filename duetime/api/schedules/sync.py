@@ -39,6 +39,7 @@ from duetime.core.schedules.apps import (
     SyncConflict,
     begin_sync,
     check_sync,
+    encode_apps,
     finish_sync,
     take_generation,
 )
@@ -49,6 +50,8 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 
 Rows = Mapping[str, Schedule]
+
+APPS_LIMIT = 350 * 1024  # bytes; DynamoDB takes 400 KB, and the apps are one item
 
 
 @value(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class ScheduleSync:
             if after is before:
                 return before
             after = replace(after, nonce=self.ports.chance.nonce())
+            _check_size(after)
             if self.ports.schedules.put_apps(after):
                 return after
         raise unavailable(CONTENTION)
@@ -153,7 +157,8 @@ class _Sync:
         for one in self.declared:
             stored = rows.get(one.id)
             action = declarations.decide(stored, one.declared(self.generation))
-            if action in (Action.CREATE, Action.CHANGE):
+            returns = stored is not None and one.digest == _digest(stored)  # its plan is kept
+            if action in (Action.CREATE, Action.CHANGE) and not returns:
                 one.plan(self.parts.capabilities, self.generation, now, stored)
         left = [s for s in rows.values() if _is_current(s, self.body.app)]
         if left and not self.declared and not self.body.allow_empty:
@@ -275,6 +280,13 @@ class _Sync:
                     case _:  # deleted, or detached meanwhile
                         return
             raise unavailable(CONTENTION)
+
+
+def _check_size(apps: Apps) -> None:
+    if len(encode_apps(apps).encode()) > APPS_LIMIT:
+        detail = "The handlers, places and ids of all declared schedules, of all apps, must take at"
+        detail += " most 350 KiB together. Retire apps that are not used any more."
+        raise Problem(413, "too-large", "The apps declare too many schedules", detail)
 
 
 def _next_generation(body: SyncIn, apps: Apps) -> int:

@@ -1,4 +1,4 @@
-"""What a sync does to one schedule: create it, change it, leave it alone, or retire it.
+"""What a sync does to one schedule: create it, change it, leave it alone, or pause it.
 
 Each change is one write of the schedule's row. What a person has paused stays paused.
 """
