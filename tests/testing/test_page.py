@@ -27,7 +27,7 @@ def test_every_example_passes(pytester: pytest.Pytester, monkeypatch: pytest.Mon
     ran = pytester.runpytest_subprocess("-p", "duetime", "--strict-markers")
 
     ran.assert_outcomes(passed=TESTS)
-    assert (len(FILES), TESTS) == (12, 13)
+    assert (len(FILES), TESTS) == (13, 14)
     assert PAGE.count("```python") == len(FILES)
 
 
