@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         RetryLater,
         Snooze,
         Stopped,
+        Unavailable,
         WaitInsideHandler,
     )
     from duetime.handlers.context import Context, context
@@ -72,7 +73,7 @@ _MODULES = {
     **dict.fromkeys(
         (
             *("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
-            "WaitInsideHandler",
+            *("Unavailable", "WaitInsideHandler"),
         ),
         "duetime.core.errors",
     ),
@@ -113,6 +114,7 @@ __all__ = [
     "TaskFailed",
     "Throttled",
     "TooLarge",
+    "Unavailable",
     "Unreachable",
     "WaitInsideHandler",
     "WaitTimeout",

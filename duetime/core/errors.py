@@ -63,7 +63,10 @@ class DuetimeError(Exception):
 
 
 class Unavailable(DuetimeError):
-    """A backend throttled, timed out or was not reached. Whether a write happened is unknown."""
+    """A backend throttled, timed out or was not reached. Whether a write happened is unknown.
+    `submit` inside a running handler raises it."""
+
+    __module__ = "duetime"  # where users import it from
 
 
 class DiskFull(Unavailable):

@@ -18,6 +18,7 @@ MACHINERY = (
     "duetime.core",
     "duetime.executor",
     "duetime.handlers",
+    "duetime.testing",
     "asyncio",
 )  # packages whose frames come before the handler's own
 CUT = "…"

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from duetime.handlers.schedules import DeclaredSchedule
 
 OURS = str(Path(__file__).parent)
-IMPORT_MACHINERY = (OURS, str(Path(importlib.util.__file__).parent), "<frozen")
+STANDARD_LIBRARY = Path(importlib.util.__file__).parents[1]
+IMPORT_MACHINERY = (OURS, str(STANDARD_LIBRARY / "importlib"), "<frozen")
+LIBRARIES = (STANDARD_LIBRARY, Path(OURS).parent)
+INSTALLED = {"site-packages", "dist-packages"}
 
 Handlers = dict[str, Handler[..., Any]]
 
@@ -99,9 +103,8 @@ def _register(
     handlers = _registering()
     known = handlers.get(name)
     if known is not None and _origin(known) != _origin(handler):
-        raise ValueError(
-            f"handler {name!r} is registered twice: {_origin(known)} and {_origin(handler)}"
-        )
+        both = " and ".join(f"{_origin(one)}{_defined_at(one)}" for one in (known, handler))
+        raise ValueError(f"handler {name!r} is registered twice: {both}")
     handlers[name] = handler
     return handler
 
@@ -221,8 +224,20 @@ def _place(error: BaseException) -> str | None:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(IMPORT_MACHINERY)]
-    return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else None
+    own = [frame for frame in theirs if not _is_library(frame.filename)] or theirs
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else None
+
+
+def _is_library(file: str) -> bool:
+    path = Path(file)
+    return any(map(path.is_relative_to, LIBRARIES)) or not INSTALLED.isdisjoint(path.parts)
 
 
 def _origin(handler: Handler[..., Any]) -> str:
     return f"{handler.__module__}.{handler.qualname}"
+
+
+def _defined_at(handler: Handler[..., Any]) -> str:
+    """Returns nothing for a callable that is not a function."""
+    code = getattr(inspect.unwrap(handler._function), "__code__", None)
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""

@@ -165,7 +165,8 @@ def welcome(
     if own:
         _print_cut(console, Text(f"Handlers: {', '.join(own)}", style="dim"))
     if backend.resumed:
-        console.print(f"Resumed {backend.resumed:,} tasks that had not finished.")
+        tasks = "1 task" if backend.resumed == 1 else f"{backend.resumed:,} tasks"
+        console.print(f"Resumed {tasks} that had not finished.")
     console.print("\nTry, in another terminal:\n")
     for line in suggestions(url, command(), demo=demo):
         console.print(Text(f"  {line}", style="cyan"), soft_wrap=True)

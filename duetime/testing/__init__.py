@@ -2,7 +2,7 @@
 
 `world()` opens it, and so does the fixture `duetime_world` of the pytest plugin. `roles.py` has the
 real roles on the SQLite store in memory and drives them from event to event; `worlds.py` is what a
-test uses. `perform` runs one attempt of a handler without a world.
+test uses. `perform` runs one attempt of a handler.
 
 Each name is imported on first use, so that the pytest plugin costs nothing.
 """

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from duetime.core.errors import WaitInsideHandler
 from duetime.core.lifecycle import FINISHED
+from duetime.core.task import Task
 from duetime.core.times import DAY, SECOND, Millis, seconds
+from duetime.executor.children import Children, ChildSubmission
 from duetime.testing.clock import SeededRandom
 from duetime.testing.problems import Problems
 from duetime.testing.roles import Roles
@@ -41,7 +43,15 @@ class Driver:
             self._problems.add(error)
             raise error
 
-    # for the clients
+    # for `perform`
+
+    def now(self) -> Millis:
+        return self._clock.now()
+
+    def children_of(self, task: Task) -> Children:
+        return Children(self._roles.ports, task, ChildSubmission())
+
+    # for the clients, too
 
     def new_id(self) -> str:
         return self._chance.new_id(self._clock.now())

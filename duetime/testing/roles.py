@@ -72,7 +72,7 @@ class Roles:
         objects = MemoryObjectStore()
         self.store = SqliteTaskStore(None, self._see, objects=objects)
         self._horizon = WakePolicy(shards=1).horizon
-        ports = Ports(
+        self.ports = ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
             lanes=self.lanes,

@@ -82,9 +82,7 @@ def run_handler_here(task: Task, control: RunControl) -> Any:
 def outside_loop(act: Callable[[], T]) -> T:
     """Runs what a thread of the executor runs. Inside of a running event loop, as in an `async`
     test, that takes another thread: a handler may run a loop of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_loop():
         return act()
     results: list[T] = []
     errors: list[BaseException] = []
@@ -101,3 +99,11 @@ def outside_loop(act: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

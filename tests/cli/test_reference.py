@@ -10,6 +10,7 @@ import typer.main
 import duetime
 from duetime.cli import app
 from duetime.cli.exit_codes import MEANINGS
+from duetime.handlers.options import TaskOptions
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 CLI = (REFERENCE / "cli.md").read_text()
@@ -42,6 +43,12 @@ def test_python_page_has_every_public_name() -> None:
     first_cells = " ".join(line.split(" | ")[0] for line in lines)
 
     assert set(re.findall(r"`(\w+)`", first_cells)) == set(duetime.__all__)
+
+
+def test_python_page_has_every_option_of_a_submission() -> None:
+    [row] = re.findall(r"^\| `options\(.*", PYTHON, re.MULTILINE)
+
+    assert set(TaskOptions.__annotations__) <= set(re.findall(r"`(\w+)`", row))
 
 
 def test_python_page_has_every_method_of_the_client() -> None:

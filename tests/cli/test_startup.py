@@ -35,6 +35,10 @@ def test_paths_are_not_markup() -> None:
     assert "Resumed 1,000 tasks" in words
 
 
+def test_one_resumed_task_is_not_several() -> None:
+    assert "Resumed 1 task that had not finished.\n" in said(demo=False, resumed=1)
+
+
 def test_own_handlers_are_listed_on_one_line() -> None:
     names = [f"shop.handler_{number}" for number in range(9)]
     assert "Handlers: shop.handler_0, shop.handler_1\n" in said(

@@ -28,6 +28,12 @@ def test_every_error_of_the_package_is_in_the_drawing(error):
     assert error.__name__ in errors.__doc__.split()
 
 
+def test_errors_that_handlers_raise_or_meet_are_imported_from_the_package():
+    public = {name for name in duetime.__all__ if hasattr(errors, name)}
+    assert "Unavailable" in public
+    assert {getattr(duetime, name).__module__ for name in public} == {"duetime"}
+
+
 def test_errors_have_their_subject_as_a_field():
     assert errors.Corrupt("task 01K", "no target").item == "task 01K"
     assert errors.DataInUse("/data").path == "/data"

@@ -95,7 +95,8 @@ def test_folder_of_handlers_shadows_no_installed_module(write: Write) -> None:
         (
             "from duetime import task\n@task('a')\ndef f(p, c): ...\n@task('a')\ndef g(p, c): ...",
             4,
-            "ValueError: handler 'a' is registered twice: broken_one.f and broken_one.g",
+            "ValueError: handler 'a' is registered twice: broken_one.f (FILE:2) and broken_one.g"
+            " (FILE:4)",
         ),
     ],
 )
@@ -106,8 +107,39 @@ def test_handlers_that_cannot_be_imported_are_refused_with_their_line(
     for source in ("folder", "folder/broken_one.py"):
         with pytest.raises(BadHandlers) as caught:
             registry.load(source)
-        assert str(caught.value) == f"handlers: {source}: {file}:{line}: {words}"
+        expected = f"handlers: {source}: {file}:{line}: {words.replace('FILE', str(file))}"
+        assert str(caught.value) == expected
         registry._handlers.clear()
+
+
+def test_error_of_a_library_names_the_line_of_the_handlers_that_called_it(write: Write) -> None:
+    write("site-packages/a_library.py", "def fail():\n    int('two')\n")
+    sys.path.insert(0, str(Path("site-packages").resolve()))
+    helper = write("folder/a_helper.py", "import json\n\nprices = json.loads('{')\n")
+    write("folder/b_tasks.py", "import a_helper\n")
+    third = write("other.py", "import a_library\na_library.fail()\n")
+    for source in ("folder", "folder/b_tasks.py"):
+        with pytest.raises(BadHandlers, match=f"^handlers: {source}: {helper}:3: JSONDecodeError"):
+            registry.load(source)
+    with pytest.raises(BadHandlers, match=f"^handlers: other.py: {third}:2: ValueError: invalid"):
+        registry.load("other.py")
+
+
+def test_error_with_no_frame_of_the_handlers_names_the_library(write: Write) -> None:
+    library = write("site-packages/a_library.py", "int('two')\n")
+    sys.path.insert(0, str(Path("site-packages").resolve()))
+    with pytest.raises(BadHandlers, match=f"^handlers: a_library: {library}:1: ValueError"):
+        registry.load("a_library")
+
+
+def test_handler_that_is_no_function_can_be_registered_twice_without_a_line(write: Write) -> None:
+    write(
+        "objects.py",
+        "from duetime import task\nfrom functools import partial\n"
+        "task('a')(partial(print, 1))\n\n@task('a')\ndef f(p, c): ...\n",
+    )
+    with pytest.raises(BadHandlers, match=r"twice: \S+ and objects\.f \(.*objects\.py:5\)$"):
+        registry.load("objects.py")
 
 
 def test_module_that_cannot_be_imported_is_refused(write: Write) -> None:

@@ -1,13 +1,14 @@
 """What a test reads and asserts about its world."""
 
+import asyncio
 from datetime import UTC, date, datetime
 
 import pytest
 
 from duetime import BadPayload
-from duetime.testing import World
+from duetime.testing import AttemptRecord, World
 from tests.testing import shop
-from tests.testing.shop import broken, order, remind, restock, sign_up
+from tests.testing.shop import broken, flaky, order, remind, restock, sign_up
 
 
 def test_submission_is_found_by_its_parameters_and_its_delay(w: World):
@@ -93,6 +94,31 @@ def test_record_of_a_failed_task_has_its_error(w: World):
     assert run.error is not None
     assert (run.error.type, run.error.message) == ("PermanentError", "never works")
     assert "in broken" in (run.error.traceback or "")
+
+
+def test_traceback_has_the_frames_of_the_handler_alone(w: World):
+    submission = flaky.submit(fails=1)
+    w.drain()
+    _check_traceback(w.attempts(submission)[0])
+
+
+def test_traceback_in_an_async_test_has_the_frames_of_the_handler_alone(w: World):
+    async def main() -> None:
+        w.drain()
+
+    submission = flaky.submit(fails=1)
+    asyncio.run(main())
+    _check_traceback(w.attempts(submission)[0])
+
+
+def _check_traceback(attempt: AttemptRecord) -> None:
+    assert attempt.error is not None
+    first, frame, *_, last = (attempt.error.traceback or "").splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert frame.startswith(f'  File "{shop.__file__}", line ')
+    assert frame.endswith(", in flaky")
+    assert last == "ValueError: attempt 1 fails"
+    assert (attempt.error.traceback or "").count("File ") == 1
 
 
 def test_runs_are_in_the_order_of_their_starts(w: World):

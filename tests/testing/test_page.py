@@ -3,12 +3,14 @@
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from duetime import testing
-from duetime.testing import World
+from duetime.testing import AttemptRecord, Failure, LedgerEntry, TaskRecord, World
 from duetime.testing.observed import Observed
 
 pytest_plugins = ["pytester"]
@@ -27,16 +29,28 @@ def test_every_example_passes(pytester: pytest.Pytester, monkeypatch: pytest.Mon
     ran = pytester.runpytest_subprocess("-p", "duetime", "--strict-markers")
 
     ran.assert_outcomes(passed=TESTS)
-    assert (len(FILES), TESTS) == (12, 13)
+    assert (len(FILES), TESTS) == (13, 14)
     assert PAGE.count("```python") == len(FILES)
 
 
-def test_reference_names_everything_that_is_public():
+def section_of_the_reference() -> str:
     reference = (ROOT / "docs" / "reference" / "python.md").read_text()
-    section = reference.partition("## Testing")[2].partition("\n## ")[0]
+    return reference.partition("## Testing")[2].partition("\n## ")[0]
+
+
+def test_reference_names_everything_that_is_public():
+    section = section_of_the_reference()
     members = {name for name in vars(Observed) | vars(World) if not name.startswith("_")}
     public = {*testing.__all__, *members}
     assert {name for name in public if not re.search(rf"\b{name}\b", section)} == set()
+
+
+@pytest.mark.parametrize("record", [TaskRecord, AttemptRecord, Failure, LedgerEntry])
+def test_reference_has_every_field_of_a_record(record: Any):
+    table = section_of_the_reference().partition("| record | fields |")[2]
+    [row] = re.findall(rf"^\| `{record.__name__}` \| (.*) \|$", table, re.MULTILINE)
+    named = re.findall(r"`(\w+)`", re.sub(r" \(.*?\)", "", row))
+    assert named == [field.name for field in fields(record)]
 
 
 def test_examples_pass_mypy(tmp_path: Path):

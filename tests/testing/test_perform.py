@@ -11,9 +11,19 @@ import duetime
 from duetime import BadPayload, Context, PermanentError, Snooze
 from duetime.core.errors import BadResult
 from duetime.handlers import registry
-from duetime.testing import perform
+from duetime.testing import World, perform, world
 from tests.testing import shop
-from tests.testing.shop import answer, broken, flaky, order, remind, restock, snoozes
+from tests.testing.shop import (
+    answer,
+    broken,
+    flaky,
+    now_too,
+    order,
+    parent,
+    remind,
+    restock,
+    snoozes,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +62,65 @@ def test_error_is_raised_as_it_is(handler: Any, error: type[Exception]):
     parameters = {flaky: {"fails": 1}, snoozes: {"until_attempt": 1}}.get(handler, {})
     with pytest.raises(error):
         perform(handler, **parameters)
+
+
+def test_error_has_no_context_but_its_own():
+    with pytest.raises(PermanentError) as caught:
+        perform(broken)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+def test_handler_that_submits_does_so_in_the_world_that_is_open(w: World):
+    assert perform(parent, ["ada@example.com", "bob@example.com"]) == 2
+
+    first, second = w.submitted(remind)
+    w.assert_submitted(remind, email="bob@example.com", due_in="10m")
+    assert w.client.get(first.id)["parent_id"] == w.client.get(second.id)["parent_id"] is not None
+    w.advance("10m")
+    assert [run.status for run in w.runs()] == ["SUCCEEDED", "SUCCEEDED"]
+
+
+def test_each_call_is_a_task_of_its_own(w: World):
+    for _ in range(2):
+        perform(parent, ["ada@example.com"])
+    w.assert_submitted(remind, count=2)
+
+
+def test_equal_seeds_give_equal_children():
+    def ids() -> list[str]:
+        with world(seed=7) as w:
+            perform(parent, ["ada@example.com"])
+            return [task.id for task in w.submitted()]
+
+    assert ids() == ids()
+
+
+def test_children_in_an_async_test_go_to_the_world(w: World):
+    async def main() -> int:
+        return perform(parent, ["ada@example.com"])
+
+    assert asyncio.run(main()) == 1
+    w.assert_submitted(remind, email="ada@example.com", count=1)
+
+
+def test_children_in_inline_mode_run_after_the_handler():
+    with world(mode="inline") as w:
+        perform(now_too, "ada@example.com")
+        assert [run.status for run in w.runs(remind)] == ["SUCCEEDED"]
+    assert shop.seen == ["parent", "ada@example.com"]
+
+
+def test_handler_sees_the_time_of_the_world(w: World):
+    @duetime.task("kit.deadline", timeout=30)
+    def deadline(ctx: Context) -> str:
+        return ctx.deadline.isoformat()
+
+    assert perform(deadline) == "2027-01-04T09:00:30+00:00"
+
+
+def test_submission_without_a_world_says_to_open_one():
+    with pytest.raises(RuntimeError, match=r"open a world around the call: with world\(\) as w"):
+        perform(parent, ["ada@example.com"])
 
 
 def test_payload_that_does_not_fit_is_refused():

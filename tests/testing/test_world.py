@@ -1,12 +1,13 @@
 """A world runs the real roles in virtual time."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 import duetime
-from duetime import TaskDead, WaitTimeout
+from duetime import Context, TaskDead, WaitTimeout, task
 from duetime.handlers import registry
 from duetime.testing import TooManyRuns, WaitInsideHandler, World, world
 from tests.testing import shop
@@ -109,6 +110,25 @@ def test_handler_that_submits_makes_tasks_of_the_world(w: World):
     w.advance("10m")
 
     assert shop.seen == ["ada@example.com", "bob@example.com"]
+
+
+def test_submission_in_a_thread_of_a_handler_is_a_child_if_the_thread_has_the_context(
+    w: World, monkeypatch: pytest.MonkeyPatch
+):
+    """As "Submit from inside a handler" in docs/how-to/submit-from-code.md says."""
+    monkeypatch.setattr(registry, "_handlers", {**registry._handlers})
+
+    @task("kit.threads")
+    async def threads(ctx: Context) -> list[str]:
+        with ThreadPoolExecutor(1) as pool:
+            alone = pool.submit(remind.submit, "ada@example.com").result()
+            given = pool.submit(ctx.submit, remind, "ada@example.com").result()
+        copied = await asyncio.to_thread(remind.submit, "ada@example.com")
+        return [alone.id, given.id, copied.id]
+
+    submission = threads.submit()
+    parents = [w.client.get(task_id)["parent_id"] for task_id in submission.wait()]
+    assert parents == [None, submission.id, submission.id]
 
 
 def test_wait_advances_the_world_until_the_task_ends(w: World):
