@@ -109,3 +109,14 @@ def test_schedule_is_found_by_name_and_detached(live: Any):
     missing = live("schedules", "show", "often")
     assert missing.exit_code == 4
     assert "There is no schedule 'often' in namespace default." in missing.stderr
+
+
+def test_name_of_a_declared_and_another_schedule_is_not_unique(live: Any):
+    rule = ("--every", "1h", "--handler", "echo", "--name", "often")
+    assert live("schedules", "create", *rule).exit_code == 0
+    live("sync")
+
+    for command in ("show", "pause", "delete"):
+        refused = live("schedules", command, "often", *(["--yes"] if command == "delete" else []))
+        assert refused.exit_code == 1
+        assert "2 schedules have that name; use an id: " in refused.stderr
