@@ -14,8 +14,8 @@ Call = Callable[[Request], Response]
 
 
 class NotSynced(DuetimeError):
-    """Raised if the API refuses the schedules that the code declares. `empty` says that the code
-    declares none."""
+    """Raised if the API refuses the schedules that the code declares. `empty`: because the code
+    declares none any more."""
 
     def __init__(self, reason: str, *, empty: bool) -> None:
         super().__init__(reason)
@@ -35,5 +35,8 @@ def _post(manifest: Manifest, call: Call, path: str, body: Mapping[str, Any]) ->
     response = call(Request(method="POST", path=path, headers=headers, body=sent))
     answer = json.loads(response.encoded())
     if response.status >= 400:
-        raise NotSynced(f"schedules: {answer['detail']}", empty=not manifest.schedules)
+        empty = answer["type"].endswith(":empty-manifest")
+        retire = f"run: duetime sync --app {manifest.app} --retire"
+        reason = answer["detail"].replace("sync with allow_empty.", retire)
+        raise NotSynced(f"schedules: {reason}", empty=empty)
     return answer

@@ -85,7 +85,7 @@ ROUTES = (
         " sync can be repeated.",
         body=SyncBody,
         answers=[Answer(status=200, text="What it has done.", model=SyncPlan)],
-        problems=[409],
+        problems=[404, 409],
         example=Example(body={"app": "shop", "schedules": [DECLARED], "dry_run": True}),
     ),
     Route(
