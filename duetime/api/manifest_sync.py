@@ -15,7 +15,7 @@ Call = Callable[[Request], Response]
 
 class NotSynced(DuetimeError):
     """Raised if the API refuses the schedules that the code declares. `status` is that of its
-    answer; `empty` says that the code declares none."""
+    answer; `empty`: because the code declares none any more."""
 
     def __init__(self, reason: str, *, status: int, empty: bool) -> None:
         super().__init__(reason)
@@ -36,6 +36,8 @@ def _post(manifest: Manifest, call: Call, path: str, body: Mapping[str, Any]) ->
     response = call(Request(method="POST", path=path, headers=headers, body=sent))
     answer = json.loads(response.encoded())
     if response.status >= 400:
-        reason = f"schedules: {answer['detail']}"
-        raise NotSynced(reason, status=response.status, empty=not manifest.schedules)
+        empty = answer["type"].endswith(":empty-manifest")
+        retire = f"run: duetime sync --app {manifest.app} --retire"
+        reason = answer["detail"].replace("sync with allow_empty.", retire)
+        raise NotSynced(f"schedules: {reason}", status=response.status, empty=empty)
     return answer

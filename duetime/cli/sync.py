@@ -1,6 +1,7 @@
 """`duetime sync`: stores the schedules that the code declares."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,16 +65,36 @@ def sync(
 
     if retire and app is None:
         refuse("--retire", "goes with --app")
-    read = None if retire else manifest.read(handlers, app=app)
-    with connection.connect() as client:
+    read = None if retire else manifest.read(handlers, app=app, allow_empty=allow_empty)
+    with connection.connect() as client, _hints():
         plan = client.schedules.sync(
             read.schedules if read else [],
             app=read.app if read else str(app),
             prune=prune,
-            allow_empty=allow_empty or retire,
+            allow_empty=allow_empty,
+            retire=retire,
             dry_run=dry_run,
         )
     connection.print(plan, lambda: plan_lines(plan))
+
+
+@contextmanager
+def _hints() -> Iterator[None]:
+    """Adds to a refusal which option helps."""
+    from duetime.client import Conflict
+
+    try:
+        yield
+    except Conflict as error:
+        detail = error.detail or ""
+        match error.problem.get("type", "").rpartition(":")[2]:
+            case "empty-manifest":
+                detail = detail.replace("allow_empty", "--allow-empty")
+            case "handler-claimed":
+                detail += " If both are one app, give its name with --app."
+            case _:
+                raise
+        raise Conflict(error.status, error.title, detail, problem=error.problem) from error
 
 
 def plan_lines(plan: "SyncPlan") -> "Iterator[Text]":
@@ -85,12 +106,12 @@ def plan_lines(plan: "SyncPlan") -> "Iterator[Text]":
     yield Text(f"App {plan['app']}, generation {plan['generation']}: {done}")
     names = [one_line(step["name"]) for step in plan["schedules"]]
     width = min(max(map(len, names), default=0), 60)
-    for step, name in zip(plan["schedules"], names, strict=True):
+    sources = [one_line(step["source"]) for step in plan["schedules"]]
+    wide = min(max(map(len, sources), default=0), 60)
+    for step, name, source in zip(plan["schedules"], names, sources, strict=True):
         mark, style = MARKS[step["action"]]
         note = f"  ({one_line(step['note'])})" if step["note"] else ""
-        line = (
-            f"  {mark} {step['action']:<8}  {name:<{width}}  {step['source']}  {step['id']}{note}"
-        )
-        yield Text(line, style=style)
+        place = f"{name:<{width}}  {source:<{wide}}"
+        yield Text(f"  {mark} {step['action']:<8}  {place}  {step['id']}{note}", style=style)
     if not names:
         yield Text("  The code declares no schedule.")

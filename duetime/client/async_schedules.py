@@ -63,10 +63,11 @@ class AsyncSchedules:
         generation: int | None = None,
         prune: bool = False,
         allow_empty: bool = False,
+        retire: bool = False,
         dry_run: bool = False,
     ) -> SyncPlan:
         body = {"app": app, "generation": generation, "schedules": list(schedules)}
-        flags = {"prune": prune, "allow_empty": allow_empty, "dry_run": dry_run}
+        flags = {"prune": prune, "allow_empty": allow_empty, "retire": retire, "dry_run": dry_run}
         return await self._transport.run(calls.sync({**body, **flags}))
 
     async def generation(self, app: str) -> int:

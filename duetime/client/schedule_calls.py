@@ -57,8 +57,13 @@ def generation(app: str) -> Call[int]:
 
 def sync(fields: dict[str, Any]) -> Call[SyncPlan]:
     """Takes a generation first if the caller gives none. A sync can be repeated with its
-    generation, so a caller that keeps it can try again after an error."""
+    generation, so a caller that keeps it can try again after an error.
+
+    To retire an app, it asks for a dry run first: a wrong name is refused before anything is
+    stored."""
     if fields["generation"] is None and not fields["dry_run"]:
+        if fields["retire"]:
+            yield from ask("POST", SYNC, body=given({**fields, "dry_run": True}))
         fields = {**fields, "generation": (yield from generation(fields["app"]))}
     plan: SyncPlan = yield from ask("POST", SYNC, body=given(fields))
     return plan

@@ -76,6 +76,7 @@ class Schedules:
         generation: int | None = None,
         prune: bool = False,
         allow_empty: bool = False,
+        retire: bool = False,
         dry_run: bool = False,
     ) -> SyncPlan:
         """Stores the schedules that an app declares in code, and returns what it did.
@@ -86,9 +87,11 @@ class Schedules:
             generation: The number of the deployment; by default a new one is taken.
             prune: Delete what is not given, instead of pausing it.
             allow_empty: Allow a sync without schedules, which pauses or deletes all of the app.
+            retire: Pause or delete all schedules of the app, which must have synced before;
+                without `schedules`.
             dry_run: Store nothing, and return what a sync would do."""
         body = {"app": app, "generation": generation, "schedules": list(schedules)}
-        flags = {"prune": prune, "allow_empty": allow_empty, "dry_run": dry_run}
+        flags = {"prune": prune, "allow_empty": allow_empty, "retire": retire, "dry_run": dry_run}
         return self._transport.run(calls.sync({**body, **flags}))
 
     def generation(self, app: str) -> int:

@@ -40,12 +40,15 @@ class Discovered:
     schedules: tuple[tuple[DeclaredSchedule, Place], ...] = ()
 
 
-def handlers_in(folder: Path) -> list[Discovered]:
-    """Returns every handler that a file in the folder registers with `task`, sorted by name."""
+def handlers_in(folder: Path, *, allow_empty: bool = False) -> list[Discovered]:
+    """Returns every handler that a file in the folder registers with `task`, sorted by name.
+
+    It reads the files of the folder, the packages in it, and other folders in it that one of these
+    files imports: what a runner may load."""
     if not folder.is_dir():
         raise HandlersNotFound(f"handlers: there is no folder '{folder}'")
     found = handlers_of(_files(folder))
-    if not found:
+    if not found and not allow_empty:
         raise BadHandlers(f"handlers: {folder} registers no handler")
     return found
 
@@ -70,10 +73,41 @@ def bad_source(place: Place, reason: str) -> BadHandlers:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Includes packages, which handlers may import, but like the registry not the folder's own
-    `__init__` and `__main__`."""
+    """Like the registry, leaves out the folder's own `__init__` and `__main__`."""
     ignored = {folder / "__init__.py", folder / "__main__.py"}
-    return [file for file in sorted(folder.rglob("*.py")) if file not in ignored]
+    waiting = [file for file in folder.glob("*.py") if file not in ignored]
+    others = [path for path in folder.iterdir() if _is_importable(path)]
+    names = {path.name for path in others if (path / "__init__.py").is_file()}
+    found: list[Path] = []
+    while waiting or names:
+        found += waiting
+        names |= {name for file in waiting for name in _imported(file)}
+        waiting = [f for path in others if path.name in names for f in _below(path)]
+        others = [path for path in others if path.name not in names]
+        names = set()
+    return sorted(found)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.suffix == ".py":
+            yield path
+        elif _is_importable(path):
+            yield from _below(path)
+
+
+def _is_importable(path: Path) -> bool:
+    """Whether it is a folder that an `import` can name: not `.venv` or `site-packages`."""
+    return path.is_dir() and path.name.isidentifier() and path.name != "__pycache__"
+
+
+def _imported(file: Path) -> Iterator[str]:
+    """Yields every part of the names that a file imports."""
+    for node in ast.walk(_parse(file)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            for name in (module, *(alias.name for alias in node.names)):
+                yield from name.split(".")
 
 
 def _registered(file: Path, scheduled: bool) -> Iterator[Discovered]:

@@ -38,8 +38,9 @@ class Manifest:
         return {"app": self.app, "handlers": self.handlers, "schedules": self.schedules}
 
 
-def read(source: str | Path, *, app: str | None = None) -> Manifest:
-    """Reads the manifest of a folder, a file or a module of handlers, without importing them.
+def read(source: str | Path, *, app: str | None = None, allow_empty: bool = False) -> Manifest:
+    """Reads the manifest of a folder, a file or a module of handlers, without importing them. A
+    folder needs a handler, unless `allow_empty` is true.
 
     Raises HandlersNotFound, or BadHandlers with the file and line of what cannot be read."""
     from duetime.handlers.app_names import app_name
@@ -48,7 +49,7 @@ def read(source: str | Path, *, app: str | None = None) -> Manifest:
     path = Path(source)
     if not path.exists():
         path = _module_path(str(source))
-    found = handlers_in(path) if path.is_dir() else handlers_of([path])
+    found = handlers_in(path, allow_empty=allow_empty) if path.is_dir() else handlers_of([path])
     root = path if path.is_dir() else path.parent
     return manifest_of(found, root, app=app or app_name(source))
 

@@ -63,7 +63,7 @@ def sync_schedules(declared: DeclaredSchedules, notices: Notices) -> None:
     except NotSynced as error:
         if not error.empty:
             raise
-        notices.warn(f"{error} To pause them: duetime sync --allow-empty")
+        notices.warn(f"{error}{declared.url_option}")
     else:
         if synced:
             notices.synced(synced)

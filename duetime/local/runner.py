@@ -34,7 +34,7 @@ from duetime.handlers import registry
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
-from duetime.local.console import LoggedNotices, Notices, TerminalNotices
+from duetime.local.console import LoggedNotices, Notices, TerminalNotices, address
 from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
@@ -194,7 +194,9 @@ def run(options: LocalOptions) -> int:
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
         declared = (
-            DeclaredSchedules(options.handlers, runner.api.call) if options.handlers else None
+            DeclaredSchedules(options.handlers, runner.api.call, address(options))
+            if options.handlers
+            else None
         )
         _import_lazy_modules()
         if declared:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from duetime.core.schedules.ports import SchedulePage
 from duetime.core.times import MINUTE
 from tests.api.service import EVERY_MINUTE, NOON, PYTHON, Service, as_sent, refusal
 
@@ -87,13 +88,59 @@ def test_schedule_that_was_not_put_by_name_is_found_if_it_is_the_only_one(any_se
     assert second["id"] in several.body["detail"]
 
 
-def test_declared_schedule_is_found_by_name_and_not_deleted(any_service: Service):
-    taken = any_service.call("POST", "/v1/schedules/sync/generations", {"app": "shop"}).body
+def declare(service: Service) -> str:
+    """Returns the id of the schedule."""
+    taken = service.call("POST", "/v1/schedules/sync/generations", {"app": "shop"}).body
     declared = {**body(name="daily"), "source": "reports.py:14"}
-    any_service.call("POST", "/v1/schedules/sync", {**taken, "schedules": [declared]})
+    synced = service.call("POST", "/v1/schedules/sync", {**taken, "schedules": [declared]})
+    found: str = synced.body["schedules"][0]["id"]
+    return found
+
+
+def test_declared_schedule_is_found_by_name_and_not_deleted(any_service: Service):
+    declare(any_service)
 
     assert any_service.call("GET", at("daily")).body["origin"] == "code"
     assert any_service.call("DELETE", at("daily")).status == 409
+
+
+def test_put_makes_no_twin_of_a_declared_schedule(any_service: Service):
+    declared = declare(any_service)
+
+    refused = any_service.call("PUT", at("daily"), body())
+
+    assert refused.status == 409
+    assert f"Schedule {declared} is declared at reports.py:14" in refused.body["detail"]
+    assert [s["id"] for s in any_service.call("GET", "/v1/schedules").body["items"]] == [declared]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("first", ["PUT", "POST"])
+def test_name_of_a_declared_and_another_schedule_is_not_unique(
+    any_service: Service, method: str, first: str
+):
+    path = at("daily") if first == "PUT" else "/v1/schedules"
+    other = any_service.call(first, path, body(name="daily")).body["id"]
+    declared = declare(any_service)
+
+    refused = any_service.call(method, at("daily"), body(overlap="queue"))
+
+    assert (refused.status, refused.body["title"]) == (409, "The name is not unique")
+    assert other in refused.body["detail"]
+    assert declared in refused.body["detail"]
+    stored = any_service.call("GET", "/v1/schedules").body["items"]
+    assert {s["id"]: s["overlap"] for s in stored} == {other: "skip", declared: "skip"}
+
+
+def test_declared_schedule_counts_before_the_list_shows_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+):
+    declare(service)
+    nothing = SchedulePage(schedules=[], cursor=None)
+    monkeypatch.setattr(service.schedules, "page", lambda listing: nothing)
+
+    assert service.call("GET", at("daily")).body["origin"] == "code"
+    assert service.call("PUT", at("daily"), body()).status == 409
 
 
 @pytest.mark.parametrize(

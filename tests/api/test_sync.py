@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 
+from duetime.api.app import Api
 from duetime.api.http import Response
 from duetime.core.schedules.apps import App, Apps
 from duetime.core.times import DAY, MINUTE, rfc3339
 from tests.api.service import EVERY_MINUTE, HANDLER, NOON, PYTHON, Service, as_sent, refusal
 from tests.factories import NOW
 
+OTHER_HANDLER = "orders.sync"
 SYNC = "/v1/schedules/sync"
 
 
@@ -34,6 +36,10 @@ def sync(service: Service, *schedules: Any, app: str = "shop", **options: Any) -
 def actions(response: Response) -> list[tuple[str, str]]:
     assert response.status == 200, response.body
     return [(step["action"], step["name"]) for step in response.body["schedules"]]
+
+
+def notes(response: Response) -> list[str | None]:
+    return [step["note"] for step in response.body["schedules"]]
 
 
 def stored(service: Service, response: Response, place: int = 0) -> Any:
@@ -150,8 +156,12 @@ def test_schedule_that_left_the_code_is_paused_once(any_service: Service):
         "paused",
         "no longer in the code since generation 2",
     )
+    assert notes(removed) == [None, None]
+    assert notes(sync(any_service, declared("other"))) == [None, "paused by an earlier sync"]
     any_service.call("POST", f"{path}/resume", b"")
-    assert actions(sync(any_service, declared("other")))[1:] == [("removed", "daily")]
+    resumed = sync(any_service, declared("other"))
+    assert actions(resumed)[1:] == [("removed", "daily")]
+    assert notes(resumed) == [None, "resumed by hand, and stays active"]
     assert as_sent(any_service.call("GET", path))["status"] == "active"
 
 
@@ -204,6 +214,56 @@ def test_schedule_by_hand_with_the_same_name_is_reported(any_service: Service):
     note = f"schedule {by_hand['id']} has the same name and is not from code"
     assert response.body["schedules"][0]["note"] == note
     assert len(any_service.call("GET", "/v1/schedules").body["items"]) == 2
+
+
+def test_schedules_of_two_handlers_with_one_name_are_both_stored_and_reported(
+    any_service: Service,
+):
+    handlers = {HANDLER, OTHER_HANDLER}
+    any_service.api = Api(any_service.ports, handlers=lambda: handlers, version="9.9.9")
+    other = {"target": {**PYTHON, "handler": OTHER_HANDLER}}
+
+    response = sync(any_service, declared(), declared(source="jobs.py:3", task=other))
+
+    assert actions(response) == [("create", "daily"), ("create", "daily")]
+    assert notes(response) == [
+        f"handler {OTHER_HANDLER} has a schedule of the same name at jobs.py:3",
+        f"handler {HANDLER} has a schedule of the same name at reports.py:14",
+    ]
+
+
+@pytest.mark.parametrize("pause", [True, False])
+def test_removed_schedule_that_this_sync_did_not_pause_says_why(service: Service, pause: bool):
+    first = sync(service, declared(rule=EVERY_MINUTE, max_runs=1), declared("other"))
+    if pause:
+        path = f"/v1/schedules/{first.body['schedules'][0]['id']}"
+        service.call("POST", f"{path}/pause", {"note": "holidays"})
+    else:
+        service.clock.advance(2 * DAY)
+
+    removed = sync(service, declared("other"))
+
+    assert notes(removed) == [None, "paused, and stays paused" if pause else "finished"]
+
+
+def test_app_that_has_never_synced_cannot_be_retired(any_service: Service):
+    sync(any_service, declared())
+    take(any_service, "nosuch")
+
+    refused = sync(any_service, app="nosuch", retire=True, dry_run=True)
+
+    assert refused.status == 404
+    detail = "There is no app 'nosuch' that has declared schedules; known: shop."
+    assert refused.body["detail"] == detail
+    assert sync(any_service, app="nosuch", retire=True).status == 404
+    assert any_service.schedules.apps().get("nosuch").current == 0
+    assert actions(sync(any_service, retire=True)) == [("removed", "daily")]
+
+
+def test_retired_app_has_no_schedules(service: Service):
+    refused = sync(service, declared(), retire=True)
+
+    assert refusal(refused) == {"retire": "must be false for a sync with schedules"}
 
 
 def without_source() -> dict[str, Any]:

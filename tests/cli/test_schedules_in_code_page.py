@@ -36,18 +36,19 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def without_ids(text: str) -> list[list[str]]:
-    return [re.sub(r"\b0{10}\w{16}\b", "", line).split() for line in text.splitlines()]
+def without_ids(text: str) -> list[str]:
+    return [re.sub(r"\b0{10}\w{16}\b", "", line) for line in text.splitlines()]
 
 
 def test_commands_of_the_page_do_what_it_shows(live: Any):
     manifest, dry_run, sync, detach, retire = COMMANDS
 
     assert live(*manifest).stdout == MANIFEST
+    live("sync", "handlers", "--app", "old-name")
+    assert live(*retire).exit_code == 0
     assert "would sync" in live(*dry_run).stdout
     assert without_ids(live(*sync).stdout) == without_ids(PLAN)
     assert live(*detach).stdout.startswith("Detached ")
-    assert live(*retire).exit_code == 0
 
 
 def test_computed_argument_is_refused_as_the_page_shows(live: Any, shop: Path):

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from duetime.client import Client
 from duetime.handlers import registry
 from tests.cli.test_commands import data
 
+ECHO = {"type": "python", "handler": "echo"}
 SHOP = """
 from duetime import cron, every, task
 
@@ -86,12 +88,65 @@ def test_empty_code_is_refused_and_an_app_can_be_retired(live: Any, folder: Path
     refused = live("sync")
 
     assert refused.exit_code == 1
-    assert "App shop declares no schedule, and has 2 from code." in refused.stderr
+    fact = "App shop declares no schedule, and has 2 from code."
+    assert f"{fact} To pause them, sync with --allow-empty." in refused.stderr
     emptied = actions(live("sync", "--allow-empty", "--json"))
     assert sorted(emptied) == [("removed", "echo"), ("removed", "often")]
     assert live("sync", "--retire").exit_code == 2
     gone = actions(live("sync", "--app", "shop", "--retire", "--prune", "--json"))
     assert {action for action, _ in gone} == {"pruned"}
+
+
+def test_folder_whose_last_handler_is_gone_can_be_synced_empty(live: Any, folder: Path):
+    live("sync")
+    (folder / "shop.py").write_text("")
+
+    assert "handlers registers no handler" in live("sync").stderr
+    emptied = actions(live("sync", "--allow-empty", "--json"))
+    assert sorted(emptied) == [("removed", "echo"), ("removed", "often")]
+
+
+def test_unknown_app_is_not_retired_and_nothing_is_stored(live: Any, system: Any):
+    live("sync")
+    before = system.ports.schedules.apps()
+
+    refused = live("sync", "--app", "nosuch", "--retire")
+
+    assert refused.exit_code == 4
+    reason = "There is no app 'nosuch' that has declared schedules; known: shop."
+    assert reason in refused.stderr
+    assert system.ports.schedules.apps() == before
+
+
+def test_handler_of_another_app_is_refused_with_the_option_that_helps(live: Any):
+    live("sync")
+
+    refused = live("sync", "handlers/shop.py", "--app", "handlers")
+
+    assert refused.exit_code == 1
+    assert "is declared by app 'shop' at shop.py:5" in refused.stderr
+    assert "If both are one app, give its name with --app." in refused.stderr
+    assert live("sync", "handlers/shop.py", "--app", "shop").exit_code == 0
+
+
+def test_plan_has_its_places_and_ids_in_columns(live: Any, folder: Path):
+    (folder / "shop.py").write_text(SHOP.replace('@task("fail"', '\n\n@task("fail"'))
+
+    lines = live("sync").stdout.splitlines()[1:]
+
+    assert [line[21:34] for line in lines] == ["shop.py:5   0", "shop.py:11  0"]
+
+
+def test_resume_by_hand_is_kept_and_said(live: Any, folder: Path):
+    live("sync")
+    (folder / "shop.py").write_text(SHOP.partition('@task("fail"')[0])
+    assert "(" not in live("sync").stdout
+    assert live("sync").stdout.rstrip().endswith("(paused by an earlier sync)")
+
+    live("schedules", "resume", "often")
+
+    assert live("sync").stdout.rstrip().endswith("(resumed by hand, and stays active)")
+    assert data(live("schedules", "show", "often", "--json"))["status"] == "active"
 
 
 def test_schedule_is_found_by_name_and_detached(live: Any):
@@ -109,3 +164,15 @@ def test_schedule_is_found_by_name_and_detached(live: Any):
     missing = live("schedules", "show", "often")
     assert missing.exit_code == 4
     assert "There is no schedule 'often' in namespace default." in missing.stderr
+
+
+def test_name_of_a_declared_and_another_schedule_is_not_unique(live: Any, front: Any):
+    fields = {"rule": {"type": "rate", "every": 60}, "task": {"target": ECHO}}
+    with Client(front.url) as client:
+        client.schedules.put("often", **fields)
+    live("sync")
+
+    for command in ("show", "pause", "delete"):
+        refused = live("schedules", command, "often", *(["--yes"] if command == "delete" else []))
+        assert refused.exit_code == 1
+        assert "2 schedules have that name; use an id: " in refused.stderr

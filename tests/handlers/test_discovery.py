@@ -86,6 +86,49 @@ def test_names_of_all_files_come_sorted(write: Write):
     assert names_in(folder) == ["a", "b", "c"]
 
 
+A_HANDLER = "from duetime import task\n@task('a')\ndef f(p, c): ..."
+NOT_PYTHON = "def f(:"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        ".venv/lib/python3.13/site-packages/library/x.py",
+        "venv/lib/x.py",
+        ".hidden/__init__.py",
+        "__pycache__/x.py",
+        "site-packages/library/__init__.py",
+        "package/.cache/x.py",
+        "scripts/x.py",
+    ],
+)
+def test_file_that_a_runner_does_not_load_is_not_read(write: Write, file: str):
+    write("handlers/package/__init__.py", "")
+    write(f"handlers/{file}", NOT_PYTHON)
+    folder = write("handlers/shop.py", A_HANDLER).parent
+
+    assert names_in(folder) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import jobs.daily",
+        "from jobs import daily",
+        "from jobs.daily import f",
+        "from . import jobs",
+        "def later():\n    import jobs.daily",
+        "import package",
+    ],
+)
+def test_folder_without_init_is_read_if_a_file_imports_it(write: Write, statement: str):
+    write("handlers/package/__init__.py", "import jobs.daily")
+    write("handlers/jobs/daily.py", A_HANDLER)
+    folder = write("handlers/shop.py", statement).parent
+
+    assert names_in(folder) == ["a"]
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -188,9 +231,7 @@ def test_manifest_that_is_written_is_the_one_that_is_read(write: Write):
         "\n@task('b', priority='low', timeout='2m', retry={'max_attempts': 3})\ndef f(p, ctx): ..."
     )
     write("handlers/deep/shop.py", "from duetime import task" + source)
-    folder = write(
-        "handlers/a.py", "from duetime import task\n@task('a')\ndef f(p, ctx): ..."
-    ).parent
+    folder = write("handlers/a.py", f"import deep.shop\n{A_HANDLER}").parent
     manifest = manifest_of(handlers_in(folder), folder, app="shop").json()
     defaults = {"priority": "low", "timeout": 120.0, "retry": {"max_attempts": 3}}
 

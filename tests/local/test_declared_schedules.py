@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from duetime.api.http import Response
 from duetime.api.manifest_sync import NotSynced
 from duetime.core.schedules.ports import ScheduleListing
 from duetime.handlers import registry
@@ -22,6 +23,7 @@ from tests.api.service import Service
 from tests.factories import SteppedClock
 
 HEAD = "from duetime import every, task\n"
+SILENT = {"type": "urn:duetime:problem:unavailable", "detail": "The store could not be read."}
 ONE = HEAD + "@task('reports.daily', schedule=every(600))\ndef f(p, ctx): ...\n"
 
 
@@ -107,7 +109,8 @@ def test_reload_syncs_changed_schedules(
     write(ONE)
     reloader = Reloader(["shop"])
     reloader.load()
-    declared = DeclaredSchedules(["shop"], service.api.call)
+    (write(ONE).parents[1] / "pyproject.toml").write_text('[tool.duetime]\napp = "office"\n')
+    declared = DeclaredSchedules(["shop"], service.api.call, "http://127.0.0.1:9000")
     notices = TerminalNotices(Console(stderr=True, width=200), LocalOptions())
     sync_schedules(declared, notices)
     said = []
@@ -122,5 +125,36 @@ def test_reload_syncs_changed_schedules(
     assert said[4].startswith("warning: schedules not synced: handlers: ")
     assert said[4].endswith("the stored ones stay in use")
     assert said[5] == "Handlers reloaded; removed: reports.daily"
-    assert said[6].endswith("To pause them: duetime sync --allow-empty")
+    assert said[6:] == [
+        "warning: schedules: App office declares no schedule, and has 1 from code. To pause them,"
+        " run: duetime sync --app office --retire --url http://127.0.0.1:9000"
+    ]
     assert names(service) == {"reports.daily": "active"}
+
+
+def test_schedule_that_left_the_code_is_reported_once(
+    service: Service, write: Callable[[str], Path]
+):
+    write(ONE.replace("every(600)", "[every(600, name='often'), every(900, name='seldom')]"))
+    reloader = Reloader(["shop"])
+    reloader.load()
+    declared = DeclaredSchedules(["shop"], service.api.call)
+    assert declared.sync() == "2 created"
+
+    write(ONE.replace("600", "600, name='often'"))
+    reloader.poll()
+    reloader.poll()
+
+    assert declared.sync() == "1 unchanged, 1 paused: no longer in the code"
+    assert declared.sync() == "1 unchanged"
+    assert names(service) == {"often": "active", "seldom": "paused"}
+
+
+def test_refusal_without_schedules_that_is_no_empty_manifest_stops_the_start(
+    service: Service, write: Callable[[str], Path]
+):
+    write(HEAD)
+    declared = DeclaredSchedules(["shop"], lambda _: Response(status=503, body=SILENT))
+
+    with pytest.raises(NotSynced, match="The store could not be read"):
+        sync_schedules(declared, LoggedNotices())

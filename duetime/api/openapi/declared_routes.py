@@ -25,7 +25,8 @@ ROUTES = (
         tag=SCHEDULES,
         summary="Read a schedule by its name",
         text="The schedule that was put by this name or, if there is none, the only one that has"
-        " it.",
+        " it. If a schedule that is declared in code and another one have the name, it is a"
+        " conflict with both ids.",
         parameters=[NAMESPACE],
         answers=[Answer(status=200, text="The schedule.", model=Schedule)],
         problems=[404, 409],
@@ -38,7 +39,8 @@ ROUTES = (
         tag=SCHEDULES,
         summary="Create or replace a schedule by its name",
         text="The same body again changes nothing, so an application can send its schedules at"
-        " every start. Two requests at the same time make one schedule.",
+        " every start. Two requests at the same time make one schedule. If a schedule that was not"
+        " put by name has the name, it is a conflict.",
         parameters=[NAMESPACE],
         body=ScheduleBody,
         answers=[
@@ -83,7 +85,7 @@ ROUTES = (
         " sync can be repeated.",
         body=SyncBody,
         answers=[Answer(status=200, text="What it has done.", model=SyncPlan)],
-        problems=[409],
+        problems=[404, 409],
         example=Example(body={"app": "shop", "schedules": [DECLARED], "dry_run": True}),
     ),
     Route(

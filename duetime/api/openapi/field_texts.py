@@ -137,6 +137,8 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "schedules": "All schedules that the code of the app declares.",
         "prune": "Delete what the code does not declare any more, instead of pausing it.",
         "allow_empty": "Allow an app that has schedules from code to declare none.",
+        "retire": "Pause or delete all schedules of an app that has synced before; without"
+        " `schedules`.",
         "dry_run": "Only return what the sync would do; store nothing.",
     },
     "MisfireInput": {

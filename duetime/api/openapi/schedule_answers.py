@@ -93,7 +93,8 @@ class SyncStep(AnswerModel):
 
     action: Action
     """`same`: nothing changes. `detached`: the sync leaves it alone. `removed`: not in the code any
-    more, and paused. `pruned`: not in the code any more, and deleted."""
+    more, and paused; if this sync has not paused it, `note` says so. `pruned`: not in the code any
+    more, and deleted."""
     id: str
     name: str
     handler: str

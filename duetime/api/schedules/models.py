@@ -221,6 +221,7 @@ class SyncIn(AppIn):
     schedules: Annotated[list[dict[str, Any]], Field(max_length=MAX_DECLARED)]
     prune: bool = False
     allow_empty: bool = False
+    retire: bool = False
     dry_run: bool = False
 
 

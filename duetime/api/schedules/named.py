@@ -4,7 +4,7 @@ A schedule that is put by name has an id made from its namespace and name. So of
 put the same name at the same time one creates the schedule and the other changes it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,8 +91,11 @@ class NamedSchedules:
         body = _body(request.json(), name)
         schedule_id = named_id(*name)
         stored = self.ports.schedules.get([schedule_id]).get(schedule_id)
+        declared = self._declared(name)
+        if stored and declared:
+            raise _not_unique([stored, *declared])
         if stored is None:
-            self._refuse_twin(name)
+            self._refuse_twin(name, declared)
             if created := self._create(schedule_id, body):
                 return self._response(201, self.writer.bring_forward(created))
 
@@ -125,24 +128,44 @@ class NamedSchedules:
 
     def _find(self, name: Name) -> Schedule:
         """Returns the schedule that was put by this name or, if there is none, the only one that
-        has it."""
+        has it. One that the code declares counts beside the one that was put by name."""
         schedule_id = named_id(*name)
-        if found := self.ports.schedules.get([schedule_id]):
-            return found[schedule_id]
-        several = with_names(self.ports.schedules, [name])[name]
-        if not several:
+        found = list(self.ports.schedules.get([schedule_id]).values())
+        found += self._declared(name)
+        if not found or found[0].id != schedule_id:
+            found = self._all(name, found)
+        if not found:
             raise not_found(f"schedule {name[1]!r} in namespace {name[0]}")
-        if len(several) > 1:
-            ids = ", ".join(schedule.id for schedule in several[:10])
-            raise _taken(f"{len(several)} schedules have that name; use an id: {ids}.")
-        return several[0]
+        if len(found) > 1:
+            raise _not_unique(found)
+        return found[0]
 
-    def _refuse_twin(self, name: Name) -> None:
+    def _refuse_twin(self, name: Name, declared: Iterable[Schedule]) -> None:
         """Refuses a second schedule of a name, which would run everything twice."""
-        for schedule in with_names(self.ports.schedules, [name])[name]:
-            if schedule.plan.declared is None and schedule.id != named_id(*name):
-                detail = f"Schedule {schedule.id} has that name, and was not put by name."
-                raise _taken(f"{detail} Change it by its id, or delete it first.")
+        others = [s for s in self._all(name, declared) if s.id != named_id(*name)]
+        if len(others) > 1:
+            raise _not_unique(others)
+        for schedule in others:
+            refuse_declared(schedule)
+            detail = f"Schedule {schedule.id} has that name, and was not put by name."
+            raise _taken(f"{detail} Change it by its id, or delete it first.")
+
+    def _declared(self, name: Name) -> list[Schedule]:
+        """Returns the schedules of this name that apps have declared in code. Unlike the list, it
+        does not lag."""
+        apps = self.ports.schedules.apps().by_name.values()
+        if not (ids := sorted({i for app in apps for i in app.schedules})):
+            return []
+        return [
+            schedule
+            for schedule in self.ports.schedules.get(ids).values()
+            if schedule.plan.declared and (schedule.plan.namespace, schedule.plan.name) == name
+        ]
+
+    def _all(self, name: Name, declared: Iterable[Schedule]) -> list[Schedule]:
+        """Returns the schedules of this name in the list, and these."""
+        listed = with_names(self.ports.schedules, [name])[name]
+        return list({schedule.id: schedule for schedule in (*listed, *declared)}.values())
 
     def _response(self, status: int, schedule: Schedule) -> Response:
         body = schedule_json(schedule, self.ports.clock.now())
@@ -156,6 +179,11 @@ class NamedSchedules:
 def _is_same(plan: Plan, stored: Plan) -> bool:
     """The run_at of a template is when it was read, and is not used."""
     return replace(plan, task=replace(plan.task, run_at=stored.task.run_at)) == stored
+
+
+def _not_unique(several: Sequence[Schedule]) -> Problem:
+    ids = ", ".join(schedule.id for schedule in several[:10])
+    return _taken(f"{len(several)} schedules have that name; use an id: {ids}.")
 
 
 def _taken(detail: str) -> Problem:

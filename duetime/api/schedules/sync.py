@@ -17,6 +17,7 @@ from duetime.api.http import (
     Request,
     Response,
     invalid,
+    not_found,
     unavailable,
 )
 from duetime.api.query import Query
@@ -28,7 +29,15 @@ from duetime.api.schedules.declarations import (
 )
 from duetime.api.schedules.models import AppIn, SyncIn
 from duetime.api.schedules.named import with_names
-from duetime.api.schedules.writer import WRITE_ATTEMPTS, ScheduleWriter
+from duetime.api.schedules.sync_steps import (
+    Names,
+    Step,
+    declaration_note,
+    is_current,
+    plan_json,
+    removal_note,
+)
+from duetime.api.schedules.writer import WRITE_ATTEMPTS, ScheduleWriter, evaluating
 from duetime.api.task_models import read_body
 from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
@@ -36,6 +45,7 @@ from duetime.core.ports import Ports
 from duetime.core.schedules import changes, declarations
 from duetime.core.schedules.apps import (
     Apps,
+    HandlerClaimed,
     SyncConflict,
     begin_sync,
     check_sync,
@@ -45,7 +55,7 @@ from duetime.core.schedules.apps import (
 )
 from duetime.core.schedules.changes import Changed
 from duetime.core.schedules.declarations import Action
-from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.schedules.schedule import Schedule
 from duetime.core.times import Millis
 from duetime.core.value import value
 
@@ -73,12 +83,16 @@ class ScheduleSync:
             return Response(status=200, body=self._sync(body))
         except SyncConflict as conflict:
             title = "The sync is refused"
-            raise Problem(409, "sync-conflict", title, f"The {conflict}.") from None
+            claimed = isinstance(conflict, HandlerClaimed)
+            kind = "handler-claimed" if claimed else "sync-conflict"
+            raise Problem(409, kind, title, f"The {conflict}.") from None
 
     def _sync(self, body: SyncIn) -> dict[str, Any]:
         declared = read_declarations(body.app, body.schedules, self.capabilities)
         digest, handlers = digest_of(declared), handlers_of(declared)
         apps, generation = self.ports.schedules.apps(), body.generation
+        if body.retire:
+            _check_retired(body, apps)
         if generation is None:
             apps = take_generation(apps, body.app)
             generation = _next_generation(body, apps)
@@ -104,7 +118,7 @@ class ScheduleSync:
         self._update(lambda apps: finish_sync(apps, body.app, generation, kept))
         return one.json(plan, self._same_names(declared))
 
-    def _same_names(self, declared: Iterable[Declaration]) -> Mapping[tuple[str, str], str]:
+    def _same_names(self, declared: Iterable[Declaration]) -> Names:
         """Returns the id of a schedule that a request made, for each name that is declared too."""
         names = {(d.namespace, d.name) for d in declared}
         found = with_names(self.ports.schedules, names)
@@ -122,20 +136,6 @@ class ScheduleSync:
             if self.ports.schedules.put_apps(after):
                 return after
         raise unavailable(CONTENTION)
-
-
-@value(frozen=True, slots=True)
-class _Step:
-    """What a sync does to one schedule."""
-
-    action: Action
-    id: str
-    name: str
-    handler: str
-    namespace: str
-    source: str
-    declaration: Declaration | None = None  # None: it is not in the code any more
-    note: str | None = None
 
 
 @value(frozen=True, slots=True)
@@ -160,13 +160,13 @@ class _Sync:
             returns = stored is not None and one.digest == _digest(stored)  # its plan is kept
             if action in (Action.CREATE, Action.CHANGE) and not returns:
                 one.plan(self.parts.capabilities, self.generation, now, stored)
-        left = [s for s in rows.values() if _is_current(s, self.body.app)]
-        if left and not self.declared and not self.body.allow_empty:
+        left = [s for s in rows.values() if is_current(s, self.body.app)]
+        if left and not self.declared and not (self.body.allow_empty or self.body.retire):
             detail = f"App {self.body.app} declares no schedule, and has {len(left)} from code."
-            detail += " Sync with allow_empty to pause them."
+            detail += " To pause them, sync with allow_empty."
             raise Problem(409, "empty-manifest", "The code declares no schedule", detail)
 
-    def plan(self, rows: Rows) -> list[_Step]:
+    def plan(self, rows: Rows) -> list[Step]:
         wanted = {d.id for d in self.declared}
         gone = [s for i, s in sorted(rows.items()) if i not in wanted and _is_of(s, self.body.app)]
         return [
@@ -174,7 +174,7 @@ class _Sync:
             *(self._removal(schedule) for schedule in gone),
         ]
 
-    def apply(self, plan: Sequence[_Step], rows: Rows) -> list[str]:
+    def apply(self, plan: Sequence[Step], rows: Rows) -> list[str]:
         """Returns the ids of the schedules that are the app's after this sync."""
         kept = []
         for step in plan:
@@ -189,17 +189,17 @@ class _Sync:
                 kept.append(step.id)
         return kept
 
-    def json(self, plan: Sequence[_Step], same: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    def json(self, plan: Sequence[Step], same: Names) -> dict[str, Any]:
         return {
             "app": self.body.app,
             "generation": self.generation,
             "dry_run": self.body.dry_run,
-            "schedules": [_step_json(step, same) for step in plan],
+            "schedules": plan_json(plan, same),
         }
 
-    def _step(self, one: Declaration, stored: Schedule | None) -> _Step:
+    def _step(self, one: Declaration, stored: Schedule | None) -> Step:
         action = declarations.decide(stored, one.declared(self.generation))
-        return _Step(
+        return Step(
             action=action,
             id=one.id,
             name=one.name,
@@ -207,18 +207,21 @@ class _Sync:
             namespace=one.namespace,
             source=one.source,
             declaration=one,
-            note=_note(action, stored),
+            note=declaration_note(action, stored),
         )
 
-    def _removal(self, schedule: Schedule) -> _Step:
-        declared = schedule.plan.declared
-        return _Step(
+    def _removal(self, schedule: Schedule) -> Step:
+        declared, now = schedule.plan.declared, self.parts.ports.clock.now()
+        with evaluating(schedule):
+            note = None if self.body.prune else removal_note(schedule, self.body.app, now)
+        return Step(
             action=Action.PRUNED if self.body.prune else Action.REMOVED,
             id=schedule.id,
             name=schedule.plan.name or "",
             handler=str(schedule.plan.task.target.get("handler")),
             namespace=schedule.plan.namespace,
             source=declared.source if declared else "",
+            note=note,
         )
 
     def _store(self, one: Declaration, stored: Schedule | None) -> None:
@@ -260,7 +263,7 @@ class _Sync:
         writer, ports = self.parts.writer, self.parts.ports
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
-            if not _is_current(schedule, self.body.app):
+            if not is_current(schedule, self.body.app):
                 return None
             return declarations.remove(ports.wake_policy, schedule, self.generation, now)
 
@@ -297,41 +300,18 @@ def _next_generation(body: SyncIn, apps: Apps) -> int:
     raise invalid([FieldError("generation", message)])
 
 
+def _check_retired(body: SyncIn, apps: Apps) -> None:
+    if body.schedules:
+        raise invalid([FieldError("retire", "must be false for a sync with schedules")])
+    if not apps.get(body.app).current:
+        known = ", ".join(sorted(name for name, app in apps.by_name.items() if app.current))
+        raise not_found(f"app {body.app!r} that has declared schedules; known: {known or 'none'}")
+
+
 def _is_of(schedule: Schedule, app: str) -> bool:
     declared = schedule.plan.declared
     return declared is not None and declared.app == app
 
 
-def _is_current(schedule: Schedule, app: str) -> bool:
-    """Whether it is the app's, and was in its code at the sync before."""
-    declared = schedule.plan.declared
-    return declared is not None and declared.app == app and declared.removed is None
-
-
 def _digest(schedule: Schedule) -> str | None:
     return schedule.plan.declared.digest if schedule.plan.declared else None
-
-
-def _note(action: Action, stored: Schedule | None) -> str | None:
-    if action is Action.DETACHED:
-        return "detached: delete it, and the next sync creates it from the code"
-    paused = stored is not None and stored.status is ScheduleStatus.PAUSED
-    if paused and stored and not declarations.paused_by_sync(stored):
-        return "paused, and stays paused"
-    return None
-
-
-def _step_json(step: _Step, same: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    named = same.get((step.namespace, step.name)) if step.declaration else None
-    named = None if named == step.id else named
-    twin = f"schedule {named} has the same name and is not from code" if named else None
-    notes = [note for note in (step.note, twin) if note]
-    return {
-        "action": step.action.value,
-        "id": step.id,
-        "name": step.name,
-        "handler": step.handler,
-        "namespace": step.namespace,
-        "source": step.source,
-        "note": "; ".join(notes) or None,
-    }

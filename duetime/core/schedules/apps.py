@@ -31,6 +31,10 @@ class Superseded(SyncConflict):
         )
 
 
+class HandlerClaimed(SyncConflict):
+    """Another app declares schedules of the same handler."""
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class App:
     taken: int = 0  # the highest generation that was handed out
@@ -96,7 +100,7 @@ def check_sync(
     for other, claim in apps.by_name.items():
         both = sorted(claim.handlers.keys() & handlers.keys()) if other != name else ()
         if both:
-            raise SyncConflict(
+            raise HandlerClaimed(
                 f"handler {both[0]!r} is declared by app {other!r} at {claim.handlers[both[0]]},"
                 f" and by app {name!r} at {handlers[both[0]]}"
             )

@@ -69,7 +69,7 @@ def remove(wake_policy: WakePolicy, schedule: Schedule, generation: int, now: Mi
         raise Superseded(declared.app, generation)
     marked = replace(declared, generation=generation, removed=generation)
     plan = replace(schedule.plan, declared=marked)
-    if schedule.status is ScheduleStatus.PAUSED or not _fires(schedule, now):
+    if schedule.status is ScheduleStatus.PAUSED or not may_fire(schedule, now):
         return _rewritten(schedule, plan, now)
     return pause(wake_policy, replace(schedule, plan=plan), now, _note(generation))
 
@@ -87,7 +87,7 @@ def paused_by_sync(schedule: Schedule) -> bool:
     return schedule.status is ScheduleStatus.PAUSED and schedule.note == _note(declared.removed)
 
 
-def _fires(schedule: Schedule, now: Millis) -> bool:
+def may_fire(schedule: Schedule, now: Millis) -> bool:
     """Whether it may fire again. A schedule is FINISHED as soon as its last run is a task."""
     finished = schedule.status is ScheduleStatus.FINISHED
     return not finished or next(upcoming(schedule, now), None) is not None
