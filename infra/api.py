@@ -60,7 +60,7 @@ class Api(Construct):
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
-                lanes.allow("SendMessage"),
+                lanes.allow("SendMessage", "GetQueueAttributes"),
                 *(objects.allow("GetObject", "PutObject") if objects else []),
             ],
         )

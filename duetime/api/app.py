@@ -61,6 +61,7 @@ class Api:
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/purge", _purge(ports))
+        self._router.add_lazily("/v1/lanes", _lanes(ports))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
@@ -150,6 +151,15 @@ def _purge(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.purge import Purge
 
         Purge(ports).add_to(router)
+
+    return add_to
+
+
+def _lanes(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.lanes import Lanes
+
+        Lanes(ports).add_to(router)
 
     return add_to
 

@@ -75,6 +75,7 @@ app.command()(sync.sync)
 app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
+app.command()(tasks.lanes)
 app.command()(tasks.health)
 app.command()(openapi.openapi)
 

@@ -1,4 +1,4 @@
-"""`duetime show`, `list`, `run` and `health`."""
+"""`duetime show`, `list`, `run`, `lanes` and `health`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -94,6 +94,16 @@ def run(tasks: TaskIds, *, connection: Connection) -> None:
     If one cannot be run, the others still are. A DEAD task needs `duetime retry`."""
     with connection.connect() as client:
         for_each(tasks, client.run, due_at_once, as_json=connection.json)
+
+
+@grouped
+def lanes(*, connection: Connection) -> None:
+    """How many tasks wait in each lane, and how many run."""
+    from duetime.cli.views import lane_table
+
+    with connection.connect() as client:
+        found = client.lanes()
+    connection.print({"items": found}, lambda: [lane_table(found)])
 
 
 @grouped

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duetime.cli import format as fmt
-from duetime.client import Attempt, Task
+from duetime.client import Attempt, LaneState, Task
 from duetime.terminal import clean, length, one_line
 
 
@@ -118,6 +118,22 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
             task["priority"],
             fmt.tries(task).replace(" of ", "/"),
             cell(fmt.short(task)),
+        )
+    return table
+
+
+def lane_table(lanes: Sequence[LaneState]) -> Table:
+    table = Table("LANE", box=None, header_style="dim", pad_edge=False)
+    for header in ("WAITING", "OLDEST", "DUE SOON", "RUNNING"):
+        table.add_column(header, justify="right")
+    for lane in lanes:
+        oldest = lane["oldest_seconds"]
+        table.add_row(
+            lane["lane"],
+            f"{lane['depth']:,}",
+            "" if oldest is None else length(oldest),
+            f"{lane['delayed']:,}",
+            f"{lane['in_flight']:,}",
         )
     return table
 

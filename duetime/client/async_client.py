@@ -28,6 +28,7 @@ from duetime.client.types import (
     ChangeFields,
     Fields,
     Json,
+    LaneState,
     Order,
     Purged,
     Seconds,
@@ -242,6 +243,9 @@ class AsyncClient:
             older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
         )
         return self._transport.iterate(call)
+
+    async def lanes(self) -> "builtins.list[LaneState]":
+        return await self._transport.run(task_calls.lanes())
 
     async def health(self) -> Json:
         return await self._transport.run(task_calls.health())

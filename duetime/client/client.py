@@ -28,6 +28,7 @@ from duetime.client.types import (
     ChangeFields,
     Fields,
     Json,
+    LaneState,
     Order,
     Purged,
     Seconds,
@@ -283,6 +284,10 @@ class Client:
             older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
         )
         return self._transport.iterate(call)
+
+    def lanes(self) -> "builtins.list[LaneState]":
+        """Returns how many messages each lane has, the most urgent lane first."""
+        return self._transport.run(task_calls.lanes())
 
     def health(self) -> Json:
         """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""

@@ -6,7 +6,17 @@ from duetime.client.calls import Call, ask, items
 from duetime.client.errors import ApiError
 from duetime.client.filters import filter_query
 from duetime.client.requests import task_path
-from duetime.client.types import ChangeFields, Fields, Json, Order, Task, TaskFilter, TaskPage
+from duetime.client.types import (
+    ChangeFields,
+    Fields,
+    Json,
+    LanePage,
+    LaneState,
+    Order,
+    Task,
+    TaskFilter,
+    TaskPage,
+)
 
 TASKS = "/v1/tasks"
 
@@ -51,6 +61,11 @@ def page(
 
 def every(which: TaskFilter, *, order: Order | None, fields: Fields | None) -> Call[None]:
     return items(TASKS, {**filter_query(which), "order": order, "fields": fields})
+
+
+def lanes() -> Call[list[LaneState]]:
+    found: LanePage = yield from ask("GET", "/v1/lanes")
+    return found["items"]
 
 
 def health() -> Call[Json]:

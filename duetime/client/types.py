@@ -243,6 +243,21 @@ class Submitted:
     replayed: bool  # the key or id was used before, or another task holds the unique key
 
 
+class LaneState(TypedDict):
+    """How busy a lane is; on AWS the numbers are approximate."""
+
+    lane: str
+    depth: int  # due tasks that wait for an executor
+    delayed: int  # tasks that are due within minutes
+    in_flight: int  # tasks that an executor has
+    oldest_seconds: float | None  # how long the oldest has waited; None: nothing waits, or on AWS
+
+
+class LanePage(TypedDict):
+    items: list[LaneState]
+    next_cursor: None
+
+
 class TaskPage(TypedDict):
     """A page may be short, even empty. The list ends where `next_cursor` is None."""
 

@@ -256,11 +256,15 @@ class CursorStore(Protocol):
 
 @value(frozen=True, kw_only=True, slots=True)
 class Depth:
-    """The approximate number of messages in a lane."""
+    """The approximate number of messages in a lane.
+
+    `oldest` is since when the oldest ready message waits. It is None if none is ready, and for SQS,
+    which does not say."""
 
     ready: int
     delayed: int
     in_flight: int
+    oldest: Millis | None = None
 
 
 class LaneQueue(Protocol):

@@ -103,8 +103,13 @@ class _MemoryLane:
         with self._changed:
             now = self._clock.now()
             queued = len(self._fresh) + len(self._paced)
-            ready = sum(1 for at, _, _ in chain(self._fresh, self._paced) if at <= now)
-            return Depth(ready=ready, delayed=queued - ready, in_flight=len(self._in_flight))
+            ready = [at for at, _, _ in chain(self._fresh, self._paced) if at <= now]
+            return Depth(
+                ready=len(ready),
+                delayed=queued - len(ready),
+                in_flight=len(self._in_flight),
+                oldest=min(ready, default=None),
+            )
 
     def purge(self) -> int:
         with self._changed:

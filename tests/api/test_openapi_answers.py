@@ -115,6 +115,7 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "PurgeResult", system.body("POST", "/v1/purge", purge)
     tasks = [{"target": PYTHON}, {"target": PYTHON, "timeout": 0}]
     yield "BatchResults", system.body("POST", "/v1/tasks/batch", {"tasks": tasks})
+    yield "LaneList", system.body("GET", "/v1/lanes")
     yield "Health", system.body("GET", "/v1/health")
     cron = {"rule": {**DAILY, "expression": "99 * * * *"}, "task": {"target": PYTHON}}
     yield "Problem", system.call("POST", "/v1/schedules", cron).body

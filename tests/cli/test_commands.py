@@ -36,6 +36,16 @@ def test_health(live: Any) -> None:
     assert result.exit_code == ExitCode.OK
 
 
+def test_lanes(live: Any) -> None:
+    for number in range(3):
+        submitted(live, "--handler", "echo", "--in", str(60 * number), "--priority", "high")
+    high, *_ = data(live("lanes", "--json"))["items"]
+    assert (high["lane"], high["depth"], high["delayed"]) == ("high", 1, 2)
+    header, first, *_ = live("lanes").stdout.splitlines()
+    assert header.split() == ["LANE", "WAITING", "OLDEST", "DUE", "SOON", "RUNNING"]
+    assert first.split()[:2] == ["high", "1"]
+
+
 def test_bad_health_prints_its_reasons_and_exits_with_not_done(
     live: Any, system: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

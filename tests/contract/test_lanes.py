@@ -219,5 +219,6 @@ def test_the_depth_of_a_lane(lanes: Lanes):
     send(lanes, *(a_delivery(lanes) for _ in range(3)), a_delivery(lanes, due_in=600 * SECOND))
     lanes.queue.receive(Lane.MEDIUM, 1, 0)
 
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=2, delayed=1, in_flight=1)
+    depth = lanes.queue.depth(Lane.MEDIUM)
+    assert replace(depth, oldest=None) == Depth(ready=2, delayed=1, in_flight=1)
     assert lanes.queue.depth(Lane.HIGH) == Depth(ready=0, delayed=0, in_flight=0)

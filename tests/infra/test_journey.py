@@ -85,6 +85,8 @@ def figures(reply: Reply) -> dict[str, list[float]]:
 
 def at_once(deployed: Deployed) -> None:
     task_id = submit(deployed, payload={"name": "Ada"}, priority="high")
+    _, lanes = deployed.call("GET", "/v1/lanes")
+    assert [lane["depth"] for lane in lanes["items"]] == [1, 0, 0]
     assert deployed.deliver(HIGH) == 1
     task = read(deployed, task_id)
     assert (task["status"], task["result"]["greeting"]) == ("SUCCEEDED", "Hello, Ada!")
@@ -310,6 +312,21 @@ def with_its_own_documentation(deployed: Deployed) -> None:
     assert page["headers"]["content-type"] == "text/html; charset=utf-8"
 
 
+def as_the_code_declares(deployed: Deployed) -> None:
+    def sync(*schedules: dict[str, Any]) -> list[str]:
+        _, taken = deployed.call("POST", "/v1/schedules/sync/generations", {"app": "shop"})
+        body = {"app": "shop", "generation": taken["generation"], "schedules": schedules}
+        options = {"prune": True, "allow_empty": True}
+        status, plan = deployed.call("POST", "/v1/schedules/sync", body | options)
+        assert status == 200, plan
+        return [step["action"] for step in plan["schedules"]]
+
+    yearly = {"type": "cron", "expression": "0 0 1 1 *"}
+    task = {"target": {"type": "python", "handler": "demo.hello"}}
+    declared = {"name": "yearly", "rule": yearly, "task": task, "source": "shop.py:3"}
+    assert [sync(declared), sync(declared), sync()] == [["create"], ["same"], ["pruned"]]
+
+
 def until_it_is_purged(deployed: Deployed) -> None:
     task_id = submit(deployed, unique={"key": "nightly"})
     assert deployed.deliver(MEDIUM) == 1
@@ -333,6 +350,7 @@ FLOWS: list[Flow] = [
     by_the_clock,
     after_its_end,
     with_its_own_documentation,
+    as_the_code_declares,
     until_it_is_purged,
 ]
 CROWDED_FLOWS: list[Flow] = [
@@ -363,6 +381,7 @@ def play_until(last: Flow, deployed: Deployed) -> None:
 
 ACTIONS = {
     "SendMessageBatch": "SendMessage",
+    "TransactWriteItems": "ConditionCheckItem",  # and the write itself, which is made alone too
     "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
     "Invoke": "InvokeFunction",
 }

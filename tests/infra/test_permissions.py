@@ -23,6 +23,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Scan", "table/index/wake"),
         ("dynamodb:Query", "table/index/dead"),
         *(("sqs:SendMessage", lane) for lane in Lane),
+        *(("sqs:GetQueueAttributes", lane) for lane in Lane),
     },
     "scanner": {
         *((action, "table") for action in ROWS),

@@ -309,6 +309,28 @@ class Health(AnswerModel):
     """The name of each check, with `ok` or the reason why it failed."""
 
 
+class LaneState(AnswerModel):
+    """The messages of a lane. The numbers are approximate on AWS."""
+
+    lane: Literal["high", "medium", "low"]
+    depth: int
+    """Messages of due tasks that wait for an executor."""
+    delayed: int
+    """Messages of tasks that are due within minutes."""
+    in_flight: int
+    """Messages that executors have: their tasks run, or are about to."""
+    oldest_seconds: float | None
+    """How long the oldest message of a due task has waited. Null if none waits, and on AWS, where
+    CloudWatch has it as `ApproximateAgeOfOldestMessage` of the queue."""
+
+
+class LaneList(AnswerModel):
+    """The lanes, the most urgent first."""
+
+    items: list[LaneState]
+    next_cursor: None
+
+
 class FoundTasks(AnswerModel):
     """One page of the list of tasks: whole tasks, or with `fields=summary` summaries."""
 

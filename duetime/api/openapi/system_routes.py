@@ -1,6 +1,6 @@
 """The calls about Duetime itself."""
 
-from duetime.api.openapi.answers import Health
+from duetime.api.openapi.answers import Health, LaneList
 from duetime.api.openapi.route import TEXT, Answer, Example, Route
 
 SYSTEM = "System"
@@ -15,6 +15,15 @@ ROUTES = (
         text="The 503 is a problem whose `detail` has the reasons, with the other fields of the"
         " 200.",
         answers=[Answer(status=200, text="All checks passed.", model=Health)],
+        example=Example(),
+    ),
+    Route(
+        method="GET",
+        path="/v1/lanes",
+        operation="listLanes",
+        tag=SYSTEM,
+        summary="See how busy the lanes are",
+        answers=[Answer(status=200, text="The lanes.", model=LaneList)],
         example=Example(),
     ),
     Route(
