@@ -1,5 +1,8 @@
 """GET /v1/lanes: how many messages each lane has."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +35,12 @@ def test_waiting_delayed_and_running_tasks_are_counted(service: Service):
         "medium": {"depth": 2, "delayed": 1, "in_flight": 0, "oldest_seconds": 5},
         "low": {"depth": 0, "delayed": 0, "in_flight": 1, "oldest_seconds": None},
     }
+
+
+def test_api_page_shows_a_lane_as_it_is_returned(service: Service):
+    page = (Path(__file__).parents[2] / "docs/reference/api.md").read_text()
+    [shown] = re.findall(r'```json\n(\{"lane".*)\n', page)
+    assert json.loads(shown).keys() == service.get("/v1/lanes").body["items"][0].keys()
 
 
 def test_unknown_parameter_is_refused(service: Service):

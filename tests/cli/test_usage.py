@@ -271,6 +271,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "manifest",
         "cron",
         "watch",
+        "lanes",
         "health",
         "openapi",
     ]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,9 @@ def write(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def handlers() -> Iterator[None]:
-    """Forgets what the test registers."""
-    before = dict(registry._handlers)
-    yield
-    registry._handlers.clear()
-    registry._handlers.update(before)
+def handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No handler is registered; what the test registers is forgotten."""
+    monkeypatch.setattr(registry, "_handlers", {})
 
 
 def read(write: Write, declaration: str) -> list[Any]:
