@@ -17,6 +17,7 @@ DuetimeError
 ├── NotJson             a value that has no JSON form (core/json_values.py)
 ├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
 ├── SyncConflict        a sync of declared schedules is refused (core/schedules/apps.py)
+│   ├── HandlerClaimed  another app declares schedules of the handler
 │   └── Superseded      a newer generation of the app has begun to sync
 ├── NotSynced           the schedules that the code declares are refused (api/manifest_sync.py)
 ├── BadTemplate         a schedule's task that cannot be filled in (core/template.py)
