@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from duetime.core.errors import Unavailable
 from duetime.core.ports import DeadListing, EndedListing, Ports
-from duetime.core.times import HOUR, MINUTE, SECOND, Millis
+from duetime.core.times import HOUR, SECOND, Millis
 from duetime.engine import removal
 from tests.simulation.engine import Process
 from tests.simulation.faults import Faults
@@ -22,7 +22,7 @@ from tests.simulation.network import Network
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-REMOVED_WITHIN: Millis = 30 * MINUTE  # until every final task has left
+REMOVED_WITHIN: Millis = 2 * HOUR  # until every final task has left: hundreds, by pages of seven
 PAGE = 7  # tasks that a remover reads at once
 
 
