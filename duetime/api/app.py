@@ -62,6 +62,7 @@ class Api:
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports))
+        self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
@@ -160,6 +161,15 @@ def _lanes(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.lanes import Lanes
 
         Lanes(ports).add_to(router)
+
+    return add_to
+
+
+def _forecast(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.forecast import ForecastRoute
+
+        ForecastRoute(ports).add_to(router)
 
     return add_to
 

@@ -47,14 +47,14 @@ class SoonestLister:
         few = read_few(self._table, FEW_WAKES)
         if few is not None:
             ids = [wake.task_id for wake in few if wake.kind is not WakeKind.SCHEDULE]
-            return _page_of_all(listing, position, self._tasks(listing, ids))
+            return _page_of_all(listing, position, self.tasks(listing, ids))
         return self._page_of_windows(listing, position, shards=shards, now=now)
 
     def _page_of_windows(
         self, listing: Listing, position: Soonest, *, shards: int, now: Millis
     ) -> Page:
         """Reads window after window, until the page is full or its limits are reached."""
-        sent = self._sent(listing, position, shards=shards, now=now)
+        sent = self.sent(listing, position.due_at, shards, now, most=MAX_SENT)
         if sent is None:
             sent, position = [], Soonest(due_at=now + LONGEST_HORIZON)
         looked_from, place, end = position.due_at, position.key, now + AHEAD
@@ -66,7 +66,7 @@ class SoonestLister:
             queries += minutes * shards
             minutes = min(2 * minutes, LONGEST_WINDOW)
             looked_at += len(keys)
-            tasks = [*self._tasks(listing, [task_id for _, task_id in keys]), *sent]
+            tasks = [*self.tasks(listing, [task_id for _, task_id in keys]), *sent]
             here = {t.id: t for t in tasks if place < due_key(t) <= reached}
             found += sorted(here.values(), key=due_key)
             place = reached
@@ -75,25 +75,25 @@ class SoonestLister:
         cursor = Soonest(due_at=place[0], above=place[1]).cursor() if place[0] < end else None
         return Page(tasks=found, cursor=cursor, looked_from=looked_from, looked_until=place[0])
 
-    def _sent(
-        self, listing: Listing, position: Soonest, *, shards: int, now: Millis
+    def sent(
+        self, listing: Listing, start: Millis, shards: int, now: Millis, *, most: int
     ) -> list[Task] | None:
-        """Returns the wanted tasks that were sent and are due after the position; None if there are
-        too many to read."""
+        """Returns the wanted tasks that were sent and are due from `start` on; None if more than
+        `most` would have to be read."""
         horizon = now + LONGEST_HORIZON
-        if position.due_at >= horizon:
+        if start >= horizon:
             return []
-        first, last = minute_of(position.due_at), minute_of(horizon + FIRST_WATCH + WATCH_SPREAD)
+        first, last = minute_of(start), minute_of(horizon + FIRST_WATCH + WATCH_SPREAD)
         buckets = [bucket_of(m, shard) for m in range(first, last + 1) for shard in range(shards)]
-        watches = self._parallel.each(self._watched, buckets)
+        watches = self._parallel.each(lambda bucket: self._watched(bucket, most), buckets)
         ids = [task_id for bucket in watches for task_id in bucket]
-        if len(ids) > MAX_SENT:
+        if len(ids) > most:
             return None
-        return [task for task in self._tasks(listing, ids) if due_key(task) > position.key]
+        return [task for task in self.tasks(listing, ids) if task.due_at >= start]
 
-    def _watched(self, bucket: str) -> list[str]:
-        wakes = read_bucket(self._table, bucket, WakeKind.WATCH, MAX_SENT + 1)
-        return [wake.task_id for wake in islice(wakes, MAX_SENT + 1)]
+    def _watched(self, bucket: str, most: int) -> list[str]:
+        wakes = read_bucket(self._table, bucket, WakeKind.WATCH, most + 1)
+        return [wake.task_id for wake in islice(wakes, most + 1)]
 
     def _window(self, after: Key, until: Millis, shards: int, limit: int) -> tuple[list[Key], Key]:
         """Returns the first keys of a window past `after`, and the key up to which none is
@@ -130,7 +130,8 @@ class SoonestLister:
         wakes = [parse_wake(bucket, row[schema.WAKE_KEY]["S"]) for row in answer["Items"]]
         return [(wake.at, wake.task_id) for wake in wakes], "LastEvaluatedKey" in answer
 
-    def _tasks(self, listing: Listing, ids: Sequence[str]) -> list[Task]:
+    def tasks(self, listing: Listing, ids: Sequence[str]) -> list[Task]:
+        """Returns the wanted tasks of these ids that are still to start."""
         tasks = self._reader.readable(ids, summary=listing.summary).values()
         return [t for t in tasks if t.status in TO_START and listing.filter.wants(t)]
 

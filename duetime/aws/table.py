@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -129,10 +130,13 @@ class Table:
         for page in self._pages(condition, values, options):
             yield from page["Items"]
 
-    def count(self, condition: str, values: dict[str, str], **options: Any) -> int:
-        """Returns how many items a query finds, without reading them."""
-        options = {**options, "Select": "COUNT"}
-        return sum(page["Count"] for page in self._pages(condition, values, options))
+    def count(
+        self, condition: str, values: dict[str, str], pages: int | None = None, **options: Any
+    ) -> int:
+        """Returns how many items a query finds, without returning them; at most those of so many
+        `pages`."""
+        found = self._pages(condition, values, {**options, "Select": "COUNT"})
+        return sum(page["Count"] for page in islice(found, pages))
 
     def _pages(
         self, condition: str, values: dict[str, str], options: dict[str, Any]

@@ -7,11 +7,13 @@ had already succeeded: the stored item then has what the write sets.
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from duetime.aws import schema
 from duetime.aws.dead_letters import death_attributes, read_deaths
+from duetime.aws.due_counts import DueCounter
 from duetime.aws.ended_tasks import ended_page, removal_parameters
 from duetime.aws.item_reader import TaskReader
 from duetime.aws.listing import Lister, listing_bucket
@@ -34,6 +36,7 @@ from duetime.aws.wake_index import read_bucket, read_few
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unreadable
 from duetime.core.dead_letters import dead_page
 from duetime.core.errors import Corrupt, Unavailable
+from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lifecycle import Status
 from duetime.core.ports import (
     Clock,
@@ -88,6 +91,7 @@ class DynamoTaskStore:
         self._namespaces = Namespaces(self._table)
         self._lister = Lister(self._table, self._parallel, self._reader)
         self._soonest = SoonestLister(self._table, self._parallel, self._reader)
+        self._due = DueCounter(self._table, self._parallel, self._soonest)
 
     def close(self) -> None:
         self._parallel.close()
@@ -109,6 +113,12 @@ class DynamoTaskStore:
 
     def few_wakes(self, limit: int) -> list[Wake] | None:
         return read_few(self._table, limit)
+
+    def due_counts(self, span: DueSpan) -> DueCounts:
+        shards, now = self._shards().count, self._clock.now()
+        if span.namespace is not None and self._namespaces.read() == [span.namespace]:
+            span = replace(span, namespace=None)  # counting the keys of the index is cheaper
+        return self._due.count(span, shards=shards, now=now)
 
     def page(self, listing: Listing) -> Page:
         shards, now = self._shards(), self._clock.now()

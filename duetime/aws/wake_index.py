@@ -21,7 +21,7 @@ def read_bucket(table: Table, bucket: str, kind: WakeKind | None, page: int) -> 
         condition += f" AND begins_with({schema.WAKE_KEY}, :kind)"
         values[":kind"] = f"{kind}#"
     index = {"IndexName": schema.WAKE_INDEX, "ProjectionExpression": WAKE_ATTRIBUTES}
-    return _readable(table.query(condition, values, **index, Limit=page))
+    return readable_wakes(table.query(condition, values, **index, Limit=page))
 
 
 def read_few(table: Table, limit: int) -> list[Wake] | None:
@@ -30,10 +30,10 @@ def read_few(table: Table, limit: int) -> list[Wake] | None:
     rows, more = table.scan(schema.WAKE_INDEX, limit + 1, ProjectionExpression=WAKE_ATTRIBUTES)
     if more or len(rows) > limit:
         return None
-    return list(_readable(sorted(rows, key=_key_of)))
+    return list(readable_wakes(sorted(rows, key=_key_of)))
 
 
-def _readable(rows: Iterable[Item]) -> Iterator[Wake]:
+def readable_wakes(rows: Iterable[Item]) -> Iterator[Wake]:
     for bucket, key in map(_key_of, rows):
         try:
             yield parse_wake(bucket, key)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery, Message
+from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import FINAL, Status
 from duetime.core.retention import kept_for, kept_until
@@ -176,6 +177,11 @@ class TaskStore(Protocol):
     def few_wakes(self, limit: int) -> list[Wake] | None:
         """Returns all wakes, bucket by bucket in key order, or None if there are more than `limit`.
         It never costs more than reading `limit` wakes."""
+        ...
+
+    def due_counts(self, span: DueSpan) -> DueCounts:
+        """Counts the tasks that are still to start by minute and lane. Its reads are bounded, so it
+        may look at a part of the span only."""
         ...
 
     def page(self, listing: Listing) -> Page: ...

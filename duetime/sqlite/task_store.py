@@ -12,6 +12,7 @@ from duetime.core import codec
 from duetime.core.change import Answer, Applied, Change, Unknown
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
+from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lifecycle import Status
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
@@ -33,6 +34,7 @@ from duetime.core.wakes import Wake, WakeKind, bucket_of
 from duetime.sqlite.cursor_store import SqliteCursorStore
 from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
+from duetime.sqlite.due_counts import count_due
 from duetime.sqlite.ended_tasks import page_ends
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
@@ -125,6 +127,10 @@ class SqliteTaskStore(SqliteCursorStore):
         before it finds nothing to do."""
         with self._database.read() as connection:
             return read_first(connection)
+
+    def due_counts(self, span: DueSpan) -> DueCounts:
+        with self._database.read() as connection:
+            return count_due(connection, span)
 
     def page(self, listing: Listing) -> Page:
         columns = SUMMARY_COLUMNS if listing.summary else COLUMNS

@@ -16,7 +16,7 @@ def read_bucket(connection: Connection, bucket: str, kind: WakeKind | None) -> I
         _wakes("wake_bucket = ?1 AND wake_key >= ?2 AND wake_key < ?3"),
         (bucket, prefix, f"{prefix}~"),
     ).fetchall()
-    return _readable(rows)
+    return readable_wakes(rows)
 
 
 def read_few(connection: Connection, limit: int) -> list[Wake] | None:
@@ -24,13 +24,13 @@ def read_few(connection: Connection, limit: int) -> list[Wake] | None:
     rows = connection.execute(
         f"{_wakes('wake_bucket IS NOT NULL')} LIMIT ?", (limit + 1,)
     ).fetchall()
-    return None if len(rows) > limit else list(_readable(rows))
+    return None if len(rows) > limit else list(readable_wakes(rows))
 
 
 def read_first(connection: Connection) -> Wake | None:
     """Returns a wake of the earliest bucket; None if there is none."""
     rows = connection.execute(f"{_wakes('wake_bucket IS NOT NULL')} LIMIT 1").fetchall()
-    return next(_readable(rows), None)
+    return next(readable_wakes(rows), None)
 
 
 @cache
@@ -43,7 +43,7 @@ def _wakes(condition: str) -> str:
     return f"{found} ORDER BY wake_bucket, wake_key"
 
 
-def _readable(rows: Iterable[tuple[str, str]]) -> Iterator[Wake]:
+def readable_wakes(rows: Iterable[tuple[str, str]]) -> Iterator[Wake]:
     for bucket, key in rows:
         try:
             yield parse_wake(bucket, key)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from duetime.core.recurrence.fire_times import fire_times
 from duetime.core.recurrence.rules import RateRule, Recurrence, Rule
@@ -69,6 +69,17 @@ def upcoming(schedule: Schedule, now: Millis) -> Iterator[Millis]:
         return times
     already = sum(1 for _ in _before(times, next_at))
     return islice(after(plan, max(now, schedule.since)), already + plan.max_runs - schedule.runs)
+
+
+def not_put(schedule: Schedule, start: Millis, end: Millis) -> Iterator[Millis]:
+    """Yields the fire times of the rule from `start` to before `end` that are not tasks yet."""
+    next_at, plan = schedule.next_at, schedule.plan
+    if schedule.status is not ScheduleStatus.ACTIVE or next_at is None:
+        return iter(())
+    if plan.delay is not None:
+        return iter([next_at] if start <= next_at < end else [])
+    times = takewhile(lambda at: at < end, after(plan, max(next_at, start) - 1))
+    return times if plan.max_runs is None else islice(times, max(plan.max_runs - schedule.runs, 0))
 
 
 def runs_so_far(schedule: Schedule, now: Millis) -> int:
