@@ -89,9 +89,7 @@ occurrences = st.builds(
     has_follow_up=st.booleans(),
     name=st.none() | texts,
 )
-limit_uses = st.builds(
-    LimitUse, name=st.just("stripe"), key=texts, on_full=st.sampled_from(OnFull)
-)
+limit_uses = st.builds(LimitUse, name=st.just("stripe"), key=texts, on_full=st.sampled_from(OnFull))
 promotions = st.builds(Promotion, lane=lanes, at=moments)
 specs = st.builds(
     Spec,
