@@ -13,10 +13,11 @@ from duetime.core.delivery import new_token
 from duetime.core.ids import RANDOM_BITS, new_id
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import FINISHED, Outcome, Status
+from duetime.core.limits.definition import LimitUse, OnDead, OnFull
 from duetime.core.occurrence import Occurrence, OverlapPolicy
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.record import Failure
-from duetime.core.task import Attempt, Progress, Spec, Task, TaskError
+from duetime.core.task import Attempt, Progress, Promotion, Spec, Task, TaskError
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
 from duetime.core.wake_policy import LONGEST_HORIZON, Draw, WakePolicy
 from duetime.core.wakes import Wake, WakeKind
@@ -88,6 +89,8 @@ occurrences = st.builds(
     has_follow_up=st.booleans(),
     name=st.none() | texts,
 )
+limit_uses = st.builds(LimitUse, name=st.just("stripe"), key=texts, on_full=st.sampled_from(OnFull))
+promotions = st.builds(Promotion, lane=lanes, at=moments)
 specs = st.builds(
     Spec,
     target=st.dictionaries(texts, json_values, max_size=3),
@@ -105,6 +108,9 @@ specs = st.builds(
     tags=st.dictionaries(texts, texts, max_size=3),
     occurrence=st.none() | occurrences,
     shifts=st.lists(st.just("0123456789ab"), max_size=4).map(tuple),
+    on_dead=st.sampled_from(OnDead),
+    limits=st.lists(limit_uses, max_size=2).map(tuple),
+    fairness_key=st.none() | texts,
 )
 
 

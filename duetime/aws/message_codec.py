@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from duetime.core import codec
-from duetime.core.delivery import Delivery, Message
+from duetime.core.delivery import Delivery, Limits, Message
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lanes import Lane
 
@@ -29,6 +29,8 @@ def body_of(delivery: Delivery) -> str:
     }
     if delivery.occurrence:
         body["occurrence"] = codec.encode_occurrence(delivery.occurrence)
+    if delivery.limits:
+        body["limits"] = _limits_body(delivery.limits)
     return codec.to_json(body)
 
 
@@ -65,4 +67,25 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
         occurrence=codec.decode_occurrence(body["occurrence"]) if "occurrence" in body else None,
+        limits=_read_limits(body["limits"]) if "limits" in body else None,
+    )
+
+
+def _limits_body(limits: Limits) -> dict[str, Any]:
+    body: dict[str, Any] = {"namespace": limits.namespace}
+    if limits.uses:
+        body["uses"] = codec.encode_limits(limits.uses)
+    if limits.ordering_key is not None:
+        body["ordering_key"] = limits.ordering_key
+    if limits.grant is not None:
+        body["grant"] = limits.grant
+    return body
+
+
+def _read_limits(body: Mapping[str, Any]) -> Limits:
+    return Limits(
+        namespace=str(body["namespace"]),
+        uses=codec.decode_limits(body.get("uses", ())),
+        ordering_key=body.get("ordering_key"),
+        grant=body.get("grant"),
     )

@@ -53,6 +53,8 @@ def spec_text(spec: Spec) -> Text:
         payload=None,
         name=spec.name[:_CUT] if spec.name else None,
         ordering_key=None,
+        limits=(),
+        fairness_key=None,
         idempotency_key=None,
         tags={},
         occurrence=_cut(spec.occurrence) if spec.occurrence else None,

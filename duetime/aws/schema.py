@@ -54,6 +54,9 @@ EXPIRES_AT = "xp"
 REASON = "rn"
 REPLACED = "rp"  # its spec was replaced: a row of the old one may be left
 BODY_HASH = "bh"  # of the request, if its client made the id; also of an idempotency key
+PROMOTED = "pm"
+HELD = "hd"
+GRANT = "gr"
 KEPT_FOR = "kf"  # seconds after its end, if the task has its own retention
 
 # The fields that only a schedule has.

@@ -21,7 +21,7 @@ from duetime.core import codec
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.large_texts import reference_in
 from duetime.core.lifecycle import Status
-from duetime.core.task import Attempt, Progress, Spec, Task
+from duetime.core.task import Attempt, Progress, Promotion, Spec, Task
 from duetime.core.wakes import Wake, parse_wake
 
 Item = Mapping[str, Mapping[str, Any]]
@@ -94,6 +94,9 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         result=_text(item, schema.RESULT, texts) or None,  # the stub of a long result is empty
         reason=item[schema.REASON]["S"] if schema.REASON in item else None,
         body_hash=item[schema.BODY_HASH]["S"] if schema.BODY_HASH in item else None,
+        promoted=_promotion_in(item),
+        held=number_in(item, schema.HELD),
+        grant=number_in(item, schema.GRANT),
     )
 
 
@@ -101,6 +104,12 @@ def wake_in(item: Item) -> Wake | None:
     if schema.WAKE_BUCKET not in item:
         return None
     return parse_wake(item[schema.WAKE_BUCKET]["S"], item[schema.WAKE_KEY]["S"])
+
+
+def _promotion_in(item: Item) -> Promotion | None:
+    if schema.PROMOTED not in item:
+        return None
+    return codec.decode_promotion(item[schema.PROMOTED]["S"])
 
 
 def _text(item: Item, name: str, texts: Texts | None) -> str | None:
@@ -161,6 +170,11 @@ def _encode_progress(progress: Progress | None) -> Encoded:
     return {schema.PROGRESS: text}, None
 
 
+def _encode_promotion(promotion: Promotion | None) -> Encoded:
+    text = None if promotion is None else {"S": codec.encode_promotion(promotion)}
+    return {schema.PROMOTED: text}, None
+
+
 def _string(name: str) -> Callable[[str | None], Encoded]:
     return lambda value: ({name: None if value is None else {"S": str(value)}}, None)
 
@@ -200,4 +214,7 @@ _ENCODERS: Mapping[str, Callable[[Any], Encoded]] = {
     "result": _encode_result,
     "reason": _string(schema.REASON),
     "body_hash": _string(schema.BODY_HASH),
+    "promoted": _encode_promotion,
+    "held": _unless_none(schema.HELD),
+    "grant": _unless_none(schema.GRANT),
 }

@@ -8,16 +8,17 @@ from typing import Any
 
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome
+from duetime.core.limits.definition import LimitUse, OnDead, OnFull
 from duetime.core.occurrence import Occurrence, OverlapPolicy
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
-from duetime.core.task import Attempt, Progress, Spec, TaskError
+from duetime.core.task import Attempt, Progress, Promotion, Spec, TaskError
 from duetime.core.unique import HeldWhile, OnConflict, Unique
 
 # Created once: json.dumps builds a new encoder for each call with options.
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
-_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique")
+_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique", "limits")
 _SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
 
 
@@ -35,6 +36,8 @@ def encode_spec(spec: Spec) -> str:
         body["occurrence"] = encode_occurrence(spec.occurrence)
     if spec.unique:
         body["unique"] = _encode_unique(spec.unique)
+    if spec.limits:
+        body["limits"] = encode_limits(spec.limits)
     return to_json(body)
 
 
@@ -51,6 +54,10 @@ def decode_spec(text: str) -> Spec:
         body["unique"] = _decode_unique(body["unique"])
     if "shifts" in body:
         body["shifts"] = tuple(body["shifts"])
+    if "limits" in body:
+        body["limits"] = decode_limits(body["limits"])
+    if "on_dead" in body:
+        body["on_dead"] = OnDead(body["on_dead"])
     return Spec(**body)
 
 
@@ -92,6 +99,30 @@ def _decode_unique(written: Sequence[str]) -> Unique:
     defaults = [HeldWhile.RUNNING.value, OnConflict.RETURN_EXISTING.value]
     key, held_while, on_conflict = [*written, *defaults[len(written) - 1 :]]
     return Unique(key=key, held_while=HeldWhile(held_while), on_conflict=OnConflict(on_conflict))
+
+
+def encode_limits(limits: Sequence[LimitUse]) -> list[list[str]]:
+    """Leaves out `queue`, the default."""
+    return [
+        [use.name, use.key] if use.on_full is OnFull.QUEUE else [use.name, use.key, use.on_full]
+        for use in limits
+    ]
+
+
+def decode_limits(written: Sequence[Sequence[str]]) -> tuple[LimitUse, ...]:
+    return tuple(
+        LimitUse(name=name, key=key, on_full=OnFull(rest[0]) if rest else OnFull.QUEUE)
+        for name, key, *rest in written
+    )
+
+
+def encode_promotion(promotion: Promotion) -> str:
+    return f"{promotion.lane},{promotion.at}"
+
+
+def decode_promotion(text: str) -> Promotion:
+    lane, _, at = text.partition(",")
+    return Promotion(lane=Lane(lane), at=int(at))
 
 
 def encode_attempt(attempt: Attempt) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from duetime.core.lanes import MAX_RECEIVES, Lane
+from duetime.core.limits.definition import LimitUse
 from duetime.core.occurrence import Occurrence
 from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
@@ -16,6 +17,16 @@ LONGEST_DEAD_LETTER_DELAY: Millis = 10 * SECOND
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """The limits that the executor checks before the attempt starts."""
+
+    namespace: str
+    uses: tuple[LimitUse, ...] = ()
+    ordering_key: str | None = None
+    grant: Millis | None = None  # when its rate limit lets it start
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Delivery:
     task_id: str
     token: str
@@ -25,7 +36,9 @@ class Delivery:
     timeout: float  # seconds that the attempt may take
     not_before: Millis = 0  # overdue work is spread out: it reaches an executor no earlier
     occurrence: Occurrence | None = None  # of the first attempt: see core.schedules.overlap
-    watch: Wake | None = None  # the watch that backs it up; not part of the message
+    limits: Limits | None = None
+    group: str = ""  # its fairness key; not part of the body, as the next
+    watch: Wake | None = None  # the watch that backs it up
 
     @property
     def due_at(self) -> Millis:
@@ -92,5 +105,19 @@ def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
         timeout=task.spec.timeout,
         not_before=not_before,
         occurrence=task.spec.occurrence if task.attempt == 0 else None,
+        limits=_limits_of(task),
+        group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
+    )
+
+
+def _limits_of(task: Task) -> Limits | None:
+    spec = task.spec
+    if not spec.limits and spec.ordering_key is None:
+        return None
+    return Limits(
+        namespace=spec.namespace,
+        uses=spec.limits,
+        ordering_key=spec.ordering_key,
+        grant=task.grant,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import LimitUse, OnDead
 from duetime.core.occurrence import Occurrence
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.times import YEAR, Millis
@@ -37,12 +38,15 @@ class Spec:
     name: str | None = None
     namespace: str = "default"
     ordering_key: str | None = None
+    on_dead: OnDead = OnDead.CONTINUE  # of the tasks behind it with the same ordering key
     idempotency_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     occurrence: Occurrence | None = None  # of a schedule
     unique: Unique | None = None
     parent_id: str | None = None  # the task whose handler has submitted this one
     shifts: tuple[str, ...] = ()  # marks of the latest: see duetime.core.shifts
+    limits: tuple[LimitUse, ...] = ()
+    fairness_key: str | None = None  # tasks of different keys take turns; None: by namespace
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -71,6 +75,17 @@ class Progress:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Promotion:
+    """A task that has waited too long is moved to the next higher lane."""
+
+    lane: Lane
+    at: Millis
+
+
+ORDERING_KEY = -1  # the value of `Task.held` while the task waits for its ordering key
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Task:
     id: str
     spec: Spec
@@ -94,10 +109,13 @@ class Task:
     # Why Duetime cancelled it, None if a person did; DISCARDED; or SUPERSEDED of a dead task.
     reason: str | None = None
     body_hash: str | None = None  # of the request, if its client made the id
+    promoted: Promotion | None = None
+    held: int | None = None  # it waits for this one of its `limits`, or for its ORDERING_KEY
+    grant: Millis | None = None  # when its rate limit lets it start
 
     @property
     def lane(self) -> Lane:
-        return self.spec.priority
+        return self.promoted.lane if self.promoted else self.spec.priority
 
     @property
     def resends(self) -> int:

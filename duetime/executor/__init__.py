@@ -7,9 +7,9 @@ The path of one attempt, with the files in order:
    runner has one for each lane.
 2. `attempt_loop.py` (`AttemptLoop`) owns the attempt from here to its outcome. It makes no I/O
    itself: it holds the message until it is due and decides what happens when.
-3. `executor.py` (`Executor`) does the I/O. `record_and_lease` writes the lease. An occurrence of a
-   schedule first passes `overlap_gate.py`, which may let it wait or skip it. A message that starts
-   nothing goes to `stale_messages.py`, and `message_acks.py` deletes, hands back or buries it.
+3. `executor.py` (`Executor`) does the I/O. `record_and_lease` writes the lease. A task of a
+   schedule or with limits first passes `gates.py`, which may let it wait or skip it. A message that
+   starts nothing goes to `stale_messages.py`; `message_acks.py` deletes, hands back or buries it.
 4. A lease makes a `Run` (`runs.py`), with a `RunControl` (`run_control.py`) for the executor and a
    `Context` (`duetime.handlers.context`) for the handler.
 5. A worker calls `Executor.run_target`. `target_runner.py` (`TargetRunner`) calls the target

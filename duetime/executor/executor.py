@@ -102,7 +102,7 @@ class Executor:
         A write without an answer may have been made. Repeated unchanged, it recognises its own
         earlier effect."""
         now, asked_at = self._clock.now(), self._clock.monotonic()
-        due = self._pass_overlap_gate([a for a in due if a.change or self._is_due(a.message, now)])
+        due = self._pass_gates([a for a in due if a.change or self._is_due(a.message, now)])
         outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
@@ -241,14 +241,14 @@ class Executor:
                         spent.append(admitted.message)
         self._acks.delete(spent)
 
-    def _pass_overlap_gate(self, due: list[Admitted]) -> list[Admitted]:
-        """Returns what may be leased. Most tasks do not belong to a schedule, so the gate is
-        imported only when one does."""
-        if not any(admitted.message.delivery.occurrence for admitted in due):
+    def _pass_gates(self, due: list[Admitted]) -> list[Admitted]:
+        """Returns what may be leased. Most tasks have neither a schedule nor limits, so the gates
+        are imported only for one that has."""
+        if not any(a.message.delivery.occurrence or a.message.delivery.limits for a in due):
             return due
-        from duetime.executor.overlap_gate import OverlapGate
+        from duetime.executor.gates import pass_gates
 
-        return OverlapGate(self._ports, self._acks).admit(due)
+        return pass_gates(self._ports, self._acks, due)
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """The message was due when the loop looked, but the clock may have been set back since."""

@@ -78,6 +78,7 @@ LAZY_MODULES = (
     "duetime.executor.targets.invocations",
     "duetime.executor.targets.messages",
     "duetime.executor.isolation.process",
+    "duetime.executor.gates",
     "duetime.executor.overlap_gate",
     "duetime.executor.previous_run",
     "duetime.executor.secrets",

@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 4  # of the file; a newer format is refused, not misread
+FORMAT = 5  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -37,7 +37,10 @@ CREATE TABLE IF NOT EXISTS tasks (
     day INTEGER NOT NULL DEFAULT 0,
     name TEXT,
     target TEXT,
-    parent_id TEXT
+    parent_id TEXT,
+    promoted TEXT,
+    held INTEGER,
+    grant_at INTEGER
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, day, id, created_at);
@@ -160,6 +163,12 @@ DROP TABLE temp.specs;
     # The tasks that handlers submit.
     3: """
 ALTER TABLE tasks ADD COLUMN parent_id TEXT;
+""",
+    # Aging, and limits.
+    4: """
+ALTER TABLE tasks ADD COLUMN promoted TEXT;
+ALTER TABLE tasks ADD COLUMN held INTEGER;
+ALTER TABLE tasks ADD COLUMN grant_at INTEGER;
 """,
 }
 

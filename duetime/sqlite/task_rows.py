@@ -10,9 +10,11 @@ from typing import Any, overload
 from duetime.core.codec import (
     decode_attempt,
     decode_progress,
+    decode_promotion,
     decode_spec,
     encode_attempt,
     encode_progress,
+    encode_promotion,
     encode_spec,
     from_json,
     to_json,
@@ -47,6 +49,9 @@ HOT = (
     "skips",
     "progress",
     "reason",
+    "promoted",
+    "held",
+    "grant_at",
     "result",
 )
 COLUMNS = ", ".join(COLD + HOT)
@@ -121,6 +126,9 @@ def hot_row(connection: Connection, task: Task) -> Row:
         task.skips,
         encode_progress(task.progress) if task.progress else None,
         task.reason,
+        encode_promotion(task.promoted) if task.promoted else None,
+        task.held,
+        task.grant,
         _inline_or_spill(connection, task.id, "result", task.result),
     )
 
@@ -285,6 +293,9 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         skips,
         progress,
         reason,
+        promoted,
+        held,
+        grant,
         _result,
     ) = row
     return Task(
@@ -309,4 +320,7 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         result=result,
         reason=reason,
         body_hash=body_hash,
+        promoted=decode_promotion(promoted) if promoted else None,
+        held=held,
+        grant=grant,
     )

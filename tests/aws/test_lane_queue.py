@@ -12,9 +12,10 @@ from duetime.aws.event_records import message_of_record
 from duetime.aws.lane_queue import SqsLaneQueue, delay_seconds
 from duetime.aws.message_codec import body_of
 from duetime.aws.provision import ensure_lanes
-from duetime.core.delivery import Delivery, Message, delivery_of, new_token
+from duetime.core.delivery import Delivery, Limits, Message, delivery_of, new_token
 from duetime.core.errors import Corrupt
 from duetime.core.lanes import Lane
+from duetime.core.limits.definition import LimitUse, OnFull
 from duetime.core.ports import Depth
 from duetime.core.times import HOUR, MINUTE, SECOND
 from tests.aws.stored import asked_of
@@ -285,3 +286,20 @@ def test_a_record_of_an_event_is_the_same_message():
     assert body_of(message.delivery) == body_of(delivery)
     with pytest.raises(Corrupt, match="19dd0b57"):
         message_of_record(record | {"body": "?"})
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(namespace="shop", uses=(LimitUse(name="stripe", key="acct-7"),), grant=NOW + 5),
+        Limits(namespace="shop", uses=(LimitUse(name="sync", on_full=OnFull.SKIP),)),
+        Limits(namespace="shop", ordering_key="account 7"),
+    ],
+)
+def test_a_message_says_which_limits_its_task_is_under(lanes: SqsLaneQueue, limits: Limits):
+    delivery = replace(a_delivery(), limits=limits)
+    lanes.send([delivery], NOW)
+
+    [message] = lanes.receive(Lane.MEDIUM, 10, 0)
+
+    assert message.delivery == delivery

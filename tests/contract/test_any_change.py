@@ -14,7 +14,7 @@ from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.wakes import WakeKind
 from tests.contract.conftest import OpenStores
 from tests.factories import NOW, WAKE_POLICY, a_spec, a_task, an_id
-from tests.strategies import json_values, progresses, task_errors, texts
+from tests.strategies import json_values, limit_uses, progresses, promotions, task_errors, texts
 
 # Narrow ranges, so that an expected value often equals the stored one.
 times = st.integers(NOW - 3, NOW + 3)
@@ -40,6 +40,8 @@ specs = st.builds(
     payload=json_values | st.sampled_from(["p" * 1_000, "q" * 3_000]),
     expires_at=st.none() | times,
     name=st.none() | texts,
+    limits=st.lists(limit_uses, max_size=2).map(tuple),
+    fairness_key=st.none() | texts,
 )
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "spec": specs,
@@ -60,6 +62,9 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "progress": st.none() | progresses,
     "result": st.none() | json_values.map(to_json) | st.just(to_json("r" * 1_000)),
     "reason": st.none() | texts.filter(bool),
+    "promoted": st.none() | promotions,
+    "held": st.none() | st.integers(-1, 1),
+    "grant": st.none() | times,
 }
 NEVER_CHANGE = {"id", "created_at", "body_hash"}
 field_values = st.fixed_dictionaries(FIELDS)

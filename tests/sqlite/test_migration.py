@@ -14,6 +14,7 @@ import pytest
 from duetime.core.change import Applied
 from duetime.core.codec import from_json, to_json
 from duetime.core.errors import DuetimeError
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.ports import DeadListing, Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
@@ -21,17 +22,20 @@ from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.record import succeed
 from duetime.core.steps.revive import revive
-from duetime.core.task import Task
+from duetime.core.task import Promotion, Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import WakePolicy
 from duetime.sqlite import schema
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.factories import SteppedClock, a_draw, a_listing, a_schedule, a_spec, a_task
+from tests.factories import NOW, SteppedClock, a_draw, a_listing, a_schedule, a_spec, a_task
 from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
 FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
+BEFORE_LIMITS = "".join(
+    f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at")
+)
 LEFT_AT = 1_794_915_192_000  # when the runner of format 1 was killed
 STOPPED_AT = 1_794_940_930_027  # the last write of the runner of format 2
 WAKE_POLICY = WakePolicy(shards=1)
@@ -235,7 +239,8 @@ def test_store_of_format_3_lists_children_from_then_on(tmp_path: Path):
         store.put([old])
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
-            "DROP INDEX children; ALTER TABLE tasks DROP COLUMN parent_id; PRAGMA user_version = 3"
+            "DROP INDEX children; ALTER TABLE tasks DROP COLUMN parent_id;"
+            f"{BEFORE_LIMITS} PRAGMA user_version = 3"
         )
     child = a_task(spec=a_spec(parent_id=parent.id))
 
@@ -246,6 +251,23 @@ def test_store_of_format_3_lists_children_from_then_on(tmp_path: Path):
     assert list(page.tasks) == [child]
     assert format_of(path) == schema.FORMAT
     assert "children" in indexes_of(path)
+
+
+def test_store_of_format_4_promotes_and_limits_from_then_on(tmp_path: Path):
+    path = tmp_path / "format-4.db"
+    old = a_task()
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([old])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{BEFORE_LIMITS} PRAGMA user_version = 4")
+    promoted = Promotion(lane=Lane.HIGH, at=NOW)
+    new = a_task(promoted=promoted, held=0, grant=NOW)
+
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([new])
+    with closing(SqliteTaskStore(path)) as store:
+        assert store.get([old.id, new.id]) == {old.id: old, new.id: new}
+    assert format_of(path) == schema.FORMAT
 
 
 def test_store_of_format_2_keeps_its_schedules_and_ledgers(format_2: Path):

@@ -1,0 +1,1 @@
+"""Limits: how fast, how many at once, and in which order tasks may start."""
