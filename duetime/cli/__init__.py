@@ -15,6 +15,7 @@ from duetime.cli import (
     change,
     cron,
     dlq,
+    forecast,
     local,
     manifest,
     openapi,
@@ -76,6 +77,7 @@ app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.lanes)
+app.command()(forecast.forecast)
 app.command()(tasks.health)
 app.command()(openapi.openapi)
 

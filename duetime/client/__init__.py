@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Unreachable,
         WaitTimeout,
     )
+    from duetime.client.forecast import DueCount, DueMinute, Forecast
     from duetime.client.requests import PAGE
     from duetime.client.schedule_calls import Created, fields_of
     from duetime.client.schedule_types import (
@@ -96,6 +97,11 @@ _NAMES = {
         "Unreachable",
         "WaitTimeout",
     ),
+    "duetime.client.forecast": (
+        "DueCount",
+        "DueMinute",
+        "Forecast",
+    ),
     "duetime.client.requests": ("PAGE",),
     "duetime.client.schedule_calls": (
         "Created",
@@ -154,8 +160,11 @@ __all__ = [
     "DeadFilter",
     "DeadLetters",
     "DstNote",
+    "DueCount",
+    "DueMinute",
     "Expected",
     "FieldError",
+    "Forecast",
     "Invalid",
     "LaneState",
     "LedgerPage",

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import httpx
 
@@ -19,6 +19,7 @@ from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.client import Client
 from duetime.client.documentation import documented_by
 from duetime.client.filters import filter_body
+from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.submissions import Retries
 from duetime.client.transport import Server
@@ -246,6 +247,15 @@ class AsyncClient:
 
     async def lanes(self) -> "builtins.list[LaneState]":
         return await self._transport.run(task_calls.lanes())
+
+    async def forecast(
+        self,
+        *,
+        hours: int | None = None,
+        by: Literal["lane"] | None = None,
+        namespace: str | None = None,
+    ) -> Forecast:
+        return await self._transport.run(forecast(hours, by, namespace))
 
     async def health(self) -> Json:
         return await self._transport.run(task_calls.health())

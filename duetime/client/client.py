@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import httpx
 
@@ -18,6 +18,7 @@ from duetime.client import submissions, task_calls, waits
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
+from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
@@ -288,6 +289,18 @@ class Client:
     def lanes(self) -> "builtins.list[LaneState]":
         """Returns how many messages each lane has, the most urgent lane first."""
         return self._transport.run(task_calls.lanes())
+
+    def forecast(
+        self,
+        *,
+        hours: int | None = None,
+        by: Literal["lane"] | None = None,
+        namespace: str | None = None,
+    ) -> Forecast:
+        """Returns how many tasks come due in each minute of the next hours (default: 1).
+
+        With `by="lane"` the counts have their lanes. `namespace="*"` means all."""
+        return self._transport.run(forecast(hours, by, namespace))
 
     def health(self) -> Json:
         """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""

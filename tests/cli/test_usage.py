@@ -272,6 +272,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "cron",
         "watch",
         "lanes",
+        "forecast",
         "health",
         "openapi",
     ]

@@ -1,9 +1,24 @@
 """The calls about Duetime itself."""
 
+from duetime.api.forecast import By
 from duetime.api.openapi.answers import Health, LaneList
-from duetime.api.openapi.route import TEXT, Answer, Example, Route
+from duetime.api.openapi.forecast_answers import Forecast
+from duetime.api.openapi.route import TEXT, Answer, Example, Parameter, Route
+from duetime.api.openapi.task_parameters import NAMESPACE
+from duetime.core.forecast import MAX_HOURS
 
 SYSTEM = "System"
+
+HOURS = Parameter(
+    name="hours",
+    text="How many hours to look ahead.",
+    schema={"type": "integer", "minimum": 1, "maximum": MAX_HOURS, "default": 1},
+)
+BY = Parameter(
+    name="by",
+    text="`lane` splits the counts by lane.",
+    schema={"type": "string", "enum": [by.value for by in By]},
+)
 
 ROUTES = (
     Route(
@@ -25,6 +40,18 @@ ROUTES = (
         summary="See how busy the lanes are",
         answers=[Answer(status=200, text="The lanes.", model=LaneList)],
         example=Example(),
+    ),
+    Route(
+        method="GET",
+        path="/v1/forecast",
+        operation="getForecast",
+        tag=SYSTEM,
+        summary="See what comes due, minute by minute",
+        text="Stored tasks that are still to start, and the coming fire times of active schedules."
+        " Its reads are bounded: `looked_until` says how far it has looked.",
+        parameters=[HOURS, BY, NAMESPACE],
+        answers=[Answer(status=200, text="The forecast.", model=Forecast)],
+        example=Example(query={"hours": "2", "by": "lane"}, after=["submitTask"]),
     ),
     Route(
         method="GET",
