@@ -40,6 +40,7 @@ def api() -> Api:
         secrets=lambda: settings.secret_names,
         health=scanner_health(adapters.cursors, adapters.ports.clock),
         quotas=_quotas(settings.quotas),
+        crowded_minute=settings.crowded_minute,
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from duetime.api.content_encoding import deflated, inflated
+from duetime.api.crowded_minutes import MARK, CrowdedMinutes
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
@@ -14,7 +15,6 @@ from duetime.api.tasks import (
     HandlerNames,
     SecretNames,
     Tasks,
-    submitted_response,
 )
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
@@ -35,7 +35,8 @@ class Api:
     """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
     the targets that they may call. `health` reads the health; the default checks that the store can
     be read. `secrets` returns the names of the secrets that tasks may use; by default there are
-    none. `quotas` limits submissions."""
+    none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
+    gets a hint to use jitter; 0 turns it off."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Api:
         health: HealthProbe | None = None,
         secrets: SecretNames = frozenset,
         quotas: "QuotaGate | None" = None,
+        crowded_minute: int = MARK,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -56,7 +58,8 @@ class Api:
         submission = Submission(ports, quotas)
         capabilities = Capabilities(handlers, longest_timeout, secrets, targets)
         self._submission = submission
-        self._tasks = Tasks(ports, submission, capabilities)
+        crowded = CrowdedMinutes(ports, crowded_minute)
+        self._tasks = Tasks(ports, submission, capabilities, crowded)
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
@@ -94,7 +97,7 @@ class Api:
 
     def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
         submitted = self._submission.submit(wanted)
-        return [_encoded(submitted_response(each)) for each in submitted]
+        return [_encoded(self._tasks.answer(each)) for each in submitted]
 
     def _or_problem(self, request: Request, action: Callable[[], T]) -> T | Response:
         try:

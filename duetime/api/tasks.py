@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from duetime.api.batch_answers import fitting, without
+from duetime.api.crowded_minutes import CrowdedMinutes
 from duetime.api.etags import with_etag
 from duetime.api.http import (
     CONTENTION,
@@ -54,6 +55,7 @@ CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 # The names of the handlers; as a mapping, with the defaults of their tasks.
 HandlerNames = Callable[[], Collection[str] | Mapping[str, Defaults]]
 SecretNames = Callable[[], Collection[str]]
+Hints = Sequence[Mapping[str, str]]
 
 
 @value(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Tasks:
     ports: Ports
     submission: Submission
     capabilities: Capabilities
+    crowded: CrowdedMinutes
 
     def add_to(self, router: Router) -> None:
         router.add("POST", "/v1/tasks", self.submit)
@@ -106,7 +109,10 @@ class Tasks:
 
     def submit(self, request: Request, _: Mapping[str, str]) -> Response:
         (submitted,) = self.submission.submit([self.read_submission(request)])
-        return submitted_response(submitted)
+        return self.answer(submitted)
+
+    def answer(self, submitted: Submitted | NotSubmitted) -> Response:
+        return submitted_response(submitted, self._hints(submitted))
 
     def read_submission(self, request: Request) -> TaskRequest:
         Query(request).done()
@@ -119,7 +125,8 @@ class Tasks:
             error = FieldError(HEADER, "a batch takes keys per task, in the body")
             raise invalid([error])
         answers = self._submit_each(read_batch(request.json()))
-        return fitting(lambda fields: {"results": [_result(answer, fields) for answer in answers]})
+        hinted = [(answer, self._hints(answer)) for answer in answers]
+        return fitting(lambda fields: {"results": [_result(*each, fields) for each in hinted]})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -232,6 +239,11 @@ class Tasks:
             answers[place] = answer
         return [answers[place] for place in range(len(bodies))]
 
+    def _hints(self, answer: Submitted | NotSubmitted | Problem) -> Hints:
+        if not isinstance(answer, Submitted) or answer.replayed:
+            return []
+        return self.crowded.hints(answer.task)
+
     def _task_request(self, body: Any) -> TaskRequest:
         task = self.capabilities.read(body)
         spec = task.spec(self.ports.clock.now())
@@ -299,20 +311,24 @@ def _with_key(body: Any, key: str | None) -> Any:
     return {**body, "idempotency_key": key}
 
 
-def submitted_response(submitted: Submitted | NotSubmitted) -> Response:
+def submitted_response(submitted: Submitted | NotSubmitted, hints: Hints = ()) -> Response:
     if not isinstance(submitted, Submitted):
         return problem_of(submitted).response()
     location = {"location": f"/v1/tasks/{submitted.task.id}", "content-type": "application/json"}
     status = 200 if submitted.replayed else 201
-    return Response(status=status, body=task_json(submitted.task), headers=location)
+    body = task_json(submitted.task) | ({"hints": hints} if hints else {})
+    return Response(status=status, body=body, headers=location)
 
 
-def _result(answer: Submitted | NotSubmitted | Problem, left_out: Sequence[str]) -> dict[str, Any]:
+def _result(
+    answer: Submitted | NotSubmitted | Problem, hints: Hints, left_out: Sequence[str]
+) -> dict[str, Any]:
     if not isinstance(answer, Submitted):
         problem = answer if isinstance(answer, Problem) else problem_of(answer)
         return {"status": problem.status, "error": problem.body}
     status = 200 if answer.replayed else 201
-    return {"status": status, "task": without(task_json(answer.task), left_out)}
+    task = without(task_json(answer.task), left_out)
+    return {"status": status, "task": task | ({"hints": hints} if hints else {})}
 
 
 def _finished(task: Task) -> Problem:

@@ -28,6 +28,7 @@ class Settings:
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks per second and lane, over all slices
+    crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     at_once_high: int = 0  # concurrent executors of a lane; 0 if unknown
     at_once_medium: int = 0
     at_once_low: int = 0
@@ -45,6 +46,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.catch_up < 1:
             raise ValueError(f"{_variable('catch_up')} must be at least 1, not {self.catch_up}")
+        if self.crowded_minute < 0:
+            raise ValueError(
+                f"{_variable('crowded_minute')} must be at least 0, not {self.crowded_minute}"
+            )
         # A task must outlive its idempotency key: otherwise a replay within that day runs it again.
         if not 1 <= self.retention_days <= MAX_RETENTION_DAYS:
             raise ValueError(

@@ -115,6 +115,14 @@ def local(
             help="Overdue tasks started a second, in each lane, after an outage.",
         ),
     ] = DEFAULTS.catch_up,
+    crowded_minute: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Suggest jitter when so many tasks are due in one minute; 0: never.",
+        ),
+    ] = DEFAULTS.crowded_minute,
     allow_private: Annotated[
         bool,
         typer.Option(
@@ -214,6 +222,7 @@ def local(
         tick=_tick(tick),
         concurrency=concurrency,
         catch_up=catch_up,
+        crowded_minute=crowded_minute,
         allow_private=allow_private,
         allow_hosts=tuple(allow_host or ()),
         secrets=Path(secrets) if secrets else None,

@@ -84,6 +84,11 @@ def print_error(error: DuetimeError | str) -> None:
         console.print(Text(clean(line), style="red" if number == 0 else ""), soft_wrap=True)
 
 
+def print_note(text: str) -> None:
+    """Prints a line on stderr that is no error."""
+    print(clean(text), file=sys.stderr)
+
+
 def _error_lines(error: DuetimeError | str) -> list[str]:
     """The title and the fields of an API error that has fields: its detail repeats them."""
     if isinstance(error, str):

@@ -1,6 +1,6 @@
 """`duetime submit`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ from duetime.cli import task_options as options
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Following, Polling
-from duetime.cli.output import print_error, print_json, print_text
+from duetime.cli.output import print_error, print_json, print_note, print_text
 from duetime.cli.parse import duration, moment, refuse, task_file
 from duetime.cli.task_options import TaskOptions, given, unique_fields
 from duetime.core.lifecycle import FINISHED, Status
 
 if TYPE_CHECKING:
-    from duetime.client import BatchResult, Client, Submitted
+    from duetime.client import BatchResult, Client, Submitted, Task
 
 
 @grouped
@@ -91,6 +91,7 @@ def print_submitted(
         print_json(task)
     if warning := _ended_before(submitted):
         print_error(warning)
+    _print_hints([task])
     if polling.watch:
         follow(client, task["id"], polling, as_json=as_json)
     elif warning:
@@ -114,11 +115,19 @@ def submit_many(client: "Client", tasks: Sequence[Any], *, as_json: bool) -> Non
             print_json({"results": results})
         else:
             _print_results(results, len(tasks))
+    _print_hints([result["task"] for result in results if "task" in result])
     warnings = [text for result in results if (text := _ended_before(_submitted(result)))]
     for text in warnings:
         print_error(text)
     if warnings or any("error" in result for result in results):
         raise typer.Exit(ExitCode.NOT_DONE)
+
+
+def _print_hints(tasks: "Iterable[Task]") -> None:
+    """Prints each hint once, on stderr."""
+    hints = [hint for task in tasks for hint in task.get("hints", ())]
+    for text in dict.fromkeys(f"{hint['field']}: {hint['message']}" for hint in hints):
+        print_note(f"Hint: {text}")
 
 
 def _print_sentence(submitted: "Submitted") -> None:

@@ -197,6 +197,13 @@ class TaskError(TypedDict):
     attempt: NotRequired[int]
 
 
+class Hint(TypedDict):
+    """What would be better about a task that is stored as it is."""
+
+    field: str
+    message: str
+
+
 class Task(TypedDict):
     """A task as returned."""
 
@@ -235,6 +242,7 @@ class Task(TypedDict):
     workflow_id: str | None
     not_shown: dict[str, str] | None  # fields that are null because they are nested too deep
     max_attempts: NotRequired[int]  # of a summary, which has no `retry`
+    hints: NotRequired[list[Hint]]  # of a task that was stored now, if there are any
 
 
 @dataclass(frozen=True)

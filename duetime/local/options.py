@@ -31,6 +31,7 @@ class LocalOptions:
     databases: Mapping[str, str] = field(default_factory=dict)  # name → URL
     smtp: str | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
+    crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None

@@ -62,6 +62,7 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 # Modules that the roles import on first use. A runner that has run out of file descriptors could
 # not import them, so it does that at its start.
 LAZY_MODULES = (
+    "duetime.api.forecast",
     "duetime.api.purge",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
@@ -137,6 +138,7 @@ class Runner:
             health=health,
             secrets=lambda: secrets,
             quotas=gate,
+            crowded_minute=options.crowded_minute,
         )
 
     def prepare(self) -> None:

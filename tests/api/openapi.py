@@ -58,13 +58,20 @@ def undocumented(route: Route, response: Response) -> list[str]:
     return wrong_in(answer["content"][media_type]["schema"], json.loads(response.encoded()))
 
 
+CROWDED = 12  # tasks in a minute, before a submission gets a hint
+
+
 class System:
     """The API and the executor over a store in memory, with a stepped clock."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.api = Api(
-            world.ports, handlers=lambda: {HELLO}, version="9.9.9", secrets=lambda: {"shop"}
+            world.ports,
+            handlers=lambda: {HELLO},
+            version="9.9.9",
+            secrets=lambda: {"shop"},
+            crowded_minute=CROWDED,
         )
 
     def call(

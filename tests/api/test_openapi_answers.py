@@ -11,6 +11,7 @@ from duetime.core.arns import EXAMPLES
 from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.handlers.context import Context
 from tests.api.openapi import (
+    CROWDED,
     HELLO,
     System,
     a_system,
@@ -115,7 +116,11 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "PurgeResult", system.body("POST", "/v1/purge", purge)
     tasks = [{"target": PYTHON}, {"target": PYTHON, "timeout": 0}]
     yield "BatchResults", system.body("POST", "/v1/tasks/batch", {"tasks": tasks})
+    crowd = [{"target": PYTHON, "delay": 7_200}] * CROWDED
+    yield "BatchResults", (stored := system.body("POST", "/v1/tasks/batch", {"tasks": crowd}))
+    assert stored["results"][-1]["task"]["hints"]
     yield "LaneList", system.body("GET", "/v1/lanes")
+    yield "Forecast", system.body("GET", "/v1/forecast", query={"hours": "24", "by": "lane"})
     yield "Health", system.body("GET", "/v1/health")
     cron = {"rule": {**DAILY, "expression": "99 * * * *"}, "task": {"target": PYTHON}}
     yield "Problem", system.call("POST", "/v1/schedules", cron).body

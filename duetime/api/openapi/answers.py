@@ -225,27 +225,6 @@ class GatewayMessage(BaseModel):
     message: str | None = None
 
 
-class BatchAccepted(AnswerModel):
-    """A task of a batch that is stored."""
-
-    status: Literal[200, 201]
-    """201, or 200 if the task was there before."""
-    task: Task
-
-
-class BatchRefused(AnswerModel):
-    """A task of a batch that is not stored."""
-
-    status: Annotated[int, Field(ge=400, le=599)]
-    error: Problem
-
-
-class BatchResults(AnswerModel):
-    """One result for each task of a batch, in the same order."""
-
-    results: list[BatchAccepted | BatchRefused]
-
-
 class NotRedriven(AnswerModel):
     """A task that a redrive left alone."""
 

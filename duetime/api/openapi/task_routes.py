@@ -1,6 +1,6 @@
 """The calls for tasks."""
 
-from duetime.api.openapi.answers import AttemptList, BatchResults, FoundTasks, PurgeResult, Task
+from duetime.api.openapi.answers import AttemptList, FoundTasks, PurgeResult, Task
 from duetime.api.openapi.bodies import BatchBody, ChangeBody
 from duetime.api.openapi.route import (
     IDEMPOTENCY_KEY,
@@ -10,6 +10,7 @@ from duetime.api.openapi.route import (
     Example,
     Route,
 )
+from duetime.api.openapi.submission_answers import BatchResults, NewTask
 from duetime.api.openapi.task_parameters import IF_NONE_MATCH, LIST_PARAMETERS, PREFER
 from duetime.api.purge import PurgeIn
 from duetime.api.service_target_models import AnyTaskIn
@@ -36,7 +37,7 @@ ROUTES = (
         parameters=[IDEMPOTENCY_KEY],
         body=AnyTaskIn,
         answers=[
-            Answer(status=201, text="The stored task.", model=Task, headers=LOCATION),
+            Answer(status=201, text="The stored task.", model=NewTask, headers=LOCATION),
             Answer(
                 status=200,
                 text="The task was there before: a replay of an idempotency key or an `id`, or"
