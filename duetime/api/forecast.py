@@ -50,7 +50,7 @@ def _namespace(query: Query) -> str | None:
 def forecast_json(found: Forecast, *, by_lane: bool) -> dict[str, Any]:
     tasks, occurrences = _by_minute(found.tasks), _by_minute(found.occurrences)
     lanes = found.by_minute()
-    minutes = [
+    minutes: list[dict[str, Any]] = [
         {
             "minute": rfc3339(minute * MINUTE),
             "count": in_lanes.total(),

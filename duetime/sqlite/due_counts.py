@@ -56,7 +56,8 @@ def _counted(
     arms, values = _arms(names, start, end)
     rows = connection.execute(
         f"SELECT due_at / {MINUTE}, substr(wake_key, 3, 1), count(*)"
-        f" FROM ({arms} ORDER BY due_at LIMIT {MAX_TASKS}) WHERE wake_key IS NOT NULL GROUP BY 1, 2",
+        f" FROM ({arms} ORDER BY due_at LIMIT {MAX_TASKS})"
+        " WHERE wake_key IS NOT NULL GROUP BY 1, 2",
         values,
     ).fetchall()
     return Counter({(minute, Lane.ranked(int(rank))): count for minute, rank, count in rows})

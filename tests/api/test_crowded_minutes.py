@@ -129,9 +129,7 @@ def test_no_hints_with_a_mark_of_zero(monkeypatch: pytest.MonkeyPatch):
     store.close()
 
 
-def test_minutes_that_are_remembered_are_bounded(
-    crowded: Service, monkeypatch: pytest.MonkeyPatch
-):
+def test_minutes_that_are_remembered_are_bounded(crowded: Service, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(crowded_minutes, "MAX_REMEMBERED", 3)
     for minute in range(10):
         submit(crowded, delay=3_600 + 60 * minute)

@@ -69,7 +69,7 @@ def test_forecast_counts_tasks_and_coming_runs(any_service: Service):
 def test_run_that_is_a_task_already_counts_once(any_service: Service):
     """Runs of the next four minutes are materialised."""
     schedule(any_service)
-    expected = {m: (1, 0) for m in range(1, 5)} | {m: (0, 1) for m in range(5, 60)}
+    expected = dict.fromkeys(range(1, 5), (1, 0)) | dict.fromkeys(range(5, 60), (0, 1))
     assert minutes(forecast(any_service)) == expected
 
     any_service.clock.advance(2 * MINUTE)

@@ -138,7 +138,7 @@ def test_every_answer_on_the_api_page_is_below_a_call_or_is_checked_elsewhere() 
     shown = [answer for _, answer in examples() if answer != ANYTHING]
     elsewhere = [block for block in blocks if json.loads(block) not in shown]
     names = [next(iter(json.loads(block))) for block in elsewhere]
-    assert names == ["lane", "status", "redriven", "matched", "type"]
+    assert names == ["lane", "looked_from", "status", "redriven", "matched", "type"]
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", page_without_deployed(), re.S))

@@ -18,7 +18,7 @@ class Hint(AnswerModel):
 class NewTask(Task):
     """A task that was stored now."""
 
-    hints: list[Hint] = []
+    hints: list[Hint] = Field(default=[])
     """Left out if there are none."""
 
 
