@@ -66,6 +66,7 @@ class Api:
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports))
         self._router.add_lazily("/v1/forecast", _forecast(ports))
+        self._router.add_lazily("/v1/quota", _quota(quotas))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
@@ -173,6 +174,15 @@ def _forecast(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.forecast import ForecastRoute
 
         ForecastRoute(ports).add_to(router)
+
+    return add_to
+
+
+def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.quotas import QuotaRoute
+
+        QuotaRoute(gate).add_to(router)
 
     return add_to
 

@@ -72,6 +72,10 @@ class DynamoQuotaStore:
         with self._lock:
             return self._admit_locked(namespace, limit, wanted)
 
+    def stored(self, namespace: str) -> int | None:
+        row = self._table.get(schema.quota_pk(namespace), schema.STORED)
+        return None if row is None else _stored(row)
+
     def _take_locked(self, namespace: str, rate: Rate, wanted: int) -> Grant:
         now = nanos(self._clock.now())
         bucket = self._bucket(namespace)

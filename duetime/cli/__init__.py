@@ -21,6 +21,7 @@ from duetime.cli import (
     openapi,
     outbox,
     purge,
+    quota,
     schedules,
     submit,
     sync,
@@ -78,6 +79,7 @@ app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.lanes)
 app.command()(forecast.forecast)
+app.command()(quota.quota)
 app.command()(tasks.health)
 app.command()(openapi.openapi)
 

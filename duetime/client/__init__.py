@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         WaitTimeout,
     )
     from duetime.client.forecast import DueCount, DueMinute, Forecast
+    from duetime.client.quotas import Quota
     from duetime.client.requests import PAGE
     from duetime.client.schedule_calls import Created, fields_of
     from duetime.client.schedule_types import (
@@ -103,6 +104,7 @@ _NAMES = {
         "DueMinute",
         "Forecast",
     ),
+    "duetime.client.quotas": ("Quota",),
     "duetime.client.requests": ("PAGE",),
     "duetime.client.schedule_calls": (
         "Created",
@@ -176,6 +178,7 @@ __all__ = [
     "NotRedriven",
     "NotSigned",
     "Purged",
+    "Quota",
     "Redriven",
     "Schedule",
     "ScheduleFields",

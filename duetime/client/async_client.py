@@ -21,6 +21,7 @@ from duetime.client.documentation import documented_by
 from duetime.client.filters import filter_body
 from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
+from duetime.client.quotas import Quota, quota
 from duetime.client.submissions import Retries
 from duetime.client.transport import Server
 from duetime.client.types import (
@@ -256,6 +257,9 @@ class AsyncClient:
         namespace: str | None = None,
     ) -> Forecast:
         return await self._transport.run(forecast(hours, by, namespace))
+
+    async def quota(self, namespace: str | None = None) -> Quota:
+        return await self._transport.run(quota(namespace))
 
     async def health(self) -> Json:
         return await self._transport.run(task_calls.health())

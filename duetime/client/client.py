@@ -20,6 +20,7 @@ from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
 from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
+from duetime.client.quotas import Quota, quota
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
 from duetime.client.transport import Server, Transport
@@ -301,6 +302,11 @@ class Client:
 
         With `by="lane"` the counts have their lanes. `namespace="*"` means all."""
         return self._transport.run(forecast(hours, by, namespace))
+
+    def quota(self, namespace: str | None = None) -> Quota:
+        """Returns what a namespace (default: `default`) may submit and store, and how many tasks it
+        has stored."""
+        return self._transport.run(quota(namespace))
 
     def health(self) -> Json:
         """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""

@@ -131,6 +131,11 @@ class QuotaStore(Protocol):
         """Returns how many of the wanted tasks may be stored."""
         ...
 
+    def stored(self, namespace: str) -> int | None:
+        """Returns how many tasks are stored, as far as they are counted; None if they are not
+        counted yet. Unlike the others, it raises Unavailable."""
+        ...
+
 
 def parse_quotas(text: str) -> Quotas:
     """Reads quotas from JSON text. Raises BadQuota."""

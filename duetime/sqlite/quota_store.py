@@ -67,6 +67,9 @@ class SqliteQuotaStore:
         """Requests that are being stored at the same time are not counted yet."""
         return min(max(limit - self._stored(namespace), 0), wanted)
 
+    def stored(self, namespace: str) -> int | None:
+        return self._stored(namespace)
+
     def _forget_full(self, now: Nanos) -> None:
         if len(self._full_at) >= MAX_BUCKETS:
             self._full_at = {name: at for name, at in self._full_at.items() if at > now}

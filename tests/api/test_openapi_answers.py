@@ -119,6 +119,7 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     crowd = [{"target": PYTHON, "delay": 7_200}] * CROWDED
     yield "BatchResults", (stored := system.body("POST", "/v1/tasks/batch", {"tasks": crowd}))
     assert stored["results"][-1]["task"]["hints"]
+    yield "Quota", system.body("GET", "/v1/quota")
     yield "LaneList", system.body("GET", "/v1/lanes")
     yield "Forecast", system.body("GET", "/v1/forecast", query={"hours": "24", "by": "lane"})
     yield "Health", system.body("GET", "/v1/health")

@@ -272,3 +272,33 @@ def test_api_page_shows_the_answer(service: Service):
     limited.batch(*[{**GOOD, "namespace": "shop"}] * 100)
 
     assert limited.submit(namespace="shop").body == json.loads(shown)
+
+
+def test_quota_shows_what_is_allowed_and_used(limited: Limited):
+    service = limited.service(
+        default={"submissions_per_second": 2.5, "stored_tasks": 10}, shop={"stored_tasks": 3}
+    )
+    for _ in range(2):
+        assert service.post(GOOD).status == 201
+    limited.counted(service)
+    assert service.get("/v1/quota").body == {
+        "namespace": "default",
+        "submissions_per_second": 2.5,
+        "burst": 3,
+        "stored_tasks": 10,
+        "stored": 2,
+    }
+
+
+def test_namespace_without_a_quota_has_none(limited: Limited, service: Service):
+    nothing = dict.fromkeys(("submissions_per_second", "burst", "stored_tasks", "stored"))
+    named = limited.service(shop={"submissions_per_second": 5})
+    for without, namespace in ((named, "default"), (service, "shop")):
+        found = without.get("/v1/quota", namespace=namespace).body
+        assert found == {"namespace": namespace, **nothing}
+    assert named.get("/v1/quota", namespace="shop").body["stored"] is None
+
+
+def test_quota_of_a_bad_namespace_is_refused(service: Service):
+    response = service.get("/v1/quota", namespace="*")
+    assert (response.status, response.body["errors"][0]["field"]) == (422, "namespace")

@@ -66,6 +66,11 @@ def test_each_minute_has_a_bar_and_the_peak_is_marked() -> None:
     ]
 
 
+def test_first_of_two_equal_minutes_is_the_peak() -> None:
+    chart = drawn(a_forecast({"01": 5, "02": 5}))[2:]
+    assert ["peak" in line for line in chart] == [True, False]
+
+
 def test_gap_between_two_minutes_is_shown() -> None:
     chart = drawn(a_forecast({"01": 1, "02": 2, "30": 1}))[2:]
     assert [line.strip() == "⋮" for line in chart] == [False, False, True, False]

@@ -62,6 +62,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "purge": ((), {"older_than": 0}, PURGE),
     "purge_in_parts": ((), {"older_than": 0, "namespace": "shop"}, PURGE),
     "forecast": ((), {"hours": 2, "by": "lane"}, (ok({"minutes": []}),)),
+    "quota": (("shop",), {}, (ok({"namespace": "shop"}),)),
     "lanes": ((), {}, (ok({"items": [{"lane": "high"}], "next_cursor": None}),)),
     "health": ((), {}, (ok({"status": "ok"}),)),
     "dead_letters.page": ((), {"error_type": "E"}, (NO_MORE,)),

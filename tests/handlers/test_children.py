@@ -484,6 +484,9 @@ class FewTasks:
     def admit(self, namespace: str, limit: int, wanted: int) -> int:
         return wanted
 
+    def stored(self, namespace: str) -> int | None:
+        return None
+
 
 def test_quota_of_the_namespace_holds_for_children(shop: Shop):
     quotas = Quotas(named={"default": Quota(submissions_per_second=1)})

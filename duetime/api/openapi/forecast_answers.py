@@ -1,4 +1,4 @@
-"""The models of a forecast."""
+"""The models of a forecast and of a quota."""
 
 from duetime.api.openapi.answers import AnswerModel, Time
 
@@ -45,3 +45,14 @@ class Forecast(AnswerModel):
     """The fullest minute, the first of several; null if nothing comes due."""
     minutes: list[DueMinute]
     """The minutes in which something comes due, in order."""
+
+
+class Quota(AnswerModel):
+    """The quota of a namespace. Null: there is no such limit."""
+
+    namespace: str
+    submissions_per_second: float | None
+    burst: int | None
+    stored_tasks: int | None
+    stored: int | None
+    """How many tasks it has stored; null also if they are not counted yet."""

@@ -2,7 +2,7 @@
 
 from duetime.api.forecast import By
 from duetime.api.openapi.answers import Health, LaneList
-from duetime.api.openapi.forecast_answers import Forecast
+from duetime.api.openapi.forecast_answers import Forecast, Quota
 from duetime.api.openapi.route import TEXT, Answer, Example, Parameter, Route
 from duetime.api.openapi.task_parameters import NAMESPACE
 from duetime.core.forecast import MAX_HOURS
@@ -18,6 +18,11 @@ BY = Parameter(
     name="by",
     text="`lane` splits the counts by lane.",
     schema={"type": "string", "enum": [by.value for by in By]},
+)
+OF_NAMESPACE = Parameter(
+    name="namespace",
+    text="Whose quota.",
+    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$", "default": "default"},
 )
 
 ROUTES = (
@@ -52,6 +57,17 @@ ROUTES = (
         parameters=[HOURS, BY, NAMESPACE],
         answers=[Answer(status=200, text="The forecast.", model=Forecast)],
         example=Example(query={"hours": "2", "by": "lane"}, after=["submitTask"]),
+    ),
+    Route(
+        method="GET",
+        path="/v1/quota",
+        operation="getQuota",
+        tag=SYSTEM,
+        summary="See the quota of a namespace",
+        text="What the namespace may submit and store, and how much of that is used.",
+        parameters=[OF_NAMESPACE],
+        answers=[Answer(status=200, text="The quota; all null if there is none.", model=Quota)],
+        example=Example(),
     ),
     Route(
         method="GET",
