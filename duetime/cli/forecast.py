@@ -94,6 +94,8 @@ def _chart(found: "Forecast", hours: int, width: int) -> "Iterator[Text]":
     most = max(row["count"] for _, row in rows)
     number = len(f"{most:,}")
     cells = max(width - len("HH:MM  ") - number - len("  peak") - 1, 5)
+    if step > 1:
+        yield Text(f"Each row: {step} minutes", style="dim")
     if "lanes" in found["total"]:
         yield _legend(found["total"]["lanes"])
     marked = False

@@ -98,7 +98,8 @@ def test_chart_fits_a_narrow_terminal(width: int) -> None:
 
 def test_long_forecast_has_rows_of_several_minutes() -> None:
     minutes = {f"{hour:02}:{minute:02}": 1 for hour in range(9, 15) for minute in range(60)}
-    _, _, *chart = drawn(a_forecast(minutes), hours=6)
+    _, _, note, *chart = drawn(a_forecast(minutes), hours=6)
+    assert note == "Each row: 10 minutes"
     assert [line.split()[0] for line in chart[:3]] == ["09:00", "09:10", "09:20"]
     assert len(chart) == 36
     assert {line.split()[2] for line in chart} == {"10"}
