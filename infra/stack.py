@@ -117,7 +117,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         table=table.name,
         shards=stage.shards,
         catch_up=stage.catch_up,
-        crowded_minute=stage.crowded_minute,
         at_once_high=stage.at_once(Lane.HIGH),
         at_once_medium=stage.at_once(Lane.MEDIUM),
         at_once_low=stage.at_once(Lane.LOW),
@@ -126,5 +125,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         allow_hosts=",".join(stage.allow_hosts),
         secrets=",".join(stage.secrets),
         targets=stage.targets.as_setting() if stage.targets else "",
+        crowded_minute=stage.crowded_minute,
         **urls,
     )

@@ -208,7 +208,6 @@ class Stage(_Settings):
     shards: int = Field(default=16, ge=1, le=256)
     slices: int = Field(default=1, ge=1, le=50)
     catch_up: int = Field(default=100, ge=1, le=10_000)
-    crowded_minute: int = Field(default=1_000, ge=0, le=1_000_000)
     concurrency: int = Field(default=100, ge=MIN_CONCURRENCY, le=3 * MAX_LANE_CONCURRENCY)
     weights: Weights = Field(default_factory=Weights)
     batch_size: BatchSize = Field(default_factory=BatchSize)
@@ -236,6 +235,7 @@ class Stage(_Settings):
     targets: Targets | None = None
     secrets: list[SecretName] = Field(default=[], max_length=MAX_SECRETS)
     quotas: dict[str, dict[str, Any]] = {}
+    crowded_minute: int = Field(default=1_000, ge=0, le=1_000_000)
 
     @field_validator("secrets")
     @classmethod

@@ -65,9 +65,9 @@ class Api:
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports))
+        self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
-        self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
 
@@ -151,24 +151,6 @@ def _schedules(
     return add_to
 
 
-def _purge(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.purge import Purge
-
-        Purge(ports).add_to(router)
-
-    return add_to
-
-
-def _lanes(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.lanes import Lanes
-
-        Lanes(ports).add_to(router)
-
-    return add_to
-
-
 def _forecast(ports: Ports) -> Callable[[Router], None]:
     def add_to(router: Router) -> None:
         from duetime.api.forecast import ForecastRoute
@@ -183,6 +165,24 @@ def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
         from duetime.api.quotas import QuotaRoute
 
         QuotaRoute(gate).add_to(router)
+
+    return add_to
+
+
+def _purge(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.purge import Purge
+
+        Purge(ports).add_to(router)
+
+    return add_to
+
+
+def _lanes(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.lanes import Lanes
+
+        Lanes(ports).add_to(router)
 
     return add_to
 

@@ -28,7 +28,6 @@ class Settings:
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks per second and lane, over all slices
-    crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     at_once_high: int = 0  # concurrent executors of a lane; 0 if unknown
     at_once_medium: int = 0
     at_once_low: int = 0
@@ -41,15 +40,12 @@ class Settings:
     objects_bucket: str = ""  # for large payloads and results; empty: they are refused
     targets: str = ""  # what targets may act on, as JSON: see targets_allowed
     quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
+    crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:
         if self.catch_up < 1:
             raise ValueError(f"{_variable('catch_up')} must be at least 1, not {self.catch_up}")
-        if self.crowded_minute < 0:
-            raise ValueError(
-                f"{_variable('crowded_minute')} must be at least 0, not {self.crowded_minute}"
-            )
         # A task must outlive its idempotency key: otherwise a replay within that day runs it again.
         if not 1 <= self.retention_days <= MAX_RETENTION_DAYS:
             raise ValueError(
@@ -60,6 +56,10 @@ class Settings:
             raise ValueError(
                 f"{_variable('longest_timeout')} must be from 1 to {LONGEST_TIMEOUT},"
                 f" not {self.longest_timeout}"
+            )
+        if self.crowded_minute < 0:
+            raise ValueError(
+                f"{_variable('crowded_minute')} must be at least 0, not {self.crowded_minute}"
             )
 
     @classmethod

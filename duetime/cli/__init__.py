@@ -78,9 +78,9 @@ app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(tasks.lanes)
+app.command()(tasks.health)
 app.command()(forecast.forecast)
 app.command()(quota.quota)
-app.command()(tasks.health)
 app.command()(openapi.openapi)
 
 

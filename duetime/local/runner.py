@@ -62,8 +62,8 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 # Modules that the roles import on first use. A runner that has run out of file descriptors could
 # not import them, so it does that at its start.
 LAZY_MODULES = (
-    "duetime.api.forecast",
     "duetime.api.purge",
+    "duetime.api.forecast",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
