@@ -151,24 +151,6 @@ def _schedules(
     return add_to
 
 
-def _forecast(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.forecast import ForecastRoute
-
-        ForecastRoute(ports).add_to(router)
-
-    return add_to
-
-
-def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.quotas import QuotaRoute
-
-        QuotaRoute(gate).add_to(router)
-
-    return add_to
-
-
 def _purge(ports: Ports) -> Callable[[Router], None]:
     def add_to(router: Router) -> None:
         from duetime.api.purge import Purge
@@ -191,6 +173,24 @@ def _openapi(router: Router) -> None:
     from duetime.api.openapi.resource import document
 
     router.add("GET", "/v1/openapi.json", document)
+
+
+def _forecast(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.forecast import ForecastRoute
+
+        ForecastRoute(ports).add_to(router)
+
+    return add_to
+
+
+def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.quotas import QuotaRoute
+
+        QuotaRoute(gate).add_to(router)
+
+    return add_to
 
 
 def _docs(router: Router) -> None:
