@@ -141,10 +141,14 @@ def _what(limit: "Limit") -> str:
     parts = []
     if rate := limit["rate"]:
         burst = f", {rate['burst']} more after a pause" if rate["burst"] else ""
-        parts.append(f"{rate['count']} every {length(rate['period'])}{burst}")
+        parts.append(f"{rate['count']} every {_period(rate['period'])}{burst}")
     if limit["concurrency"] is not None:
         parts.append(f"{limit['concurrency']} at a time")
     return "; ".join(parts) + ("; being deleted" if limit["draining"] else "")
+
+
+def _period(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds < 60 else length(seconds)
 
 
 def _lines(limit: "Limit", now: datetime) -> Iterator[str]:
