@@ -17,6 +17,7 @@ from moto.sqs import models as sqs_models
 from duetime.aws import schema
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.task_store import DynamoTaskStore
@@ -24,6 +25,7 @@ from duetime.core.codec import to_json
 from duetime.core.delivery import Message
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import CursorStore, LaneQueue, Ports, TaskStore
 from duetime.core.steps.submit import submit
 from duetime.core.task import Attempt, Task
@@ -73,6 +75,7 @@ class World:
     clock: SteppedClock
     store: InterruptiblePort
     schedules: InterruptiblePort
+    limits: LimitStore
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
@@ -89,6 +92,7 @@ class World:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
             schedules=self.schedules,  # type: ignore[arg-type]
+            limits=self.limits,
             lanes=self.lanes,
             wake_policy=self.wake_policy,
             clock=self.clock,
@@ -238,6 +242,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         clock=clock,
         store=InterruptiblePort(store),
         schedules=InterruptiblePort(store.schedules(clock)),
+        limits=store.limits(),
         cursors=store,
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
@@ -301,6 +306,7 @@ def moto_world(
             clock=clock,
             store=InterruptiblePort(store),
             schedules=InterruptiblePort(schedules),
+            limits=DynamoLimitStore(dynamodb, table, clock=clock),
             cursors=cursors,
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,

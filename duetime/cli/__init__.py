@@ -16,6 +16,7 @@ from duetime.cli import (
     cron,
     dlq,
     forecast,
+    limits,
     local,
     manifest,
     openapi,
@@ -73,6 +74,7 @@ app.command()(purge.purge)
 app.add_typer(archive.app)
 app.add_typer(outbox.app)
 app.add_typer(schedules.app)
+app.add_typer(limits.app)
 app.command()(sync.sync)
 app.command()(manifest.manifest)
 app.command()(cron.cron)

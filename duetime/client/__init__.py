@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duetime.client.async_client import AsyncClient
     from duetime.client.async_dead_letters import AsyncDeadLetters
+    from duetime.client.async_limits import AsyncLimits
     from duetime.client.async_schedules import AsyncSchedules
     from duetime.client.bulk import BulkResult, NotChanged
     from duetime.client.client import Client
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
         WaitTimeout,
     )
     from duetime.client.forecast import DueCount, DueMinute, Forecast
+    from duetime.client.limit_types import Limit, LimitPage, LimitRateFields, LimitUseFields
+    from duetime.client.limits import Limits
     from duetime.client.quotas import Quota
     from duetime.client.requests import PAGE
     from duetime.client.schedule_calls import Created, fields_of
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "duetime.client.async_client": ("AsyncClient",),
     "duetime.client.async_dead_letters": ("AsyncDeadLetters",),
+    "duetime.client.async_limits": ("AsyncLimits",),
     "duetime.client.async_schedules": ("AsyncSchedules",),
     "duetime.client.bulk": (
         "BulkResult",
@@ -105,6 +109,13 @@ _NAMES = {
         "Forecast",
     ),
     "duetime.client.quotas": ("Quota",),
+    "duetime.client.limit_types": (
+        "Limit",
+        "LimitPage",
+        "LimitRateFields",
+        "LimitUseFields",
+    ),
+    "duetime.client.limits": ("Limits",),
     "duetime.client.requests": ("PAGE",),
     "duetime.client.schedule_calls": (
         "Created",
@@ -150,6 +161,7 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncDeadLetters",
+    "AsyncLimits",
     "AsyncSchedules",
     "Attempt",
     "Backfill",
@@ -173,6 +185,11 @@ __all__ = [
     "Invalid",
     "LaneState",
     "LedgerPage",
+    "Limit",
+    "LimitPage",
+    "LimitRateFields",
+    "LimitUseFields",
+    "Limits",
     "NotChanged",
     "NotFound",
     "NotRedriven",

@@ -25,6 +25,7 @@ from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import Wake, WakeKind
 
 if TYPE_CHECKING:  # most tasks have no schedule, and every import delays a cold start
+    from duetime.core.limits.ports import LimitStore
     from duetime.core.schedules.ports import ScheduleStore
 
 
@@ -334,6 +335,7 @@ class Ports:
 
     store: TaskStore
     schedules: "ScheduleStore"
+    limits: "LimitStore"
     lanes: LaneQueue
     wake_policy: WakePolicy
     clock: Clock

@@ -101,6 +101,10 @@ CREATE TABLE IF NOT EXISTS ledger (
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
+CREATE TABLE IF NOT EXISTS limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
@@ -169,6 +173,10 @@ ALTER TABLE tasks ADD COLUMN parent_id TEXT;
 ALTER TABLE tasks ADD COLUMN promoted TEXT;
 ALTER TABLE tasks ADD COLUMN held INTEGER;
 ALTER TABLE tasks ADD COLUMN grant_at INTEGER;
+CREATE TABLE limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
 """,
 }
 

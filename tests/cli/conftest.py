@@ -49,6 +49,10 @@ TASK: dict[str, Any] = {
     "jitter": 0.0,
     "expires_at": None,
     "ordering_key": None,
+    "on_dead": None,
+    "limits": [],
+    "fairness_key": None,
+    "waiting_for": None,
     "idempotency_key": None,
     "unique": None,
     "tags": {},
@@ -142,6 +146,7 @@ class System:
         self.ports = Ports(
             store=self.store,
             schedules=self.schedules,
+            limits=self.store.limits(),
             lanes=self._lanes,
             wake_policy=WakePolicy(shards=1),
             clock=clock,
