@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
     from duetime.aws.stored_counts import StoredCounts
+    from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -91,6 +92,12 @@ def aws_adapters(
 
         return S3ObjectStore(clients.s3(endpoint_url), objects_bucket)
 
+    def slots() -> "SlotStore":
+        """Imports the slot store on first use: most tasks are under no limit."""
+        from duetime.aws.slot_store import DynamoSlotStore
+
+        return DynamoSlotStore(dynamodb, table, parallel)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -100,6 +107,7 @@ def aws_adapters(
         clock=clock,
         chance=SystemRandom(),
         objects=lazy(objects) if objects_bucket else None,
+        slots=lazy(slots),
     )
 
     def close() -> None:
