@@ -17,13 +17,16 @@ from moto.sqs import models as sqs_models
 from duetime.aws import schema
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
 from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.codec import to_json
 from duetime.core.delivery import Message
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import CursorStore, LaneQueue, Ports, TaskStore
 from duetime.core.steps.submit import submit
 from duetime.core.task import Attempt, Task
@@ -73,6 +76,8 @@ class World:
     clock: SteppedClock
     store: InterruptiblePort
     schedules: InterruptiblePort
+    limits: LimitStore
+    slots: InterruptiblePort
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
@@ -89,10 +94,12 @@ class World:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
             schedules=self.schedules,  # type: ignore[arg-type]
+            limits=self.limits,
             lanes=self.lanes,
             wake_policy=self.wake_policy,
             clock=self.clock,
             chance=self.chance,
+            slots=self.slots,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
         self.executor = Executor(self.ports, {"python": self._run})
@@ -238,6 +245,8 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         clock=clock,
         store=InterruptiblePort(store),
         schedules=InterruptiblePort(store.schedules(clock)),
+        limits=store.limits(),
+        slots=InterruptiblePort(store.slots()),
         cursors=store,
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
@@ -301,6 +310,8 @@ def moto_world(
             clock=clock,
             store=InterruptiblePort(store),
             schedules=InterruptiblePort(schedules),
+            limits=DynamoLimitStore(dynamodb, table, clock=clock),
+            slots=InterruptiblePort(DynamoSlotStore(dynamodb, table)),
             cursors=cursors,
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,

@@ -88,7 +88,7 @@ def slots_of(ports: Ports, lines: Iterable[Line]) -> dict[Line, int | None]:
             found[line] = None
             named.setdefault(line.namespace, set()).add(line.limit)
     for namespace, names in named.items():
-        defined = ports.limits.recent(namespace, sorted(names)) if ports.limits else {}
+        defined = ports.limits.recent(namespace, sorted(names))
         for line in found:
             if line.namespace == namespace and line.limit in defined:
                 found[line] = defined[line.limit].concurrency

@@ -65,12 +65,14 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
     ports = Ports(
         store=store,
         schedules=store.schedules(clock),
+        limits=store.limits(),
         lanes=MemoryLaneQueue(clock),
         wake_policy=wake_policy,
         clock=clock,
         chance=SystemRandom(),
         archive=FolderArchive(options.archive, clock) if options.archive else None,
         objects=objects,
+        slots=store.slots(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

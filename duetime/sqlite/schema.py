@@ -113,6 +113,10 @@ CREATE TABLE IF NOT EXISTS lines (
     id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS line_wakes ON lines (wake_bucket, wake_key);
+CREATE TABLE IF NOT EXISTS limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
@@ -191,6 +195,10 @@ CREATE TABLE places (
 ) WITHOUT ROWID;
 CREATE TABLE lines (
     id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
 ) WITHOUT ROWID;
 """,
 }

@@ -227,6 +227,7 @@ class ScenarioPlayer:
         return Ports(
             store=store,
             schedules=schedules,
+            limits=self.world.limits,
             lanes=lanes,
             wake_policy=WAKE_POLICY,
             clock=self.world.clock,

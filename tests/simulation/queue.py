@@ -194,6 +194,7 @@ class SimulatedLanes:
         refused = throttled or engine.chance(faults.refused_entry)
         fate = "send refused" if refused else "send unknown" if answer_lost else "sends"
         self._process.note(fate, delivery.task_id, delivery.token, delivery.written_at)
+        self._monitor.limits.sent(self._process, delivery)
         if refused or answer_lost:
             self._monitor.refused(self._process, delivery)
         if not refused:
