@@ -77,21 +77,25 @@ def store_of(ports: Ports) -> SlotStore:
 
 
 def slots_of(ports: Ports, lines: Iterable[Line]) -> dict[Line, int | None]:
-    """Returns how many slots each line has; None if its limit does not exist any more, or has no
-    concurrency. A line of a rate limit has none."""
+    """Returns how many slots each line has; None if its limit does not exist any more. A limit that
+    exists and has no concurrency has no lines, and is left out."""
+    lines = list(lines)
     named: dict[str, set[str]] = {}
+    for line in lines:
+        if line.limit is not None:
+            named.setdefault(line.namespace, set()).add(line.limit)
+    defined = {
+        (namespace, name): limit.concurrency
+        for namespace, names in named.items()
+        for name, limit in ports.limits.recent(namespace, sorted(names)).items()
+    }
     found: dict[Line, int | None] = {}
     for line in lines:
+        key = (line.namespace, line.limit or "")
         if line.limit is None:
             found[line] = ORDERED
-        else:
-            found[line] = None
-            named.setdefault(line.namespace, set()).add(line.limit)
-    for namespace, names in named.items():
-        defined = ports.limits.recent(namespace, sorted(names))
-        for line in found:
-            if line.namespace == namespace and line.limit in defined:
-                found[line] = defined[line.limit].concurrency
+        elif key not in defined or defined[key] is not None:
+            found[line] = defined.get(key)
     return found
 
 
@@ -134,7 +138,7 @@ def free_slots(ports: Ports, ends: Sequence[tuple[Delivery, Task | None]]) -> No
     looks = [
         Look(line=line, slots=slots[line], ended=frozenset(ended))
         for line, ended in tokens.items()
-        if slots[line] is not None
+        if line in slots
     ]
     passed = {
         order_line(delivery.limits.namespace, delivery.limits.ordering_key)
@@ -257,7 +261,7 @@ def look_lines(
 ) -> dict[Line, Looked]:
     """Looks at lines and at the holders of their slots."""
     slots = slots_of(ports, lines)
-    looks = [Look(line=line, slots=slots[line], deep=True) for line in lines]
+    looks = [Look(line=line, slots=slots.get(line), deep=True) for line in lines]
     return look_at(ports, looks, backed_up) if looks else {}
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 from duetime.core.change import Applied, Change, Refused
 from duetime.core.delivery import Delivery
 from duetime.core.errors import Unavailable
-from duetime.core.lifecycle import Status
+from duetime.core.lifecycle import TO_START, Status
 from duetime.core.limits.definition import OnFull
 from duetime.core.limits.slots import Line, LineState, Place, Slot, SlotWrite
 from duetime.core.ports import Ports
@@ -99,7 +99,7 @@ class SlotGate:
         for admitted, delivery in limited:
             uses = delivery.limits.uses if delivery.limits else ()
             for number, (line, use) in enumerate(zip(lines_of(delivery), uses, strict=True)):
-                if (count := slots[line]) is not None:
+                if (count := slots.get(line)) is not None:
                     arrivals.append(_Arrival(admitted, delivery, line, number, use.on_full, count))
                     break  # a task has one slot, and never holds it while it waits for another
         return sorted(arrivals, key=lambda one: (one.delivery.due_at, one.delivery.task_id))
@@ -188,16 +188,20 @@ class SlotGate:
             ],
         )
         for one in held:
-            one.decided = True
+            one.decided = not one.passes
 
     def _hold(self, arrivals: Sequence[_Arrival], now: Millis) -> list[_Arrival]:
         """Returns those that are held. A refused one may not start either: it leaves the line and
-        goes on to its lease, which is refused too, and its message is dealt with there."""
+        goes on to its lease, which is refused too, and its message is dealt with there. It does not
+        take a place away that is the task's own: a newer delivery may be due at the same time."""
         changes = [hold(one.delivery, one.number, now=now) for one in arrivals]
         held, refused = [], []
         for one, answer in zip(arrivals, self._ports.store.apply(changes), strict=True):
             match answer:
                 case Applied():
+                    held.append(one)
+                case Refused(stored) if _is_place_of(stored, one.place):
+                    one.passes = True
                     held.append(one)
                 case Refused():
                     one.passes = True
@@ -245,6 +249,11 @@ def _free_numbers(one: _Arrival, state: LineState) -> list[int]:
     numbers = [(first + n) % one.slots for n in range(one.slots)]
     room = max(one.slots - len(taken), 0)
     return [number for number in numbers if number not in taken][:room]
+
+
+def _is_place_of(task: Task | None, place: Place) -> bool:
+    waits = task is not None and task.status in TO_START
+    return waits and task.due_at == place.position
 
 
 def _waits(state: LineState, one: _Arrival) -> bool:

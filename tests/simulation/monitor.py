@@ -282,6 +282,7 @@ class Monitor:
 
     def settled(self, process: Process) -> None:
         """Checks a process at rest: it must have released every task whose message was refused."""
+        self.limits.settled(process)
         for task_id in self._unreleased.pop(process, set()):
             self._fail("a task was not released after its message was refused", self.tasks[task_id])
 

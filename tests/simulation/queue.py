@@ -162,6 +162,7 @@ class SimulatedLanes:
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("deletes", message.delivery.task_id, message.receipt)
+            self._monitor.limits.deletes(message.delivery)
         self._network.call(lambda: [self._sqs.remove(message) for message in messages])
 
     def hand_back(self, message: Message, delay: Millis) -> None:

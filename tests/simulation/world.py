@@ -77,7 +77,7 @@ class World:
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),
-            slots=SimulatedSlots(self._rows.slots(), network),
+            slots=SimulatedSlots(self._rows.slots(), network, self.monitor.limits),
         )
         return ports, store
 

@@ -91,11 +91,12 @@ def hand_over(
             another process has given them a slot this moment.
         deep: Whether to look for void slots and lost messages among the slots."""
     done = HandOver()
-    if slots is None:
-        _drain(done, state, tasks)
-        return done
     void = [slot for slot in state.slots if _is_void(slot, tasks, ended, deep=deep)]
     valid = [slot for slot in state.slots if slot not in void]
+    if slots is None:
+        _drain(done, state, tasks)
+        done.frees = void
+        return done
     free = _numbers(slots, void, valid)
     of_task = {slot.task_id: slot for slot in valid if _current(slot, tasks)}
     served = _serve(done, line, state, tasks, of_task, free, now=now, joined=joined)
@@ -135,7 +136,6 @@ def _drain(done: HandOver, state: LineState, tasks: Tasks) -> None:
             done.leaves.append(place)
         else:
             done.sends.append((task, place))
-    done.frees = list(state.slots)
 
 
 def _serve(
