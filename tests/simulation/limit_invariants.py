@@ -40,6 +40,7 @@ class LimitInvariants:
         self._tasks = tasks
         self._gone = gone
         self._definitions: dict[str, list[tuple[Millis, int | None]]] = defaultdict(list)
+        self._started: dict[str, Millis | None] = {}  # by token: when its message was written
         self._claimed: set[str] = set()  # tokens of released tasks: sent again, and perhaps waiting
         self._joined: dict[tuple[Process, Line], set[tuple[Millis, str]]] = {}
         self._secured: dict[Line, set[tuple[Millis, str]]] = defaultdict(set)
@@ -66,6 +67,7 @@ class LimitInvariants:
         if change.step is Step.CLAIM:
             self._claimed.add(after.token)
         if change.step is Step.LEASE and after.spec.limits and before.status is not after.status:
+            self._started[after.token] = after.message_written_at
             self._check_leased(after)
 
     def _check_leased(self, task: Task) -> None:
@@ -130,6 +132,8 @@ class LimitInvariants:
         task = self._tasks.get(delivery.task_id)
         if self.store is None or not delivery.limits or task is None:
             return
+        if self._started.get(delivery.token) != delivery.written_at:
+            return  # another copy, which was deleted because the task had to wait
         if task.token == delivery.token and not task.status.finished:
             return
         for line, slot in self._slots():

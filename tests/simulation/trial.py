@@ -136,8 +136,8 @@ class Trial:
                 raise Violation(f"of {task.attempt} attempts only {ended} are listed", task.id)
         self._check_schedules()
         for task in self._dead():
-            if task.spec.occurrence:  # a copy of its message is deleted when it has to wait
-                continue
+            if task.spec.occurrence or task.spec.limits or task.spec.ordering_key is not None:
+                continue  # a copy of its message is deleted when it has to wait
             if is_superseded(task):  # its message has no effect
                 continue
             if task.token not in self._monitor.gone and task.token not in self._tokens_of_letters():
