@@ -20,6 +20,7 @@ from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
 from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.codec import to_json
 from duetime.core.delivery import Message
@@ -76,6 +77,7 @@ class World:
     store: InterruptiblePort
     schedules: InterruptiblePort
     limits: LimitStore
+    slots: InterruptiblePort
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
@@ -97,6 +99,7 @@ class World:
             wake_policy=self.wake_policy,
             clock=self.clock,
             chance=self.chance,
+            slots=self.slots,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
         self.executor = Executor(self.ports, {"python": self._run})
@@ -243,6 +246,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         store=InterruptiblePort(store),
         schedules=InterruptiblePort(store.schedules(clock)),
         limits=store.limits(),
+        slots=InterruptiblePort(store.slots()),
         cursors=store,
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
@@ -307,6 +311,7 @@ def moto_world(
             store=InterruptiblePort(store),
             schedules=InterruptiblePort(schedules),
             limits=DynamoLimitStore(dynamodb, table, clock=clock),
+            slots=InterruptiblePort(DynamoSlotStore(dynamodb, table)),
             cursors=cursors,
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from duetime.aws.services import AwsServices
     from duetime.aws.stored_counts import StoredCounts
     from duetime.core.limits.ports import LimitStore
+    from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -98,6 +99,12 @@ def aws_adapters(
 
         return S3ObjectStore(clients.s3(endpoint_url), objects_bucket)
 
+    def slots() -> "SlotStore":
+        """Imports the slot store on first use: most tasks are under no limit."""
+        from duetime.aws.slot_store import DynamoSlotStore
+
+        return DynamoSlotStore(dynamodb, table, parallel)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -108,6 +115,7 @@ def aws_adapters(
         clock=clock,
         chance=SystemRandom(),
         objects=lazy(objects) if objects_bucket else None,
+        slots=lazy(slots),
     )
 
     def close() -> None:

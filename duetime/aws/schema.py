@@ -17,6 +17,9 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     limits#<namespace>     <name>                a limit as it was defined
     quota#<namespace>      rate                  when the bucket of its rate is full again
     quota#<namespace>      stored                how many tasks it has stored
+    line#<id>              slot#<number>         which delivery runs in a slot of a limit and key
+    line#<id>              wait#<position>#<task id>  a task that waits for one
+    line#<id>              watch                 the wake of a line in which tasks wait
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -92,6 +95,9 @@ GENERATIONS_OF_APPS = ("config", "generations")
 NAMESPACES = "namespaces"
 RATE = "rate"
 STORED = "stored"
+SLOT_PREFIX = "slot#"
+PLACE_PREFIX = "wait#"  # sorts after the slots
+LINE_WATCH = "watch"  # sorts after the places
 
 WAKE_INDEX = "wake"
 LISTING_INDEX = "listing"
@@ -148,6 +154,18 @@ def limits_namespace(pk: str) -> str:
 
 def quota_pk(namespace: str) -> str:
     return f"quota#{namespace}"
+
+
+def line_pk(line_id: str) -> str:
+    return f"line#{line_id}"
+
+
+def slot_sk(number: int) -> str:
+    return f"{SLOT_PREFIX}{number:03d}"
+
+
+def place_sk(position: int, task_id: str) -> str:
+    return f"{PLACE_PREFIX}{position:013d}#{task_id}"
 
 
 def create_table(table: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from duetime.core.wakes import Wake, WakeKind
 
 if TYPE_CHECKING:  # most tasks have no schedule, and every import delays a cold start
     from duetime.core.limits.ports import LimitStore
+    from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
 
 
@@ -331,7 +332,8 @@ class ObjectStore(Protocol):
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
-    role archives them. Without `objects`, large payloads and results are refused."""
+    role archives them. Without `objects`, large payloads and results are refused. Without `slots`,
+    no limit has a concurrency."""
 
     store: TaskStore
     schedules: "ScheduleStore"
@@ -342,6 +344,7 @@ class Ports:
     chance: RandomSource
     archive: Archive | None = None
     objects: ObjectStore | None = None
+    slots: "SlotStore | None" = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

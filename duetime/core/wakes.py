@@ -18,8 +18,9 @@ from duetime.core.value import value
 
 class WakeKind(StrEnum):
     DISPATCH = "d"  # enqueue the task; read up to a horizon before its time
-    SCHEDULE = "s"  # materialise the next occurrence; read at its time, as is a watch
+    SCHEDULE = "s"  # materialise the next occurrence; read at its time, as are the next two
     WATCH = "w"  # check whether the task makes progress
+    LINE = "l"  # check whether a free slot and a waiting task have missed each other
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -27,7 +28,7 @@ class Wake:
     kind: WakeKind
     lane: Lane
     at: Millis
-    task_id: str  # or the id of a schedule
+    task_id: str  # or the id of a schedule or a line
     bucket: str
 
     @property

@@ -190,12 +190,16 @@ class Executor:
     def _after_record(
         self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], written: Written
     ) -> None:
-        """Send the tasks that are retried soon, and acknowledge the messages."""
+        """Free the slots of the attempts, send the tasks that are retried soon, and acknowledge the
+        messages."""
         spent: list[Message] = []
         dead: list[Message] = []
         retried: list[Task] = []
+        ended: list[tuple[Message, Task]] = []
         for (end, change), answer in zip(outcomes, answers, strict=True):
             message = end.run.message
+            if isinstance(answer, Applied) and message.delivery.limits:
+                ended.append((message, answer.stored))
             match answer:
                 case Unwritable() if end.tries + 1 >= OUTCOME_TRIES:
                     as_failure = replace(unrecordable(end), tries=end.tries + 1)
@@ -213,9 +217,10 @@ class Executor:
                     spent.append(message)
                     if needs_enqueue(change, task):
                         retried.append(task)
+        kept = [] if self._stale.free_slots(ended) else [message for message, _ in ended]
         enqueue(self._ports, retried)
-        self._acks.delete(spent)
-        self._acks.bury(dead)
+        self._acks.delete([message for message in spent if message not in kept])
+        self._acks.bury([message for message in dead if message not in kept])
 
     def _after_lease(
         self,

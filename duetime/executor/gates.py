@@ -14,4 +14,13 @@ def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> list[Adm
     """Returns what may be leased."""
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
+    if ports.slots and any(_uses(admitted) for admitted in due):
+        from duetime.executor.slot_gate import SlotGate
+
+        due = SlotGate(ports, acks).admit(due)
     return due
+
+
+def _uses(admitted: Admitted) -> bool:
+    limits = admitted.message.delivery.limits
+    return limits is not None and bool(limits.uses)

@@ -3,6 +3,9 @@
 Such a message may still show that its task needs attention: it has expired, its executor has died,
 or someone has redriven it from the dead-letter queue."""
 
+import logging
+from collections.abc import Sequence
+
 from duetime.core.change import Applied, Unknown
 from duetime.core.delivery import Message
 from duetime.core.errors import Unavailable
@@ -16,6 +19,8 @@ from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, SECOND, Millis, seconds
 from duetime.engine.enqueue import enqueue
 from duetime.executor.message_acks import FIRST_RETRY_DELAY, MessageAcks
+
+log = logging.getLogger(__name__)
 
 LEASE_OVER_AFTER: Millis = lease.LENGTH + CLOCK_SKEW + SECOND  # a lease has surely ended by then
 
@@ -45,6 +50,8 @@ class StaleMessages:
         """Returns True if the caller may delete the message; otherwise it is handed back or
         buried here. `task` is the row that refused the lease."""
         task = self._repair(message, task)
+        if not self._may_start(message, task) and not self.free_slots([(message, task)]):
+            return False
         if task is None or not _is_of(message, task):
             return True
         match task.status:
@@ -58,6 +65,31 @@ class StaleMessages:
                 return True
         return False
 
+    def free_slots(self, ended: Sequence[tuple[Message, Task | None]]) -> bool:
+        """Free the slots of attempts that have ended, each with its task as it is stored. If that
+        fails, the messages are handed back, and False is returned: an executor tries again when it
+        receives them, so a message is never deleted before its slot is free."""
+        limited = [(message.delivery, task) for message, task in ended if message.delivery.limits]
+        if not limited or self._ports.slots is None:
+            return True
+        from duetime.engine.lines import free_slots
+
+        try:
+            free_slots(self._ports, limited)
+        except Unavailable as error:
+            ids = [delivery.task_id for delivery, _ in limited]
+            log.warning("slots not freed: %s", error, extra={"step": "record", "task_ids": ids})
+            for message, _ in ended:
+                self._acks.hand_back_with_backoff(message)
+            return False
+        return True
+
+    def _may_start(self, message: Message, task: Task | None) -> bool:
+        """Whether the attempt of the message runs, or can still start."""
+        if task is None or task.status.finished:
+            return False
+        return task.token == message.delivery.token
+
     def _repair(self, message: Message, task: Task | None) -> Task | None:
         """Expire a task whose time has passed, or end an attempt whose lease has ended. Returns the
         task, with the attempt ended if it was."""
@@ -65,7 +97,8 @@ class StaleMessages:
             return task
         now = self._clock.now()
         if task.expired(now):
-            self._store.apply([expire(task, now=now)])
+            (answer,) = self._store.apply([expire(task, now=now)])
+            return answer.stored if isinstance(answer, Applied) else task
         elif task.status is Status.RUNNING and lease.run_out(task.lease_until, now):
             return self._end_attempt(task, now)
         return task

@@ -2,17 +2,18 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from math import ceil
 
-from duetime.core.change import Applied, Change, Unknown, Unreadable
+from duetime.core.change import Answer, Applied, Change, Unknown, Unreadable
+from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status, Step
 from duetime.core.ports import Ports
 from duetime.core.steps.claim import claim, set_aside
 from duetime.core.steps.record import needs_enqueue
-from duetime.core.steps.watch import Verdict, check_wake
+from duetime.core.steps.watch import Verdict, check_held, check_wake
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.value import value
@@ -27,6 +28,9 @@ TAKEN_PER_MINUTE = 10 * 60  # messages by one executor: batches of ten that take
 TICKS_BEFORE_TRICKLE = 5  # ticks in a row that add no overdue task to a backed-up lane
 TRICKLE = 0.1  # the share of the pace that enters the lane after that
 NO_LIMITS: Mapping[Lane, int] = {}
+ROW_IDS = {WakeKind.SCHEDULE: "schedule_id", WakeKind.LINE: "line_id"}  # as log records name them
+ENDS = (Step.RETRY, Step.BURY, Step.STOP)  # of an attempt
+FREES = (*ENDS, Step.CANCEL, Step.EXPIRE)  # its slot, if the task has one
 UNPACED: Millis = 0  # the slot of work that is not overdue
 
 
@@ -62,6 +66,8 @@ class Dispatcher:
         """Whether the tick may process this wake now. Overdue work waits for a slot, and a lane
         that cannot keep up gets none. After some ticks it gets a trickle: the count of SQS lags,
         and a wrong count must not hold work back for ever."""
+        if found.kind is WakeKind.LINE:  # its tasks wait for slots, not for the pace
+            return True
         if not self.pacer.overdue(due_at(found, self.ports.wake_policy.horizon)):
             return True
         if self.pacer.used_up(found.lane):
@@ -121,7 +127,14 @@ class Dispatcher:
         with_follow_up = [task for task in still if task.has_follow_up]
         if with_follow_up:
             self._run_follow_ups(with_follow_up)
-        return self._check(still, self.ports.clock.now())
+        return self._check(still, self.ports.clock.now(), self._waiting(still))
+
+    def watch_lines(self, wakes: Sequence[Wake]) -> Dispatched:
+        """Check lines in which tasks wait for a slot."""
+        from duetime.engine.lines import watch_lines
+
+        sent = watch_lines(self.ports, wakes, self._backed_up) if self.ports.slots else 0
+        return Dispatched(watched=len(wakes), sent=sent)
 
     def materialise(self, wakes: Sequence[Wake]) -> Dispatched:
         """Create the occurrences of schedules that are due soon. A schedule that is long overdue
@@ -149,11 +162,15 @@ class Dispatcher:
 
     def set_aside(self, found: Wake, reason: str) -> None:
         """Move the wake of a row that fails to a later time, so that it blocks no other work."""
-        kind = "schedule_id" if found.kind is WakeKind.SCHEDULE else "task_id"
+        kind = ROW_IDS.get(found.kind, "task_id")
         log.error("row set aside: %s", reason, extra={"step": "scan", kind: found.task_id})
         change = set_aside(self.ports.wake_policy, found, now=self.ports.clock.now())
         if found.kind is WakeKind.SCHEDULE:
             self.ports.schedules.set_aside(found, change.sets["wake"])
+        elif found.kind is WakeKind.LINE and self.ports.slots:
+            from duetime.core.limits.slots import line_of
+
+            self.ports.slots.move_watch(line_of(found.task_id), found, change.sets["wake"])
         else:
             self.ports.store.set_aside(change)
 
@@ -161,12 +178,14 @@ class Dispatcher:
         draw = self.ports.chance.draw()
         return claim(self.ports.wake_policy, found, now=now, draw=draw, not_before=slot)
 
-    def _check(self, tasks: Sequence[Task], now: Millis) -> Dispatched:
+    def _check(
+        self, tasks: Sequence[Task], now: Millis, waiting: Collection[str] = ()
+    ) -> Dispatched:
         verdicts: list[Verdict] = []
         slots: dict[str, Millis] = {}
         held_back = 0
         for task in tasks:
-            verdict = self._verdict(task, now)
+            verdict = self._verdict(task, now, waits=task.id in waiting)
             if verdict is None:
                 continue
             slot = self._slot_of(verdict, task)
@@ -186,9 +205,45 @@ class Dispatcher:
             and (verdict.enqueues or needs_enqueue(verdict.change, answer.stored))
         ]
         sent = enqueue(self.ports, due, slots)
+        self._free_slots(tasks, verdicts, answers)
         return Dispatched(watched=len(tasks) - held_back, sent=sent, held_back=held_back)
 
-    def _verdict(self, task: Task, now: Millis) -> Verdict | None:
+    def _waiting(self, tasks: Sequence[Task]) -> set[str]:
+        """Returns the ids of the tasks that wait in a line, and gives each line a watch if it has
+        none. A task that is held and in no line has lost its message."""
+        held = [task for task in tasks if task.held is not None and not task.status.finished]
+        if not held or self.ports.slots is None:
+            return set()
+        from duetime.engine.lines import ensure_watch, held_line
+
+        places = [place for task in held if (place := held_line(task))]
+        found = self.ports.slots.waiting(places)
+        for line in {line for (line, _), waits in zip(places, found, strict=True) if waits}:
+            ensure_watch(self.ports, line)
+        return {place.task_id for (_, place), waits in zip(places, found, strict=True) if waits}
+
+    def _free_slots(
+        self, tasks: Sequence[Task], verdicts: Sequence[Verdict], answers: Sequence[Answer]
+    ) -> None:
+        """Free the slots of attempts whose lease has run out, and of tasks that have ended. If this
+        fails, their messages come back, and an executor does it."""
+        if self.ports.slots is None:
+            return
+        before = {task.id: task for task in tasks}
+        ended = [
+            (delivery_of(before[answer.stored.id], 0), answer.stored)
+            for verdict, answer in zip(verdicts, answers, strict=True)
+            if isinstance(answer, Applied) and verdict.change.step in FREES
+            if answer.stored.spec.limits or answer.stored.spec.ordering_key is not None
+        ]
+        if ended:
+            from duetime.engine.lines import free_slots
+
+            free_slots(self.ports, ended)
+
+    def _verdict(self, task: Task, now: Millis, *, waits: bool) -> Verdict | None:
+        if waits and (verdict := check_held(self.ports.wake_policy, task, now=now)):
+            return verdict
         crowded = _waits_in_lane(task) and self._backed_up(task.lane)
         draw = self.ports.chance.draw()
         return check_wake(self.ports.wake_policy, task, now=now, draw=draw, backed_up=crowded)
@@ -223,7 +278,7 @@ class Dispatcher:
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
         """An executor that died right after its lease may not have kept the previous attempt."""
-        if task.previous is not None and step in (Step.RETRY, Step.BURY, Step.STOP):
+        if task.previous is not None and step in ENDS:
             self.ports.store.keep_attempt(task.id, task.previous)
 
 

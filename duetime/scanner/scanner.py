@@ -161,6 +161,9 @@ class _Tick:
             [w for w in due if w.kind is WakeKind.SCHEDULE], self._dispatcher.materialise
         )
         left += self._in_batches(
+            [w for w in due if w.kind is WakeKind.LINE], self._dispatcher.watch_lines
+        )
+        left += self._in_batches(
             [w for w in due if w.kind is WakeKind.WATCH], self._dispatcher.watch
         )
         return left

@@ -52,7 +52,7 @@ class NearWakes:
 
     fresh: list[Wake] = field(default_factory=list)  # dispatches
     schedules: list[Wake] = field(default_factory=list)  # that are due
-    watches: list[Wake] = field(default_factory=list)  # that are due
+    watches: list[Wake] = field(default_factory=list)  # that are due, of tasks and lines
     overdue: list[Wake] = field(default_factory=list)  # of any kind
     left: int = 0  # beyond MAX_WAKES and not fresh: the next tick finds them
     more: bool = False  # there may be more fresh work
@@ -73,7 +73,8 @@ def read_near(
             near.add(found, near.overdue)
         elif found.kind is not WakeKind.DISPATCH:
             if found.at <= now:
-                near.add(found, near.watches if found.kind is WakeKind.WATCH else near.schedules)
+                schedule = found.kind is WakeKind.SCHEDULE
+                near.add(found, near.schedules if schedule else near.watches)
         elif found.at <= now + horizon:
             near.fresh.append(found)
         if len(near.fresh) == MAX_WAKES:

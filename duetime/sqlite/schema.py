@@ -101,6 +101,18 @@ CREATE TABLE IF NOT EXISTS ledger (
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
+CREATE TABLE IF NOT EXISTS slots (
+    line TEXT, number INTEGER, task_id TEXT NOT NULL, token TEXT NOT NULL, since INTEGER NOT NULL,
+    PRIMARY KEY (line, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS places (
+    line TEXT, position INTEGER, task_id TEXT, since INTEGER NOT NULL,
+    PRIMARY KEY (line, position, task_id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lines (
+    id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS line_wakes ON lines (wake_bucket, wake_key);
 CREATE TABLE IF NOT EXISTS limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
@@ -173,6 +185,17 @@ ALTER TABLE tasks ADD COLUMN parent_id TEXT;
 ALTER TABLE tasks ADD COLUMN promoted TEXT;
 ALTER TABLE tasks ADD COLUMN held INTEGER;
 ALTER TABLE tasks ADD COLUMN grant_at INTEGER;
+CREATE TABLE slots (
+    line TEXT, number INTEGER, task_id TEXT NOT NULL, token TEXT NOT NULL, since INTEGER NOT NULL,
+    PRIMARY KEY (line, number)
+) WITHOUT ROWID;
+CREATE TABLE places (
+    line TEXT, position INTEGER, task_id TEXT, since INTEGER NOT NULL,
+    PRIMARY KEY (line, position, task_id)
+) WITHOUT ROWID;
+CREATE TABLE lines (
+    id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)

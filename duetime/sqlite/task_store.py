@@ -41,6 +41,7 @@ from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.quota_store import SqliteQuotaStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
+from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_rows import (
     COLUMNS,
     SUMMARY_COLUMNS,
@@ -96,6 +97,10 @@ class SqliteTaskStore(SqliteCursorStore):
     def schedules(self, clock: Clock) -> SqliteScheduleStore:
         """Returns the schedule store of the same file, whose methods have the same names."""
         return SqliteScheduleStore(self._database, clock)
+
+    def slots(self) -> SqliteSlotStore:
+        """Returns the slot store of the same file."""
+        return SqliteSlotStore(self._database)
 
     def limits(self) -> SqliteLimitStore:
         """Returns the store of the limits in the same file."""
@@ -193,6 +198,7 @@ class SqliteTaskStore(SqliteCursorStore):
         self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self._sweep_objects()
         self.clear_pacing()
+        self.slots().recover(wake_policy, now)
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"

@@ -1,4 +1,4 @@
-"""The wake index: the wakes of tasks and schedules."""
+"""The wake index: the wakes of tasks, schedules and lines."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -35,10 +35,10 @@ def read_first(connection: Connection) -> Wake | None:
 
 @cache
 def _wakes(condition: str) -> str:
-    """Selects the wakes of tasks and of schedules, merged in the order of their indexes."""
+    """Selects the wakes of all tables, merged in the order of their indexes."""
     found = " UNION ALL ".join(
         f"SELECT wake_bucket, wake_key FROM {table} WHERE {condition}"
-        for table in ("tasks", "schedules")
+        for table in ("tasks", "schedules", "lines")
     )
     return f"{found} ORDER BY wake_bucket, wake_key"
 

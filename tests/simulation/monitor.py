@@ -18,6 +18,7 @@ from tests.simulation.bulk_invariants import BulkInvariants
 from tests.simulation.child_workload import ChildInvariants
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
+from tests.simulation.limit_invariants import LimitInvariants
 from tests.simulation.schedule_invariants import ScheduleInvariants
 from tests.simulation.unique_workload import UniqueInvariants
 from tests.simulation.version_invariants import VersionInvariants
@@ -82,6 +83,7 @@ class Monitor:
         self.unique = UniqueInvariants(self._fail)
         self.children = ChildInvariants(self._fail, self.tasks)
         self.bulk = BulkInvariants(self._blame)
+        self.limits = LimitInvariants(self.engine, self.faults, self._fail, self.tasks, self.gone)
 
     # the table
 
@@ -110,6 +112,7 @@ class Monitor:
         process.note(change.step, after.id, f"{before.status}>{after.status}", _summary(after))
         self._check(process, change, before, after)
         self.versions.changed(change, before, after)
+        self.limits.changed(process, change, before, after)
         self.bulk.changed(process, change, before, after)
         self.schedules.changed(process, before, after)
         self.unique.check(after)
@@ -248,7 +251,7 @@ class Monitor:
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
-        if delivery.occurrence is not None:
+        if delivery.occurrence is not None or delivery.limits is not None:
             return  # it may have to wait, and then gets another message
         self.sendings[token] += 1
         again = self.sendings[token] > 1 + self.refusals[token]
@@ -279,6 +282,7 @@ class Monitor:
 
     def settled(self, process: Process) -> None:
         """Checks a process at rest: it must have released every task whose message was refused."""
+        self.limits.settled(process)
         for task_id in self._unreleased.pop(process, set()):
             self._fail("a task was not released after its message was refused", self.tasks[task_id])
 

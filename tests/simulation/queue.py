@@ -162,6 +162,7 @@ class SimulatedLanes:
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("deletes", message.delivery.task_id, message.receipt)
+            self._monitor.limits.deletes(message.delivery)
         self._network.call(lambda: [self._sqs.remove(message) for message in messages])
 
     def hand_back(self, message: Message, delay: Millis) -> None:
@@ -194,6 +195,7 @@ class SimulatedLanes:
         refused = throttled or engine.chance(faults.refused_entry)
         fate = "send refused" if refused else "send unknown" if answer_lost else "sends"
         self._process.note(fate, delivery.task_id, delivery.token, delivery.written_at)
+        self._monitor.limits.sent(self._process, delivery)
         if refused or answer_lost:
             self._monitor.refused(self._process, delivery)
         if not refused:

@@ -12,6 +12,7 @@ from duetime.core.times import HOUR, MINUTE, Millis
 from duetime.handlers import registry
 from tests.simulation.actors import HANDLER
 from tests.simulation.child_workload import a_handler
+from tests.simulation.limit_workload import limited_submissions
 from tests.simulation.monitor import Violation
 from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
@@ -22,6 +23,7 @@ from tests.simulation.world import World
 SETTLED_WITHIN: Millis = HOUR  # after the faults, until every task has ended
 BACKFILL_GOES_ON: Millis = 20 * MINUTE  # until the next run of a backfill in order has ended
 REDRIVEN_WITHIN: Millis = 20 * MINUTE  # after a redrive, until every redriven task has ended
+LINES_EMPTY_WITHIN: Millis = 5 * MINUTE
 LETTER_AGE: Millis = 2 * MINUTE  # at which a dead letter that comes back counts as redriven
 
 
@@ -68,7 +70,8 @@ class Trial:
         self._workload = Workload(world, tasks)
 
     def run(self) -> None:
-        with patch.dict(registry._handlers, {HANDLER: a_handler(HANDLER)}):  # for children
+        handlers = {HANDLER: a_handler(HANDLER)}  # for children
+        with patch.dict(registry._handlers, handlers), limited_submissions():
             self._run_through()
 
     def _run_through(self) -> None:
@@ -85,6 +88,7 @@ class Trial:
             "did not end in time after its redrive",
         )
         self._check_redrive(dead)
+        self._check_limits()
         self._check_unique_keys()
         self._workload.children.stop()  # a revived parent would submit a removed child again
         Removals(self._world, self._workload.ask_for_revival).run()
@@ -132,8 +136,8 @@ class Trial:
                 raise Violation(f"of {task.attempt} attempts only {ended} are listed", task.id)
         self._check_schedules()
         for task in self._dead():
-            if task.spec.occurrence:  # a copy of its message is deleted when it has to wait
-                continue
+            if task.spec.occurrence or task.spec.limits or task.spec.ordering_key is not None:
+                continue  # a copy of its message is deleted when it has to wait
             if is_superseded(task):  # its message has no effect
                 continue
             if task.token not in self._monitor.gone and task.token not in self._tokens_of_letters():
@@ -160,6 +164,13 @@ class Trial:
             lives = self._monitor.revived[task.token]
             if lives != 1:
                 raise Violation(f"redriven once, revived {lives} times", task.id)
+
+    def _check_limits(self) -> None:
+        """Places of tasks that were cancelled leave with the next watch of their line."""
+        self._engine.run(self._engine.now + LINES_EMPTY_WITHIN, lambda: False)
+        self._monitor.limits.check_rest()
+        for violation in self._monitor.failures:
+            raise violation
 
     def _check_unique_keys(self) -> None:
         """Every task has ended, so every unique key can be taken again."""

@@ -16,6 +16,7 @@ from tests.simulation.bulk_workload import BulkWorkload
 from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.child_workload import ChildWorkload
 from tests.simulation.engine import Process
+from tests.simulation.limit_workload import LimitWorkload
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.unique_workload import UniqueWorkload
@@ -52,6 +53,7 @@ class Workload:
         self.given_up: set[str] = set()
         self.unique = UniqueWorkload(world.seed)
         self.children = ChildWorkload(world.seed)
+        self._limits = LimitWorkload(world)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -63,6 +65,8 @@ class Workload:
         self._tick()
         self.recurring.begin()
         self._bulk.begin()
+        self._limits.begin()
+        self._monitor.limits.watch(self._world.slots)
         for _ in range(self._faults.purges):
             lane = random.choice(list(Lane))
             engine.after(random.randint(0, self._faults.lasts), lambda n=lane: self._sqs.purge(n))
@@ -97,7 +101,8 @@ class Workload:
 
     def _submit_first(self, number: int) -> None:
         body = self._body(number)
-        self._submit(body["idempotency_key"], self.unique.add_to(body, self._engine.now))
+        body = self._limits.add_to(self.unique.add_to(body, self._engine.now))
+        self._submit(f"key-{number}", body)
 
     def _submit(self, key: str, body: dict[str, Any]) -> None:
         """Submits a task. The client repeats its request, with its key, until it has an answer."""

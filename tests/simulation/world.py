@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.api.http import Response
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import Ports, SliceState
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.task import Attempt
 from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import minute_of
+from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import SeededRandom
 from tests.simulation import faults
@@ -19,6 +21,7 @@ from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
 from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
+from tests.simulation.limits import SimulatedSlots
 from tests.simulation.removals import SimulatedArchive
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
@@ -74,8 +77,17 @@ class World:
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),
+            slots=SimulatedSlots(self._rows.slots(), network, self.monitor.limits),
         )
         return ports, store
+
+    @property
+    def slots(self) -> SqliteSlotStore:
+        return self._rows.slots()
+
+    @property
+    def limits(self) -> LimitStore:
+        return self._rows.limits()
 
     @property
     def schedules(self) -> ScheduleStore:

@@ -51,6 +51,7 @@ def defer(
             "budget": budget_after(task, spec),
             "sends": 0,
             "skips": 0,
+            "held": None,
             "updated_at": now,
         },
     )

@@ -18,6 +18,7 @@ from duetime.core.wakes import WakeKind
 
 SECOND_WATCH: Millis = 15 * MINUTE
 LONGEST_WATCH: Millis = 6 * HOUR
+HELD_WATCH: Millis = HOUR  # of a task that waits in a line, which has a watch of its own
 MAX_SKIPS = 3
 
 
@@ -46,6 +47,20 @@ def check_wake(
         change = claim(wake_policy, task.wake, now=now, draw=draw, before=task.status)
         return Verdict(change=change, enqueues=True, reason="due")
     return _check_sent(wake_policy, task, now=now, draw=draw, backed_up=backed_up)
+
+
+def check_held(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Verdict | None:
+    """Decides about a task that waits in its line: it has no message, and needs none. Returns None
+    if its wake says something else."""
+    if task.wake is None or task.wake.kind is not WakeKind.WATCH or task.status.finished:
+        return None
+    if task.status is Status.RUNNING or task.cancel_requested or task.expired(now):
+        return None
+    at = now + HELD_WATCH
+    if task.spec.expires_at is not None and task.attempt == 0:
+        at = min(at, task.spec.expires_at)
+    change = _move(wake_policy, task, at, now=now)
+    return Verdict(change=change, enqueues=False, reason="waits in its line")
 
 
 def recover_orphan(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Change | None:

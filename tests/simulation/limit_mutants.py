@@ -1,0 +1,163 @@
+"""Mutants of limits: slots, lines and their watch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from random import Random
+from unittest.mock import patch
+from zlib import crc32
+
+from duetime.core.errors import Unavailable
+from duetime.core.lifecycle import Status
+from duetime.core.limits import hand_over
+from duetime.core.times import MINUTE
+from duetime.engine import lines
+from duetime.executor import slot_gate
+from duetime.executor.executor import Executor
+from duetime.executor.stale_messages import StaleMessages
+from duetime.scanner.dispatch import Dispatcher
+from tests.simulation import faults, limit_workload, schedule_workload
+from tests.simulation.mutant import Mutant, aimed, mutant
+
+CARRY_OUT, LOOK_AT, IS_VOID = lines._carry_out, slot_gate.look_at, hand_over.is_void
+OUTCOMES, WAIT = Executor._outcomes, slot_gate.SlotGate._wait
+FREE = StaleMessages.free_slots
+
+
+def limit_mutant(make: Mutant) -> Mutant:
+    """Registers a mutant in whose worlds every task is under a limit that does not change."""
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        given = {"SHARES": [1.0], "CHANGES": [0]}
+        with patch.multiple(limit_workload, **given), make():
+            yield
+
+    made.__name__ = make.__name__
+    return mutant(made)
+
+
+def only_slow(make: Mutant) -> Mutant:
+    """Makes worlds in which processes are slow and nothing else fails: they race, and none dies."""
+
+    def draw(random: Random, scanner_random: Random) -> faults.Faults:
+        return faults.Faults(lasts=random.randint(8, 18) * MINUTE, slow=0.5, tick_doubled=0.3)
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        quiet = {"SCHEDULES": [0]}
+        with (
+            patch.object(faults, "draw_faults", draw),
+            patch.multiple(schedule_workload, **quiet),
+            make(),
+        ):
+            yield
+
+    made.__name__ = make.__name__
+    return made
+
+
+@limit_mutant
+def slots_counted():
+    """The gate counts the slots that are taken, and takes any number."""
+
+    def broken(one, state):
+        numbers = [crc32(one.delivery.token.encode()) % 1_000]
+        return numbers if len(state.slots) < one.slots and not state.places else []
+
+    return patch.object(slot_gate, "_free_numbers", broken)
+
+
+@limit_mutant
+def freed_before_recorded():
+    def broken(self, ended, now):
+        limited = [(end.run.message.delivery, None) for end in ended]
+        with suppress(Unavailable):
+            lines.free_slots(self._ports, limited)
+        return OUTCOMES(self, ended, now)
+
+    return patch.object(Executor, "_outcomes", broken)
+
+
+@limit_mutant
+def cleaned_without_a_new_token():
+    """A slot is taken from a task that has not started, and may start."""
+
+    def broken(slot, task):
+        return IS_VOID(slot, task) or (task is not None and task.status is not Status.RUNNING)
+
+    return patch.object(hand_over, "is_void", broken)
+
+
+@limit_mutant
+@only_slow
+def wake_removed_after_looking():
+    def broken(ports, line, watch, looked):
+        if not looked.watched:
+            lines.store_of(ports).move_watch(line, watch, None)
+
+    return patch.object(lines, "_after_look", broken)
+
+
+@limit_mutant
+@only_slow
+def joined_after_looking():
+    def broken(self, arrivals):
+        looks = [lines.Look(line=one.line, slots=one.slots, deep=True) for one in arrivals]
+        LOOK_AT(self._ports, looks)
+        with patch.object(slot_gate, "look_at", lambda *given: None):
+            WAIT(self, arrivals)
+
+    return patch.object(slot_gate.SlotGate, "_wait", broken)
+
+
+@limit_mutant
+def line_row_deleted_before_the_hand_over():
+    def broken(ports, rounds):
+        for one in rounds:
+            places = [(one.look.line, grant.place) for grant in one.done.grants if grant.place]
+            if places:
+                lines.store_of(ports).leave(places)
+        return CARRY_OUT(ports, rounds)
+
+    return patch.object(lines, "_carry_out", broken)
+
+
+@limit_mutant
+def held_task_sent_by_its_watch():
+    return patch.object(Dispatcher, "_waiting", lambda self, tasks: set())
+
+
+@limit_mutant
+def line_without_a_watch():
+    nothing = lambda ports, line: None  # noqa: E731
+    return patch.multiple(slot_gate, ensure_watch=nothing)
+
+
+@limit_mutant
+@aimed(often=("unanswered", "answer_lost"), SCHEDULES=[0])
+def message_deleted_before_its_slot_is_free():
+    def broken(self, ended):
+        FREE(self, ended)
+        return True
+
+    return patch.object(StaleMessages, "free_slots", broken)
+
+
+@limit_mutant
+def slot_freed_by_another_copy_of_the_message():
+    return patch.object(StaleMessages, "_may_start", lambda self, message, task: False)
+
+
+@limit_mutant
+def freed_slot_not_handed_over():
+    """The attempt's end frees its slot and does not look at the line."""
+
+    def broken(ports, ends):
+        for delivery, _ in ends:
+            for line in lines.lines_of(delivery):
+                [state] = lines.store_of(ports).read([line])
+                mine = [slot for slot in state.slots if slot.token == delivery.token]
+                writes = [lines.SlotWrite(line=line, before=slot, after=None) for slot in mine]
+                lines.store_of(ports).replace(writes)
+
+    return patch.object(lines, "free_slots", broken)
