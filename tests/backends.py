@@ -17,8 +17,10 @@ from duetime.aws import schema
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
+from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.limits.ports import RateStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
@@ -46,6 +48,7 @@ class Stores:
     schedules: ScheduleStore
     cursors: CursorStore
     clock: SteppedClock
+    rates: RateStore
     spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
 
 
@@ -74,6 +77,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         tasks=store,
         schedules=store.schedules(clock),
         cursors=store,
+        rates=store.rates(),
         clock=clock,
         spoil=spoil,
     )
@@ -103,7 +107,14 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
                 ExpressionAttributeValues={":broken": {"S": "{"}},
             )
 
-        yield Stores(tasks=tasks, schedules=schedules, cursors=cursors, clock=clock, spoil=spoil)
+        yield Stores(
+            tasks=tasks,
+            schedules=schedules,
+            cursors=cursors,
+            rates=DynamoRateStore(client, table),
+            clock=clock,
+            spoil=spoil,
+        )
         tasks.close()
         schedules.close()
 

@@ -18,6 +18,7 @@ from duetime.aws import schema
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.provision import ensure_lanes
+from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.codec import to_json
@@ -43,6 +44,7 @@ from duetime.sqlite.task_store import SqliteTaskStore
 from tests.backends import a_table
 from tests.factories import SeededRandom, SteppedClock, a_spec
 from tests.faulty_ports import FaultyLanes, InterruptiblePort
+from tests.limits import FixedLimits
 
 WAKE_POLICY = WakePolicy(shards=1)
 RECEIVE_LIMIT = 100
@@ -76,6 +78,7 @@ class World:
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
+    rates: InterruptiblePort
     corrupt: Callable[..., None]  # makes a task unreadable, or replaces its stored spec
     corrupt_schedule: Callable[[str], None]
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
@@ -84,6 +87,7 @@ class World:
     chance: SeededRandom = field(default_factory=SeededRandom)
     script: Script = lambda task, ctx: "done"
     starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
+    limits: FixedLimits = field(default_factory=FixedLimits)
 
     def __post_init__(self) -> None:
         self.ports = Ports(
@@ -93,6 +97,8 @@ class World:
             wake_policy=self.wake_policy,
             clock=self.clock,
             chance=self.chance,
+            limits=self.limits,
+            rates=self.rates,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
         self.executor = Executor(self.ports, {"python": self._run})
@@ -171,9 +177,10 @@ class World:
         admitted = self.executor.admit(self.receive())
         waiting = self._waiting + [Admitted(message=message) for message in admitted]
         now = self.clock.now()
-        self._waiting = [a for a in waiting if a.message.delivery.due_at > now]
-        due = [a for a in waiting if a.message.delivery.due_at <= now]
+        self._waiting = [a for a in waiting if a.message.delivery.visible_at > now]
+        due = [a for a in waiting if a.message.delivery.visible_at <= now]
         advanced = self.executor.record_and_lease(due=due)
+        self._waiting += [Admitted(message=message) for message in advanced.waiting]
         for admitted in advanced.lease_retries:
             self.executor.hand_back_with_backoff(admitted.message)
         return advanced.started
@@ -239,6 +246,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         store=InterruptiblePort(store),
         schedules=InterruptiblePort(store.schedules(clock)),
         cursors=store,
+        rates=InterruptiblePort(store.rates()),
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
         corrupt=corrupt,
@@ -302,6 +310,7 @@ def moto_world(
             store=InterruptiblePort(store),
             schedules=InterruptiblePort(schedules),
             cursors=cursors,
+            rates=InterruptiblePort(DynamoRateStore(dynamodb, table)),
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
     from duetime.aws.stored_counts import StoredCounts
+    from duetime.core.limits.ports import RateStore
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -91,6 +92,12 @@ def aws_adapters(
 
         return S3ObjectStore(clients.s3(endpoint_url), objects_bucket)
 
+    def rates() -> "RateStore":
+        """As the schedules."""
+        from duetime.aws.rate_store import DynamoRateStore
+
+        return DynamoRateStore(dynamodb, table, parallel)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -100,6 +107,7 @@ def aws_adapters(
         clock=clock,
         chance=SystemRandom(),
         objects=lazy(objects) if objects_bucket else None,
+        rates=lazy(rates),
     )
 
     def close() -> None:

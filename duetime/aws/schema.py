@@ -16,6 +16,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     namespaces             <name>                a namespace that tasks were stored in
     quota#<namespace>      rate                  when the bucket of its rate is full again
     quota#<namespace>      stored                how many tasks it has stored
+    limit#<namespace>#<name>#<key>  rate         which times a rate limit has handed out
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -75,6 +76,8 @@ SHARDS = "sh"
 SINCE = "si"
 FULL_AT = "fa"  # nanoseconds
 COUNT = "ct"
+TAT = "ta"  # of a rate limit, nanoseconds: see duetime.core.limits.rate
+BLOCKED_UNTIL = "bu"  # of a rate limit
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
@@ -139,6 +142,10 @@ def namespace_key(name: str) -> tuple[str, str]:
 
 def quota_pk(namespace: str) -> str:
     return f"quota#{namespace}"
+
+
+def limit_pk(namespace: str, name: str, key: str) -> str:
+    return f"limit#{namespace}#{name}#{key}"
 
 
 def create_table(table: str) -> dict[str, Any]:

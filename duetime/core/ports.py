@@ -23,7 +23,8 @@ from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import Wake, WakeKind
 
-if TYPE_CHECKING:  # most tasks have no schedule, and every import delays a cold start
+if TYPE_CHECKING:  # most tasks have no schedule and no limit; every import delays a cold start
+    from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.schedules.ports import ScheduleStore
 
 
@@ -324,7 +325,8 @@ class ObjectStore(Protocol):
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
-    role archives them. Without `objects`, large payloads and results are refused."""
+    role archives them. Without `objects`, large payloads and results are refused. Without `limits`
+    and `rates`, nothing holds a task back."""
 
     store: TaskStore
     schedules: "ScheduleStore"
@@ -334,6 +336,8 @@ class Ports:
     chance: RandomSource
     archive: Archive | None = None
     objects: ObjectStore | None = None
+    limits: "LimitStore | None" = None
+    rates: "RateStore | None" = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

@@ -4,14 +4,29 @@ A task that a gate holds back is not leased, so waiting uses no attempt. The gat
 message; the task gets a new one when it may start.
 """
 
+from collections.abc import Sequence
+
+from duetime.core.delivery import Message
 from duetime.core.ports import Ports
+from duetime.core.value import value
 from duetime.executor.message_acks import MessageAcks
 from duetime.executor.overlap_gate import OverlapGate
+from duetime.executor.rate_gate import RateGate
 from duetime.executor.runs import Admitted
 
 
-def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> list[Admitted]:
-    """Returns what may be leased."""
+@value(frozen=True, kw_only=True, slots=True)
+class Passed:
+    due: list[Admitted]  # may be leased now
+    waiting: Sequence[Message] = ()  # may be leased in a moment, at their `visible_at`
+
+
+def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
+    """A task that waits holds nothing but its place, so the gate of the rate limits comes last: it
+    returns what a gate before it has taken for tasks that it holds back (see RateGate)."""
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
-    return due
+    if any(admitted.message.delivery.limits for admitted in due):
+        due, waiting = RateGate(ports, acks).admit(due)
+        return Passed(due=due, waiting=waiting)
+    return Passed(due=due)

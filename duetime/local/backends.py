@@ -71,6 +71,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         chance=SystemRandom(),
         archive=FolderArchive(options.archive, clock) if options.archive else None,
         objects=objects,
+        rates=store.rates(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

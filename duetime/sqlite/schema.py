@@ -101,6 +101,11 @@ CREATE TABLE IF NOT EXISTS ledger (
     kept_until INTEGER NOT NULL, PRIMARY KEY (schedule_id, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ledger_ends ON ledger (kept_until);
+CREATE TABLE IF NOT EXISTS rates (
+    namespace TEXT, name TEXT, key TEXT, tat INTEGER NOT NULL, blocked_until INTEGER NOT NULL,
+    PRIMARY KEY (namespace, name, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS rate_ends ON rates (tat);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
@@ -169,6 +174,10 @@ ALTER TABLE tasks ADD COLUMN parent_id TEXT;
 ALTER TABLE tasks ADD COLUMN promoted TEXT;
 ALTER TABLE tasks ADD COLUMN held INTEGER;
 ALTER TABLE tasks ADD COLUMN grant_at INTEGER;
+CREATE TABLE rates (
+    namespace TEXT, name TEXT, key TEXT, tat INTEGER NOT NULL, blocked_until INTEGER NOT NULL,
+    PRIMARY KEY (namespace, name, key)
+) WITHOUT ROWID;
 """,
 }
 

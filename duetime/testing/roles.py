@@ -80,6 +80,7 @@ class Roles:
             clock=clock,
             chance=chance,
             objects=objects,
+            rates=self.store.rates(),
         )
         self.api = Api(ports, handlers=registry.defaults, version=VERSION, secrets=secrets.keys)
         self._scanner = Scanner(ports, self.store)

@@ -55,6 +55,7 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
             "current": started,
             "sends": delivery.written_at,
             "updated_at": now,
+            **({"grant": None} if delivery.limits else {}),  # each attempt needs its own
         },
         keeps_attempt=delivery.attempt > 1,
     )
