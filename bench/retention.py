@@ -60,6 +60,7 @@ class World:
         ports = Ports(
             store=self.store,
             schedules=self.store.schedules(self.clock),
+            limits=self.store.limits(),
             lanes=MemoryLaneQueue(self.clock),
             wake_policy=POLICY,
             clock=self.clock,

@@ -49,6 +49,7 @@ class Stored:
         self.ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
+            limits=self.store.limits(),
             lanes=MemoryLaneQueue(clock),
             wake_policy=rules,
             clock=clock,

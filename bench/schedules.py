@@ -62,6 +62,7 @@ class Bench:
         self.ports = Ports(
             store=self.store,
             schedules=self.store.schedules(self.clock),
+            limits=self.store.limits(),
             lanes=MemoryLaneQueue(self.clock),
             wake_policy=WakePolicy(shards=self.store.shards(START).count),
             clock=self.clock,

@@ -16,11 +16,12 @@ from uuid import uuid4
 from duetime.aws import schema
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
 from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.task_store import DynamoTaskStore
-from duetime.core.limits.ports import RateStore
+from duetime.core.limits.ports import LimitStore, RateStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
@@ -46,6 +47,8 @@ FEW_WAKES = 7  # in one response of the index, so that a few rows fill several p
 class Stores:
     tasks: TaskStore
     schedules: ScheduleStore
+    limits: LimitStore
+    other_limits: Callable[[], LimitStore]  # as another process has them
     cursors: CursorStore
     clock: SteppedClock
     rates: RateStore
@@ -76,6 +79,8 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
     yield Stores(
         tasks=store,
         schedules=store.schedules(clock),
+        limits=store.limits(),
+        other_limits=store.limits,
         cursors=store,
         rates=store.rates(),
         clock=clock,
@@ -98,6 +103,9 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         cursors = DynamoCursorStore(client, table, shards=WAKE_POLICY.shards)
         schedules = DynamoScheduleStore(client, table, clock=clock)
 
+        def limits() -> DynamoLimitStore:
+            return DynamoLimitStore(client, table, clock=clock)
+
         def spoil(schedule_id: str, key: str = "") -> None:
             sk = schema.ledger_sk(key) if key else schema.SCHEDULE
             client.update_item(
@@ -110,8 +118,10 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         yield Stores(
             tasks=tasks,
             schedules=schedules,
-            cursors=cursors,
             rates=DynamoRateStore(client, table),
+            limits=limits(),
+            other_limits=limits,
+            cursors=cursors,
             clock=clock,
             spoil=spoil,
         )

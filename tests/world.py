@@ -17,6 +17,7 @@ from moto.sqs import models as sqs_models
 from duetime.aws import schema
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
+from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
 from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
@@ -25,6 +26,7 @@ from duetime.core.codec import to_json
 from duetime.core.delivery import Message
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import CursorStore, LaneQueue, Ports, TaskStore
 from duetime.core.steps.submit import submit
 from duetime.core.task import Attempt, Task
@@ -44,7 +46,6 @@ from duetime.sqlite.task_store import SqliteTaskStore
 from tests.backends import a_table
 from tests.factories import SeededRandom, SteppedClock, a_spec
 from tests.faulty_ports import FaultyLanes, InterruptiblePort
-from tests.limits import FixedLimits
 
 WAKE_POLICY = WakePolicy(shards=1)
 RECEIVE_LIMIT = 100
@@ -75,6 +76,7 @@ class World:
     clock: SteppedClock
     store: InterruptiblePort
     schedules: InterruptiblePort
+    limits: LimitStore
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
@@ -87,17 +89,16 @@ class World:
     chance: SeededRandom = field(default_factory=SeededRandom)
     script: Script = lambda task, ctx: "done"
     starts: list[str] = field(default_factory=list)  # ids, in the order of their starts
-    limits: FixedLimits = field(default_factory=FixedLimits)
 
     def __post_init__(self) -> None:
         self.ports = Ports(
             store=self.store,  # type: ignore[arg-type]
             schedules=self.schedules,  # type: ignore[arg-type]
+            limits=self.limits,
             lanes=self.lanes,
             wake_policy=self.wake_policy,
             clock=self.clock,
             chance=self.chance,
-            limits=self.limits,
             rates=self.rates,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
@@ -245,6 +246,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         clock=clock,
         store=InterruptiblePort(store),
         schedules=InterruptiblePort(store.schedules(clock)),
+        limits=store.limits(),
         cursors=store,
         rates=InterruptiblePort(store.rates()),
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
@@ -309,6 +311,7 @@ def moto_world(
             clock=clock,
             store=InterruptiblePort(store),
             schedules=InterruptiblePort(schedules),
+            limits=DynamoLimitStore(dynamodb, table, clock=clock),
             cursors=cursors,
             rates=InterruptiblePort(DynamoRateStore(dynamodb, table)),
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),

@@ -226,6 +226,7 @@ class ScannerFunction:
             Ports(
                 store=cast("Any", store),
                 schedules=cast("Any", None),  # there are none
+                limits=cast("Any", None),
                 lanes=cast("Any", TickLanes(self._lanes, sandbox, self._tally)),
                 wake_policy=self._rules,
                 clock=process.clock,

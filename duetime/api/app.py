@@ -54,12 +54,13 @@ class Api:
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports, quotas)
-        capabilities = Capabilities(handlers, longest_timeout, secrets, targets)
+        capabilities = Capabilities(handlers, longest_timeout, secrets, ports.limits, targets)
         self._submission = submission
         self._tasks = Tasks(ports, submission, capabilities)
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
+        self._router.add_lazily("/v1/limits", _limits(ports))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports))
         self._router.add("GET", "/v1/health", self._health)
@@ -142,6 +143,15 @@ def _schedules(
         from duetime.api.schedules.resource import add_routes
 
         add_routes(router, ports, submission, capabilities)
+
+    return add_to
+
+
+def _limits(ports: Ports) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.limits import Limits
+
+        Limits(ports).add_to(router)
 
     return add_to
 

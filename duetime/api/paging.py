@@ -12,11 +12,12 @@ from duetime.core.ports import DeadListing, EndedListing, Listing, Page
 from duetime.core.task_json import task_json
 
 if TYPE_CHECKING:
+    from duetime.core.limits.ports import LimitListing
     from duetime.core.schedules.ports import ScheduleListing
 
 ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
-L = TypeVar("L", Listing, DeadListing, EndedListing, "ScheduleListing")
+L = TypeVar("L", Listing, DeadListing, EndedListing, "ScheduleListing", "LimitListing")
 P = TypeVar("P")
 JsonPage = tuple[Sequence[dict[str, Any]], str | None]  # the items and the cursor of the next page
 

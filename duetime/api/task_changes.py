@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,11 +17,14 @@ from duetime.api.http import (
     problem_of,
     unavailable,
 )
+from duetime.api.limit_models import LimitsIn
 from duetime.api.task_models import (
+    ON_DEAD_ALONE,
     PLAIN_TARGETS,
     RUN_AT_OR_DELAY,
     TOO_FAR_AHEAD,
     Delay,
+    OnDeadIn,
     Priority,
     RetryIn,
     Tags,
@@ -29,10 +32,11 @@ from duetime.api.task_models import (
     is_large,
     read_body,
 )
-from duetime.api.validation import Moment
+from duetime.api.validation import Moment, Word
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.limits.definition import LimitUse, OnDead
 from duetime.core.ports import Ports
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.steps.defer import Deferral, budget_after
@@ -43,6 +47,9 @@ from duetime.core.times import Millis, rfc3339, seconds
 from duetime.core.wake_policy import Draw
 from duetime.engine.defer import Decide, defer_all
 from duetime.engine.refusal import Refusal
+
+if TYPE_CHECKING:
+    from duetime.core.limits.ports import LimitStore
 
 _FINAL = "It is final; submit the work again as a new task."
 _ADVICE: Mapping[Status, str] = {
@@ -69,6 +76,9 @@ class ChangeIn(BaseModel):
     timeout: Timeout = 60.0
     retry: RetryIn | None = None
     expires_at: Moment | None = None
+    on_dead: OnDeadIn = "continue"
+    limits: LimitsIn = []
+    fairness_key: Word | None = None
     tags: Tags = {}
 
     def check(self) -> None:
@@ -78,6 +88,15 @@ class ChangeIn(BaseModel):
             raise invalid([FieldError("body", f"give at least one of {names}")])
         if {"run_at", "delay"} <= self.model_fields_set:
             raise invalid([RUN_AT_OR_DELAY])
+
+    def check_limits(self, limits: "LimitStore", task: Task) -> None:
+        """Raises a Problem for limits that the task cannot be under."""
+        if not self.limits:
+            return
+        from duetime.engine.limit_check import limit_errors  # most tasks have no limits
+
+        if errors := limit_errors(limits, replace(task.spec, limits=self._uses())):
+            raise invalid(errors)
 
     def decision(self, ports: Ports, task: Task) -> Decide[Problem]:
         """Returns the function that decides this change. A large payload is stored before that, if
@@ -112,6 +131,9 @@ class ChangeIn(BaseModel):
 
     def _conflict(self, task: Task) -> Problem | None:
         occurrence = task.spec.occurrence
+        if "limits" in self.model_fields_set and task.held is not None:
+            why = "waits for its place. Cancel it, and submit it again with other limits."
+            return conflict(f"Task {task.id} {why}", "changed")
         if "expires_at" in self.model_fields_set and task.attempt > 0:
             why = "has started, and expires_at counts only before the first attempt."
             return conflict(f"Task {task.id} {why}", "changed")
@@ -130,7 +152,14 @@ class ChangeIn(BaseModel):
             given["priority"] = Lane(given["priority"])
         if "retry" in given:
             given["retry"] = self._retry(spec.retry)
+        if "on_dead" in given:
+            given["on_dead"] = OnDead(given["on_dead"])
+        if "limits" in given:
+            given["limits"] = self._uses()
         return replace(spec, **given)
+
+    def _uses(self) -> tuple[LimitUse, ...]:
+        return tuple(limit.use() for limit in self.limits)
 
     def _retry(self, stored: RetryPolicy) -> RetryPolicy:
         """Fields that are left out keep their stored values."""
@@ -143,6 +172,8 @@ class ChangeIn(BaseModel):
         errors = []
         if "run_at" in self.model_fields_set and spec.run_at - now > MAX_AHEAD:
             errors.append(TOO_FAR_AHEAD)
+        if "on_dead" in self.model_fields_set and spec.ordering_key is None:
+            errors.append(ON_DEAD_ALONE)
         if budget_after(task, spec) <= task.attempt:
             used = task.attempt - (task.budget - task.spec.retry.max_attempts)
             message = f"must be at least {used + 1}: the task has used {used}"

@@ -13,11 +13,13 @@ from pydantic import (
 )
 
 from duetime.api.http import FieldError, invalid
+from duetime.api.limit_models import LimitsIn
 from duetime.api.target_models import Target
 from duetime.api.validation import Moment, Seconds, Word, field_errors
 from duetime.core.codec import to_json
 from duetime.core.ids import LENGTH, created_at, is_id
 from duetime.core.lanes import Lane
+from duetime.core.limits.definition import OnDead
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import (
     LONGEST_TIMEOUT,
@@ -55,8 +57,10 @@ Timeout = Annotated[
     Field(ge=1, json_schema_extra={"maximum": LONGEST_TIMEOUT}),
     AfterValidator(_supported),
 ]
+OnDeadIn = Literal["continue", "block"]
 Tags = Annotated[dict[TagKey, TagValue], Field(max_length=10)]
 RUN_AT_OR_DELAY = FieldError("delay", "give run_at or delay, not both")
+ON_DEAD_ALONE = FieldError("on_dead", "goes with an ordering_key")
 TOO_FAR_AHEAD = FieldError("run_at", "must be at most 10 years ahead")
 
 
@@ -106,6 +110,9 @@ class TaskIn(BaseModel):
     name: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
     namespace: Word = "default"
     ordering_key: Word | None = None
+    on_dead: OnDeadIn | None = None
+    limits: LimitsIn = []
+    fairness_key: Word | None = None
     idempotency_key: Word | None = None
     id: str | None = None
     unique: UniqueIn | None = None
@@ -127,6 +134,9 @@ class TaskIn(BaseModel):
             name=self.name,
             namespace=self.namespace,
             ordering_key=self.ordering_key,
+            on_dead=OnDead(self.on_dead or OnDead.CONTINUE),
+            limits=tuple(limit.use() for limit in self.limits),
+            fairness_key=self.fairness_key,
             idempotency_key=self.idempotency_key,
             tags=self.tags,
             unique=self.unique.unique() if self.unique else None,
@@ -145,6 +155,8 @@ class TaskIn(BaseModel):
             errors.append(TOO_FAR_AHEAD)
         if self.expires_at is not None and self.expires_at <= max(run_at, now):
             errors.append(FieldError("expires_at", "must be after the task is due"))
+        if self.on_dead is not None and self.ordering_key is None:
+            errors.append(ON_DEAD_ALONE)
         if self.target.type != "python" and stored_size(self.target.stored()) > TARGET_LIMIT:
             errors.append(FieldError("target", "must be at most 16 KiB"))
         errors += self.target.errors(self.payload)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.api.batch_answers import fitting, without
 from duetime.api.etags import with_etag
@@ -49,6 +49,9 @@ from duetime.engine.refusal import Refusal
 from duetime.engine.submission import NotSubmitted, Submission, Submitted, TaskRequest
 from duetime.handlers.defaults import Defaults, with_defaults
 
+if TYPE_CHECKING:
+    from duetime.core.limits.ports import LimitStore
+
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
 # The names of the handlers; as a mapping, with the defaults of their tasks.
@@ -63,6 +66,7 @@ class Capabilities:
     handlers: HandlerNames
     longest_timeout: int  # seconds
     secrets: SecretNames
+    limits: "LimitStore"
     targets: AllowedTargets = ALL_TARGETS
 
     def with_defaults(self, body: Any) -> Any:
@@ -183,6 +187,7 @@ class Tasks:
         Query(request).done()
         change = read_change(request.json(), self.capabilities.longest_timeout)
         task = self._find(parameters["id"])
+        change.check_limits(self.ports.limits, task)
         return deferred(self.ports, task, change.decision(self.ports, task))
 
     def run_now(self, request: Request, parameters: Mapping[str, str]) -> Response:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
     from duetime.aws.stored_counts import StoredCounts
-    from duetime.core.limits.ports import RateStore
+    from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.schedules.ports import ScheduleStore
 
 __all__ = [
@@ -86,6 +86,12 @@ def aws_adapters(
 
         return DynamoScheduleStore(dynamodb, table, clock=clock, parallel=parallel)
 
+    def limits() -> "LimitStore":
+        """Imports the store of the limits on first use: most tasks have none."""
+        from duetime.aws.limit_store import DynamoLimitStore
+
+        return DynamoLimitStore(dynamodb, table, clock=clock)
+
     def objects() -> ObjectStore:
         """Imports the client of S3 on first use: most invocations see no large text."""
         from duetime.aws.object_store import S3ObjectStore
@@ -102,6 +108,7 @@ def aws_adapters(
     ports = Ports(
         store=store,
         schedules=lazy(schedules),
+        limits=lazy(limits),
         lanes=lanes,
         wake_policy=WakePolicy(shards=known().count),
         clock=clock,

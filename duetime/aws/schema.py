@@ -14,6 +14,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     config                 shards                how many shards there are, and since when
     config                 apps                  the apps that declare schedules in code
     namespaces             <name>                a namespace that tasks were stored in
+    limits#<namespace>     <name>                a limit as it was defined
     quota#<namespace>      rate                  when the bucket of its rate is full again
     quota#<namespace>      stored                how many tasks it has stored
     limit#<namespace>#<name>#<key>  rate         which times a rate limit has handed out
@@ -138,6 +139,14 @@ def slice_pk(slice_number: int) -> str:
 
 def namespace_key(name: str) -> tuple[str, str]:
     return NAMESPACES, name
+
+
+def limits_pk(namespace: str) -> str:
+    return f"limits#{namespace}"
+
+
+def limits_namespace(pk: str) -> str:
+    return pk.removeprefix("limits#")
 
 
 def quota_pk(namespace: str) -> str:

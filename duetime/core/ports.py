@@ -325,18 +325,18 @@ class ObjectStore(Protocol):
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
-    role archives them. Without `objects`, large payloads and results are refused. Without `limits`
-    and `rates`, nothing holds a task back."""
+    role archives them. Without `objects`, large payloads and results are refused. Without `rates`,
+    rate limits hold no task back."""
 
     store: TaskStore
     schedules: "ScheduleStore"
+    limits: "LimitStore"
     lanes: LaneQueue
     wake_policy: WakePolicy
     clock: Clock
     chance: RandomSource
     archive: Archive | None = None
     objects: ObjectStore | None = None
-    limits: "LimitStore | None" = None
     rates: "RateStore | None" = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":

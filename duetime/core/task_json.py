@@ -1,14 +1,16 @@
 """JSON of tasks and attempts, as answers and the archive show them: secrets are masked."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from duetime.core.large_texts import references_of
 from duetime.core.lifecycle import Status
+from duetime.core.limits.definition import LimitUse
 from duetime.core.masking import masked
 from duetime.core.results import decode_result
 from duetime.core.retry import RetryPolicy
-from duetime.core.task import Attempt, Task
+from duetime.core.task import ORDERING_KEY, Attempt, Spec, Task
 from duetime.core.times import Millis, rfc3339
 from duetime.core.unique import Unique
 
@@ -37,6 +39,10 @@ def task_json(task: Task) -> dict[str, Any]:
         "jitter": spec.jitter,
         "expires_at": moment_json(spec.expires_at),
         "ordering_key": spec.ordering_key,
+        "on_dead": on_dead_of(spec),
+        "limits": limits_json(spec.limits),
+        "fairness_key": spec.fairness_key,
+        "waiting_for": _waiting_for(task),
         "idempotency_key": spec.idempotency_key,
         "unique": unique_json(spec.unique) if spec.unique else None,
         "tags": spec.tags,
@@ -82,6 +88,28 @@ def unique_json(unique: Unique) -> dict[str, Any]:
         "while": unique.held_while.value,
         "on_conflict": unique.on_conflict.value,
     }
+
+
+def limits_json(limits: Sequence[LimitUse]) -> list[dict[str, Any]]:
+    return [
+        {"name": use.name, "key": use.key or None, "on_full": use.on_full.value} for use in limits
+    ]
+
+
+def on_dead_of(spec: Spec) -> str | None:
+    """It means nothing without an ordering key."""
+    return None if spec.ordering_key is None else spec.on_dead.value
+
+
+def _waiting_for(task: Task) -> dict[str, Any] | None:
+    """Returns what a task that has not started waits for: a limit, or its ordering key."""
+    spec, held = task.spec, task.held
+    if held is None or task.status.finished:
+        return None
+    if held == ORDERING_KEY:
+        return {"ordering_key": spec.ordering_key}
+    use = spec.limits[held]
+    return {"limit": use.name, "key": use.key or None}
 
 
 def reason_of(task: Task) -> str | None:

@@ -99,11 +99,12 @@ class Submission:
     def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | NotSubmitted]:
         """Returns one answer for each request, in their order."""
         now = self.ports.clock.now()
-        keys = [request.key for request in requests]
-        ids = reserve_ids(self.ports, keys, now, [request.id for request in requests])
-        answers: dict[int, Submitted | NotSubmitted] = {}
+        answers: dict[int, Submitted | NotSubmitted] = {**self._refused_limits(requests)}
+        left = {place: one for place, one in enumerate(requests) if place not in answers}
+        keys = [request.key for request in left.values()]
+        ids = reserve_ids(self.ports, keys, now, [request.id for request in left.values()])
         wanted: dict[int, tuple[TaskRequest, str]] = {}
-        for place, (request, task_id) in enumerate(zip(requests, ids, strict=True)):
+        for (place, request), task_id in zip(left.items(), ids, strict=True):
             if isinstance(task_id, Refusal):
                 answers[place] = task_id
             else:
@@ -117,6 +118,14 @@ class Submission:
         if plain:
             answers |= self._store(plain, now)
         return [answers[place] for place in range(len(requests))]
+
+    def _refused_limits(self, requests: Sequence[TaskRequest]) -> dict[int, Refusal]:
+        """Checks limits before anything is written: a key is not used up by a wrong name."""
+        if not any(request.spec.limits for request in requests):
+            return {}
+        from duetime.engine.limit_check import refused_limits  # most tasks have no limits
+
+        return refused_limits(self.ports.limits, [request.spec for request in requests])
 
     def _submit_unique(
         self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis

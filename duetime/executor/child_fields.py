@@ -8,6 +8,8 @@ from typing import Any
 
 from duetime.core.field_values import WORD_RULE, is_word, moment
 from duetime.core.lanes import Lane
+from duetime.core.limits.definition import LimitUse, OnDead
+from duetime.core.limits.fields import BadLimits, read_limits
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import LONGEST_TIMEOUT, MAX_AHEAD, MAX_JITTER, MAX_NAME, Spec, Task
 from duetime.core.times import SECOND, Millis, seconds
@@ -52,6 +54,7 @@ def read_spec(
     if errors := [*_disagreements(run_at, delay, read, now, longest_timeout)]:
         raise invalid(errors)
     read.pop("step", None)
+    read["on_dead"] = read.get("on_dead") or OnDead.CONTINUE
     return Spec(
         **{
             "namespace": parent.spec.namespace,
@@ -80,6 +83,8 @@ def _disagreements(
     expires_at = read.get("expires_at")
     if expires_at is not None and expires_at <= max(due, now):
         errors.append(FieldError("expires_at", "must be after the task is due"))
+    if read.get("on_dead") is not None and read.get("ordering_key") is None:
+        errors.append(FieldError("on_dead", "goes with an ordering_key"))
     if read.get("timeout", 0) > longest_timeout:
         errors.append(FieldError("timeout", f"must be at most {longest_timeout} seconds here"))
     return errors
@@ -140,6 +145,19 @@ def _priority(given: Any) -> Lane:
     return Lane(given)
 
 
+def _on_dead(given: Any) -> OnDead:
+    if not isinstance(given, str) or given not in list(OnDead):
+        raise _Wrong(f"must be one of {', '.join(OnDead)}")
+    return OnDead(given)
+
+
+def _limits(given: Any) -> tuple[LimitUse, ...]:
+    try:
+        return read_limits(given)
+    except BadLimits as bad:
+        raise _Wrong(str(bad), bad.path) from None
+
+
 def _retry(given: Any) -> RetryPolicy:
     if given is None:
         return DEFAULT_RETRY
@@ -189,6 +207,9 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "name": _or_none(_text(MAX_NAME)),
     "namespace": _word,
     "ordering_key": _or_none(_word),
+    "on_dead": _or_none(_on_dead),
+    "limits": _limits,
+    "fairness_key": _or_none(_word),
     "idempotency_key": _or_none(_word),
     "tags": _tags,
     "step": _or_none(_text(MAX_STEP, least=1)),

@@ -54,16 +54,18 @@ class Children:
         from duetime.engine.refusal import Refusal
         from duetime.engine.submission import Submission
 
+        ids = [self._next_id(fields) for fields in tasks]
         requests: dict[int, TaskRequest] = {}
-        refused: dict[int, tuple[str, Refusal]] = {}
+        answers: dict[int, Submitted | NotSubmitted] = {}
         for place, fields in enumerate(tasks):
-            child_id = self._next_id(fields)
             try:
-                requests[place] = self._request(child_id, fields)
+                requests[place] = self._request(ids[place], fields)
             except Refusal as refusal:
-                refused[place] = child_id, refusal
+                answers[place] = refusal
         submitted = Submission(self._ports, self._how.quotas).submit(list(requests.values()))
-        answers = {**dict(zip(requests, submitted, strict=True)), **self._or_earlier(refused)}
+        answers |= zip(requests, submitted, strict=True)
+        refused = [place for place, answer in answers.items() if isinstance(answer, Refusal)]
+        answers |= self._earlier({place: ids[place] for place in refused})
         return [_answer_json(answers[place]) for place in range(len(tasks))]
 
     def read(self, task_id: str) -> Json | None:
@@ -99,18 +101,16 @@ class Children:
         hashed = body_hash(fields) if spec.idempotency_key else ""
         return self._with_large_payload(TaskRequest(spec=spec, id=child_id, body_hash=hashed))
 
-    def _or_earlier(
-        self, refused: "Mapping[int, tuple[str, Refusal]]"
-    ) -> "Mapping[int, Submitted | Refusal]":
-        """Returns the child that an earlier attempt has stored, if there is one: what was valid
-        then may be refused now, such as an `expires_at` that has passed."""
+    def _earlier(self, refused: Mapping[int, str]) -> "dict[int, Submitted]":
+        """Returns the children that an earlier attempt has stored: what was valid then may be
+        refused now, such as an `expires_at` that has passed, or a limit that was deleted."""
         from duetime.engine.submission import Submitted
 
-        found = self._ports.store.get([i for i, _ in refused.values()]) if refused else {}
-        ours = {i: t for i, t in found.items() if t.spec.parent_id == self._parent.id}
+        found = self._ports.store.get([*refused.values()]) if refused else {}
         return {
-            place: Submitted(task=ours[i], replayed=True) if i in ours else refusal
-            for place, (i, refusal) in refused.items()
+            place: Submitted(task=found[child_id], replayed=True)
+            for place, child_id in refused.items()
+            if child_id in found and found[child_id].spec.parent_id == self._parent.id
         }
 
     def _with_large_payload(self, request: "TaskRequest") -> "TaskRequest":

@@ -89,7 +89,7 @@ class RateGate:
         """Returns what may be leased now, and the messages that may be leased in a moment. The
         messages of the others are acknowledged here."""
         limits, rates = self._ports.limits, self._ports.rates
-        if limits is None or rates is None:
+        if rates is None:
             return list(due), []
         now = self._ports.clock.now()
         try:

@@ -22,7 +22,7 @@ def slow_down(ports: Ports, ended: Sequence[Ended]) -> None:
     """Blocks the limits whose targets have asked for a pause. If the store does not answer, the
     next task that the target refuses does it."""
     limits, rates = ports.limits, ports.rates
-    if limits is None or rates is None:
+    if rates is None:
         return
     for end in ended:
         failure = end.failure

@@ -65,6 +65,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
     ports = Ports(
         store=store,
         schedules=store.schedules(clock),
+        limits=store.limits(),
         lanes=MemoryLaneQueue(clock),
         wake_policy=wake_policy,
         clock=clock,

@@ -106,6 +106,10 @@ CREATE TABLE IF NOT EXISTS rates (
     PRIMARY KEY (namespace, name, key)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS rate_ends ON rates (tat);
+CREATE TABLE IF NOT EXISTS limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
@@ -177,6 +181,10 @@ ALTER TABLE tasks ADD COLUMN grant_at INTEGER;
 CREATE TABLE rates (
     namespace TEXT, name TEXT, key TEXT, tat INTEGER NOT NULL, blocked_until INTEGER NOT NULL,
     PRIMARY KEY (namespace, name, key)
+) WITHOUT ROWID;
+CREATE TABLE limits (
+    namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
 ) WITHOUT ROWID;
 """,
 }

@@ -34,6 +34,7 @@ from duetime.sqlite.cursor_store import SqliteCursorStore
 from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.ended_tasks import page_ends
+from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.quota_store import SqliteQuotaStore
@@ -94,6 +95,10 @@ class SqliteTaskStore(SqliteCursorStore):
     def schedules(self, clock: Clock) -> SqliteScheduleStore:
         """Returns the schedule store of the same file, whose methods have the same names."""
         return SqliteScheduleStore(self._database, clock)
+
+    def limits(self) -> SqliteLimitStore:
+        """Returns the store of the limits in the same file."""
+        return SqliteLimitStore(self._database)
 
     def quotas(self, clock: Clock) -> SqliteQuotaStore:
         """Returns the state of the quotas. From now on the store counts its tasks."""

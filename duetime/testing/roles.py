@@ -75,6 +75,7 @@ class Roles:
         self.ports = ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
+            limits=self.store.limits(),
             lanes=self.lanes,
             wake_policy=WakePolicy(shards=self.store.shards(clock.now()).count),
             clock=clock,

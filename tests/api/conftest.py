@@ -32,4 +32,4 @@ def any_service(request: pytest.FixtureRequest) -> Iterator[Service]:
         yield request.getfixturevalue("service")
         return
     with dynamo_stores(request.getfixturevalue("moto_dynamodb")) as stores:
-        yield Service(stores.tasks, stores.clock, stores.schedules)
+        yield Service(stores.tasks, stores.clock, stores.schedules, limit_store=stores.limits)

@@ -8,6 +8,7 @@ from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import ObjectStore, Ports, TaskStore
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleStore
 from duetime.core.schedules.schedule import Schedule
@@ -116,9 +117,10 @@ class Service:
         clock: SteppedClock,
         schedules: ScheduleStore | None = None,
         objects: ObjectStore | None = None,
+        limit_store: LimitStore | None = None,
         **limits: Any,
     ) -> None:
-        """The SQLite store brings its schedules along."""
+        """The SQLite store brings its schedules and limits along."""
         self.clock = clock
         self.dice = Dice()
         self.store = WatchedStore(store)
@@ -128,6 +130,7 @@ class Service:
         self.ports = Ports(
             store=self.store,
             schedules=self.schedules,
+            limits=limit_store or (store.limits() if hasattr(store, "limits") else None),
             lanes=self.lanes,
             wake_policy=WAKE_POLICY,
             clock=clock,

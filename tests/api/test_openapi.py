@@ -54,6 +54,7 @@ def advice(name: str) -> str:
         "tasks": "task_routes",
         "dead-letters": "dead_letter_routes",
         "schedules": "schedule_routes",
+        "limits": "limit_routes",
     }
     return TO_ADD.format(
         name=name, method=method, path=path, module=module.get(resource, "system_routes")
@@ -193,7 +194,7 @@ from types import SimpleNamespace
 from duetime.api.app import Api
 from duetime.api.http import Request
 store = SimpleNamespace(get=lambda ids: {{}})
-ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store)
+ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store, limits=None)
 api = Api(ports, handlers=set, version="1")
 {setup}
 for path in {paths}:

@@ -8,6 +8,8 @@ import pytest
 
 from duetime import PermanentError
 from duetime.core.arns import EXAMPLES
+from duetime.core.limits.definition import LimitUse
+from duetime.core.task import ORDERING_KEY
 from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.handlers.context import Context
 from tests.api.openapi import (
@@ -19,6 +21,7 @@ from tests.api.openapi import (
     undocumented,
     wrong_in,
 )
+from tests.factories import a_spec, a_task
 
 PYTHON = {"type": "python", "handler": HELLO}
 SYNC = "/v1/schedules/sync"
@@ -90,7 +93,12 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     system.world.script = report_and_fail
     full = {"name": "n", "namespace": "a", "ordering_key": "o", "tags": {"a": "b"}}
     full |= {"expires_at": "2040-01-01T00:00:00Z", "idempotency_key": "k", "jitter": 1}
+    full |= {"limits": [{"name": "stripe", "key": "acct-7"}], "fairness_key": "f"}
     full |= {"unique": {"key": "u", "while": "pending", "on_conflict": "reject"}}
+    limit = {"rate": {"count": 5, "period": 1}, "concurrency": 3}
+    in_a = {"namespace": "a"}
+    yield "Limit", system.body("PUT", "/v1/limits/stripe", limit, query=in_a)
+    yield "LimitList", system.body("GET", "/v1/limits", query=in_a)
     yield "Task", (task := system.body("POST", "/v1/tasks", {"target": PYTHON, **full}))
     for target, payload in [(HTTP, None), (SIGNED, None), *SERVICES]:
         body = {"target": target, "payload": payload, "delay": 3_600}
@@ -115,6 +123,11 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "PurgeResult", system.body("POST", "/v1/purge", purge)
     tasks = [{"target": PYTHON}, {"target": PYTHON, "timeout": 0}]
     yield "BatchResults", system.body("POST", "/v1/tasks/batch", {"tasks": tasks})
+    for held in (0, ORDERING_KEY):
+        spec = a_spec(limits=(LimitUse(name="stripe", key="acct-7"),), ordering_key="o")
+        waiting = a_task(spec=spec, held=held)
+        system.world.store.put([waiting])
+        yield "Task", system.body("GET", f"/v1/tasks/{waiting.id}")
     yield "LaneList", system.body("GET", "/v1/lanes")
     yield "Health", system.body("GET", "/v1/health")
     cron = {"rule": {**DAILY, "expression": "99 * * * *"}, "task": {"target": PYTHON}}

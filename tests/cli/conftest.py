@@ -142,6 +142,7 @@ class System:
         self.ports = Ports(
             store=self.store,
             schedules=self.schedules,
+            limits=self.store.limits(),
             lanes=self._lanes,
             wake_policy=WakePolicy(shards=1),
             clock=clock,

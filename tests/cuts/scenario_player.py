@@ -228,12 +228,12 @@ class ScenarioPlayer:
         return Ports(
             store=store,
             schedules=schedules,
+            limits=self.world.limits,
             lanes=lanes,
             wake_policy=WAKE_POLICY,
             clock=self.world.clock,
             chance=self.world.chance,
             objects=objects,
-            limits=self.world.limits,
             rates=rates,
         )
 

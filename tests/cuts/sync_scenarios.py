@@ -65,6 +65,7 @@ class SyncWorld:
         return Ports(
             store=CountedPort(tasks, calls) if calls else tasks,  # type: ignore[arg-type]
             schedules=CountedPort(schedules, calls) if calls else schedules,  # type: ignore[arg-type]
+            limits=self.stores.limits,
             lanes=MemoryLaneQueue(self.stores.clock),
             wake_policy=WAKE_POLICY,
             clock=self.stores.clock,

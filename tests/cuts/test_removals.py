@@ -101,6 +101,7 @@ class Scene:
         return Ports(
             store=store,
             schedules=self.stores.schedules,
+            limits=self.stores.limits,
             lanes=MemoryLaneQueue(clock),
             wake_policy=WAKE_POLICY,
             clock=clock,

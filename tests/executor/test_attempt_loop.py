@@ -66,6 +66,7 @@ class Harness:
         ports = Ports(
             store=self.store,
             schedules=world.ports.schedules,
+            limits=world.ports.limits,
             lanes=world.lanes,
             wake_policy=world.ports.wake_policy,
             clock=world.clock,

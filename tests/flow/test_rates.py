@@ -24,7 +24,7 @@ STEP: Millis = 200  # between two times of five a second
 
 @pytest.fixture
 def limited(world: World) -> World:
-    world.limits.define(a_limit(count=5))
+    world.limits.put(a_limit(count=5))
     return world
 
 
@@ -76,7 +76,7 @@ def test_waiting_tasks_are_sent_once_and_ask_once(limited: World):
 
 
 def test_task_far_from_its_time_is_deferred_to_it(limited: World):
-    limited.limits.define(a_limit(count=1, period=MINUTE))
+    limited.limits.put(a_limit(count=1, period=MINUTE))
     ids = submit(limited, 8)
     begin = limited.clock.now()
     limited.deliver()
@@ -94,7 +94,7 @@ def test_task_far_from_its_time_is_deferred_to_it(limited: World):
 
 def test_message_that_comes_early_waits_for_its_time(limited: World):
     """The delay of an SQS message ends one to two seconds early."""
-    limited.limits.define(a_limit(count=1, period=5_500))
+    limited.limits.put(a_limit(count=1, period=5_500))
     submit(limited, 2)
     begin = limited.clock.now()
     started = live(limited, 7 * SECOND, step=100)

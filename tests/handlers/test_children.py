@@ -603,7 +603,8 @@ def parent(n: int) -> str:
 clock, store = SystemClock(), SqliteTaskStore(None)
 store.shards(clock.now())
 ports = Ports(
-    store=store, schedules=store.schedules(clock), lanes=MemoryLaneQueue(clock),
+    store=store, schedules=store.schedules(clock), limits=store.limits(),
+    lanes=MemoryLaneQueue(clock),
     wake_policy=WakePolicy(shards=1), clock=clock, chance=SystemRandom(),
 )
 spec = Spec(target={"type": "python", "handler": "parent"}, payload={"n": 7}, run_at=clock.now())

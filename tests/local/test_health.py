@@ -45,6 +45,7 @@ class Running:
         ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
+            limits=self.store.limits(),
             lanes=MemoryLaneQueue(clock),
             wake_policy=WakePolicy(shards=self.store.shards(clock.now()).count),
             clock=clock,

@@ -36,6 +36,7 @@ class World:
         self.ports = Ports(
             store=self.store,
             schedules=self.store.schedules(self.clock),
+            limits=self.store.limits(),
             lanes=MemoryLaneQueue(self.clock),
             wake_policy=WAKE_POLICY,
             clock=self.clock,

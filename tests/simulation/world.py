@@ -68,6 +68,7 @@ class World:
             schedules=SimulatedSchedules(
                 self._rows.schedules(process.clock), network, self.monitor
             ),
+            limits=self._rows.limits(),
             lanes=SimulatedLanes(self.sqs, network, self.monitor),
             wake_policy=WakePolicy(shards=self.shards),
             clock=process.clock,

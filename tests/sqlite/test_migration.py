@@ -16,6 +16,7 @@ from duetime.core.codec import from_json, to_json
 from duetime.core.errors import DuetimeError
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import Limit
 from duetime.core.ports import DeadListing, Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
@@ -33,7 +34,7 @@ from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
 FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
-BEFORE_LIMITS = "DROP TABLE rates; " + "".join(
+BEFORE_LIMITS = "DROP TABLE limits; DROP TABLE rates; " + "".join(
     f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at")
 )
 LEFT_AT = 1_794_915_192_000  # when the runner of format 1 was killed
@@ -265,7 +266,9 @@ def test_store_of_format_4_promotes_and_limits_from_then_on(tmp_path: Path):
 
     with closing(SqliteTaskStore(path)) as store:
         store.put([new])
+        limit = store.limits().put(Limit(namespace="default", name="stripe", concurrency=1))
     with closing(SqliteTaskStore(path)) as store:
+        assert store.limits().get("default", ["stripe"]) == {"stripe": limit}
         assert store.get([old.id, new.id]) == {old.id: old, new.id: new}
     assert format_of(path) == schema.FORMAT
 

@@ -65,6 +65,25 @@ class Unique(AnswerModel):
     on_conflict: Literal["return_existing", "replace", "reject"]
 
 
+class LimitUse(AnswerModel):
+    """A limit that a task is under."""
+
+    name: str
+    key: str | None
+    on_full: Literal["queue", "skip", "cancel"]
+
+
+class WaitingFor(AnswerModel):
+    """What a task waits for: a place under a limit, or the task before it with its ordering key."""
+
+    limit: str | None = None
+    """The name of the limit."""
+    key: str | None = None
+    """The key that the task uses it with."""
+    ordering_key: str | None = None
+    """The ordering key, if the task waits for that."""
+
+
 class Task(AnswerModel):
     """One durable piece of work."""
 
@@ -86,6 +105,11 @@ class Task(AnswerModel):
     jitter: Seconds
     expires_at: Time | None
     ordering_key: str | None
+    on_dead: Literal["continue", "block"] | None
+    limits: list[LimitUse]
+    fairness_key: str | None
+    waiting_for: WaitingFor | None
+    """What the task waits for, if it is due and may not start yet."""
     idempotency_key: str | None
     unique: Unique | None
     tags: dict[str, str]
@@ -106,7 +130,7 @@ class Task(AnswerModel):
     cancel_requested: bool
     reason: str | None
     """Why it was cancelled: by its schedule `overlap`, `misfire`, `paused`, `changed` or `deleted`,
-    by a newer task with its unique key `replaced`."""
+    by a newer task with its unique key `replaced`, by a full limit `limit`."""
     schedule_id: str | None
     """The schedule that this task is a run of."""
     scheduled_for: Time | None

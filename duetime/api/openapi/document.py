@@ -9,6 +9,7 @@ from duetime.api.openapi import (
     bulk_routes,
     dead_letter_routes,
     declared_routes,
+    limit_routes,
     schedule_routes,
     system_routes,
     task_routes,
@@ -25,12 +26,12 @@ ROUTES: Sequence[Route] = (
     *dead_letter_routes.ROUTES,
     *schedule_routes.ROUTES,
     *declared_routes.ROUTES,
+    *limit_routes.ROUTES,
     *system_routes.ROUTES,
 )
 
 PROBLEM = "application/problem+json"
 EXAMPLE_ID = "01KA5V8Y3M0000000000000001"
-EXAMPLE_NAME = "daily-report"
 RETRY_AFTER = {
     "description": "Seconds to wait before you send the request again.",
     "schema": {"type": "integer"},
@@ -40,7 +41,21 @@ _TAGS: Mapping[str, str] = {
     task_routes.TASKS: "Submit work, follow it, change it, stop it.",
     dead_letter_routes.DEAD_LETTERS: "Tasks that are out of attempts or failed for good.",
     schedule_routes.SCHEDULES: "Rules that create a task at every fire time.",
+    limit_routes.LIMITS: "How fast, and how many at once, tasks may start.",
     system_routes.SYSTEM: "Duetime itself.",
+}
+
+NAMES: Mapping[str, Mapping[str, Any]] = {  # parameters of paths, by resource
+    "schedules": {
+        "description": "The name of the schedule, percent-encoded.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+        "example": "daily-report",
+    },
+    "limits": {
+        "description": "The name of the limit.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+        "example": "stripe",
+    },
 }
 
 _ITEMS: Mapping[type[BaseModel], str] = {Task: "/v1/tasks/{id}", Schedule: "/v1/schedules/{id}"}
@@ -67,10 +82,10 @@ WITH_ID = (404,)
 
 _PROBLEMS: Mapping[int, tuple[str, str]] = {
     400: ("Malformed", "The body is not JSON, or not gzip although it is sent as such."),
-    404: ("NotFound", "There is no such task or schedule, or no such part of it."),
+    404: ("NotFound", "There is no such task, schedule or limit, or no such part of it."),
     409: (
         "Conflict",
-        "The state of the task or schedule forbids it, or the id or key belongs to another one.",
+        "The state of the task, schedule or limit forbids it, or the id or key belongs to another.",
     ),
     413: ("TooLarge", "The body or a part of it is too large. Nothing is stored."),
     415: (
@@ -167,9 +182,7 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
             "name": "name",
             "in": "path",
             "required": True,
-            "description": "The name of the schedule, percent-encoded.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 256},
-            "example": EXAMPLE_NAME,
+            **NAMES[route.path.split("/")[2]],
         }
     for parameter in route.parameters:
         yield _parameter(parameter, route.example.query.get(parameter.name))

@@ -29,7 +29,13 @@ _TASK: Texts = {
     "expires_at": "A task that has not started by then is EXPIRED. It must be after the due time.",
     "name": "A name for people.",
     "namespace": "Whose task it is. Lists show one namespace, or all with `*`.",
-    "ordering_key": "Stored and returned; it has no effect yet.",
+    "ordering_key": "Tasks with one key start one at a time, in the order of their due times.",
+    "on_dead": "What happens to the tasks behind this one, with the same `ordering_key`, if it"
+    " dies: they go on, or they wait until it is retried or discarded. By default `continue`.",
+    "limits": "The limits that the task is under: at most one with a rate, and one with a"
+    " concurrency.",
+    "fairness_key": "Tasks with different keys take turns within a lane. By default, those of"
+    " different namespaces do.",
     "idempotency_key": "The same as the header `Idempotency-Key`; do not send both.",
     "id": "An id that you make: a ULID whose time is within 5 minutes of now. Send the same request"
     " again until you get an answer; the task is stored once.",
@@ -78,6 +84,23 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "max_delay": "The longest delay, in seconds.",
         "jitter": "Adds 0 to this many seconds at random to each delay.",
     },
+    "LimitUseInput": {
+        "name": "The name of a limit in the namespace of the task.",
+        "key": "Each key is counted on its own, such as a customer. Without it, all tasks without a"
+        " key share one count.",
+        "on_full": "If the limit is full: the task waits for its place, it is cancelled with the"
+        " reason `limit`, or the oldest task under the limit is cancelled and it waits for that"
+        " place; the last only with a `concurrency`.",
+    },
+    "LimitInput": {
+        "rate": "How often tasks may start.",
+        "concurrency": "How many tasks may run at the same time.",
+    },
+    "LimitRateInput": {
+        "count": "How many tasks may start in each period.",
+        "period": "Seconds.",
+        "burst": "How many more may start at once after a pause.",
+    },
     "UniqueInput": {
         "key": "The key. At most one live task of a namespace holds it.",
         "while": "`running`: the task holds the key until it ends. `pending`: until its first"
@@ -94,6 +117,10 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "retry": "The fields to change; null means the default policy. `max_attempts` counts the"
         " attempts that are used up.",
         "expires_at": "Only before the first attempt; null means never.",
+        "on_dead": "What happens to the tasks behind this one, with the same `ordering_key`, if it"
+        " dies.",
+        "limits": "Replaces all limits; not while the task waits for one.",
+        "fairness_key": "Null: by the namespace.",
         "tags": "Replaces all tags.",
     },
     **TARGET_TEXTS,
@@ -197,6 +224,9 @@ SAME_FIELDS: Mapping[str, str] = {
     "Task": "TaskInput",
     "TaskSummary": "TaskInput",
     "Unique": "UniqueInput",
+    "LimitUse": "LimitUseInput",
+    "Limit": "LimitInput",
+    "LimitRate": "LimitRateInput",
     "RetryChangeInput": "RetryInput",
     "TaskTemplate": "TaskInput",
     "RetryPolicy": "RetryInput",

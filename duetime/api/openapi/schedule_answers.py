@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from duetime.api.openapi.answers import AnswerModel, RetryPolicy, Seconds, Time, list_of
+from duetime.api.openapi.answers import AnswerModel, LimitUse, RetryPolicy, Seconds, Time, list_of
 from duetime.api.schedules.models import ExclusionIn, OverlapIn, RuleIn
 from duetime.api.service_target_models import AnyTarget
 from duetime.core.lifecycle import Status
@@ -34,6 +34,9 @@ class TaskTemplate(AnswerModel):
     name: str | None
     namespace: str
     ordering_key: str | None
+    on_dead: Literal["continue", "block"] | None
+    limits: list[LimitUse]
+    fairness_key: str | None
     tags: dict[str, str]
     not_shown: dict[str, str] | None = None
     """Which fields are null here although they are stored, and why."""

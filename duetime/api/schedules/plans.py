@@ -27,6 +27,7 @@ from duetime.core.task import MAX_AHEAD, Spec
 from duetime.core.template import OF_THE_SCHEDULE, BadTemplate, check_names, finish, names_in
 from duetime.core.times import Millis
 from duetime.engine.large_payloads import NO_ROOM, payload_too_large
+from duetime.engine.limit_check import limit_errors
 
 PLAN_LIMIT = 350 * 1024  # bytes; DynamoDB takes 400 KB, and a plan is not all of a schedule
 INSTEAD: Mapping[str, str] = {
@@ -56,6 +57,8 @@ def read_template(
         task = capabilities.read(_filled(body, name, now))
         spec = task.spec(now)
         _check_payload(spec.payload)
+        if spec.limits and (errors := limit_errors(capabilities.limits, spec)):
+            raise invalid(errors)
         return _with_templates(spec, body)
     except BadTemplate as bad:
         raise invalid([FieldError(f"task.{bad.path}", bad.reason)]) from None
@@ -128,6 +131,7 @@ def read_plan(
     recurrence = given.recurrence(current.created_at if current else now, now)
     task = _with_secrets(given.task, current) if current else given.task
     plan = _plan(given, recurrence, read_template(task, given.name, capabilities, now))
+    check_order(plan.task, plan.overlap)
     if current is not None:
         _check_change(plan, current, now)
     with given.refusing_bad_rules():
@@ -138,6 +142,13 @@ def read_plan(
         detail = "All of it together must be at most 350 KiB."
         raise Problem(413, "too-large", "The schedule is too large", detail)
     return plan
+
+
+def check_order(task: Spec, overlap: OverlapPolicy) -> None:
+    """Refuses runs that may overlap and still have to start one after another."""
+    if task.ordering_key is not None and overlap is OverlapPolicy.ALLOW:
+        message = "must not be allow: tasks with an ordering_key run one after another"
+        raise invalid([FieldError("overlap", message)])
 
 
 def _with_secrets(task: dict[str, Any], current: Schedule) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from duetime.api.http import FieldError, Problem, Request, Response, invalid
 from duetime.api.idempotency import key_of
 from duetime.api.query import Query
 from duetime.api.schedules.models import BackfillIn
+from duetime.api.schedules.plans import check_order
 from duetime.api.schedules.writer import ScheduleWriter
 from duetime.api.task_models import NothingIn, read_body
 from duetime.api.tasks import submitted_response
@@ -59,17 +60,18 @@ class ScheduleRuns:
         def step(schedule: Schedule, now: Millis) -> Changed | None:
             nonlocal found
             _check_backfill(schedule, wanted, now)
+            overlap = OverlapPolicy(wanted.overlap or schedule.plan.overlap)
+            check_order(schedule.plan.task, overlap)
             found = _count(schedule, wanted)
             if found == 0:
                 return None
-            overlap = wanted.overlap and OverlapPolicy(wanted.overlap)
             filled = changes.backfill(
                 self.ports.wake_policy,
                 schedule,
                 span_id,
                 start=wanted.start,
                 until=wanted.until,
-                overlap=overlap or schedule.plan.overlap,
+                overlap=overlap,
                 per_minute=wanted.per_minute,
                 now=now,
             )

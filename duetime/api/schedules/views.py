@@ -21,7 +21,7 @@ from duetime.core.schedules.fire_times import last_fired_at, runs_so_far, upcomi
 from duetime.core.schedules.plan import Misfire, Plan
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.task import Spec
-from duetime.core.task_json import moment_json, retry_json
+from duetime.core.task_json import limits_json, moment_json, on_dead_of, retry_json
 from duetime.core.times import SECOND, Millis, rfc3339
 
 log = logging.getLogger(__name__)
@@ -133,6 +133,9 @@ def _task(spec: Spec) -> dict[str, Any]:
         "name": spec.name,
         "namespace": spec.namespace,
         "ordering_key": spec.ordering_key,
+        "on_dead": on_dead_of(spec),
+        "limits": limits_json(spec.limits),
+        "fairness_key": spec.fairness_key,
         "tags": spec.tags,
     }
 

@@ -6,11 +6,34 @@ from typing import Protocol
 from duetime.core.change import Unknown
 from duetime.core.limits.definition import Limit, Rate
 from duetime.core.limits.rate import RateKey, RateState, SlotRequest
-from duetime.core.times import Millis
+from duetime.core.times import SECOND, Millis
+from duetime.core.value import value
+
+RECENT: Millis = 5 * SECOND  # how old an answer of `LimitStore.recent` may be
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class LimitListing:
+    """Which limits to list, by namespace and name. Without a namespace, those of all."""
+
+    namespace: str | None = "default"
+    limit: int = 50
+    cursor: str | None = None
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class LimitPage:
+    limits: Sequence[Limit]
+    cursor: str | None
 
 
 class LimitStore(Protocol):
     """The limits as they were defined. Who holds them, and who waits, is stored elsewhere."""
+
+    def put(self, limit: Limit) -> Limit:
+        """Creates or replaces a limit, and returns it as it is stored: `created_at` stays what it
+        was. Repeating it changes nothing."""
+        ...
 
     def get(self, namespace: str, names: Sequence[str]) -> dict[str, Limit]:
         """Returns the limits that exist, after every write that was answered."""
@@ -19,6 +42,12 @@ class LimitStore(Protocol):
     def recent(self, namespace: str, names: Sequence[str]) -> dict[str, Limit]:
         """Like `get`, but a limit may be what it was up to 5 s ago. A limit that this process has
         not seen in that time is read."""
+        ...
+
+    def page(self, listing: LimitListing) -> LimitPage: ...
+
+    def delete(self, namespace: str, name: str) -> None:
+        """Deletes a limit. Repeating it changes nothing."""
         ...
 
 

@@ -38,6 +38,7 @@ class Table:
         self.ports = Ports(
             store=_Tasks(self),  # type: ignore[arg-type]
             schedules=_Schedules(self),  # type: ignore[arg-type]
+            limits=None,  # type: ignore[arg-type]
             lanes=_Lanes(self),  # type: ignore[arg-type]
             wake_policy=WAKE_POLICY,
             clock=self.clock,
