@@ -17,6 +17,7 @@ from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.child_workload import ChildWorkload
 from tests.simulation.engine import Process
 from tests.simulation.monitor import EVERYTHING
+from tests.simulation.rate_workload import RateWorkload
 from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.unique_workload import UniqueWorkload
 from tests.simulation.world import World
@@ -52,6 +53,7 @@ class Workload:
         self.given_up: set[str] = set()
         self.unique = UniqueWorkload(world.seed)
         self.children = ChildWorkload(world.seed)
+        self._rates = RateWorkload(world.seed, world.limits)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -97,6 +99,7 @@ class Workload:
 
     def _submit_first(self, number: int) -> None:
         body = self._body(number)
+        body = self._rates.add_to(body)
         self._submit(body["idempotency_key"], self.unique.add_to(body, self._engine.now))
 
     def _submit(self, key: str, body: dict[str, Any]) -> None:

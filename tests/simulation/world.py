@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.api.http import Response
+from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import Ports, SliceState
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.task import Attempt
@@ -19,6 +20,7 @@ from tests.simulation.faults import Faults
 from tests.simulation.monitor import Monitor
 from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
+from tests.simulation.rate_workload import SimulatedRates
 from tests.simulation.removals import SimulatedArchive
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
@@ -74,8 +76,13 @@ class World:
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),
+            rates=SimulatedRates(self._rows.rates(), network, self.monitor.rates),
         )
         return ports, store
+
+    @property
+    def limits(self) -> LimitStore:
+        return self._rows.limits()
 
     @property
     def schedules(self) -> ScheduleStore:
