@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         BadPayload,
         DuetimeError,
         PermanentError,
+        RateLimited,
         RetryLater,
         Snooze,
         Stopped,
@@ -73,7 +74,7 @@ _MODULES = {
     **dict.fromkeys(
         (
             *("BadPayload", "DuetimeError", "PermanentError", "RetryLater", "Snooze", "Stopped"),
-            *("Unavailable", "WaitInsideHandler"),
+            *("RateLimited", "Unavailable", "WaitInsideHandler"),
         ),
         "duetime.core.errors",
     ),
@@ -103,6 +104,7 @@ __all__ = [
     "NotSigned",
     "PermanentError",
     "Problem",
+    "RateLimited",
     "RetryLater",
     "Snooze",
     "StillGoing",

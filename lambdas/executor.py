@@ -97,7 +97,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
 def _open_connections(messages: Sequence[Message], now: Millis) -> None:
     """Open connections while all messages wait for their due time. In a thread, so that a slow
     connection does not delay them."""
-    early = min((message.delivery.due_at for message in messages), default=now) - now
+    early = min((message.delivery.visible_at for message in messages), default=now) - now
     if ON_LAMBDA and early >= MIN_OPENING_TIME:
         connections = backend.adapters().connections
         with suppress(RuntimeError):  # no more threads

@@ -18,9 +18,10 @@ from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
+from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.task_store import DynamoTaskStore
-from duetime.core.limits.ports import LimitStore
+from duetime.core.limits.ports import LimitStore, RateStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
@@ -50,6 +51,7 @@ class Stores:
     other_limits: Callable[[], LimitStore]  # as another process has them
     cursors: CursorStore
     clock: SteppedClock
+    rates: RateStore
     spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
 
 
@@ -80,6 +82,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         limits=store.limits(),
         other_limits=store.limits,
         cursors=store,
+        rates=store.rates(),
         clock=clock,
         spoil=spoil,
     )
@@ -115,6 +118,7 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         yield Stores(
             tasks=tasks,
             schedules=schedules,
+            rates=DynamoRateStore(client, table),
             limits=limits(),
             other_limits=limits,
             cursors=cursors,

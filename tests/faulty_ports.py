@@ -11,12 +11,22 @@ from typing import Any
 from duetime.core.change import Unknown
 from duetime.core.delivery import Delivery, Message
 from duetime.core.lanes import Lane
+from duetime.core.limits.ports import RateStore
 from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import Archive, CursorStore, Depth, LaneQueue, ObjectStore, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import Millis
 
-PORTS = (TaskStore, ScheduleStore, CursorStore, LaneQueue, Archive, ObjectStore, SlotStore)
+PORTS = (
+    TaskStore,
+    ScheduleStore,
+    CursorStore,
+    LaneQueue,
+    Archive,
+    ObjectStore,
+    SlotStore,
+    RateStore,
+)
 VERBS = frozenset(name for port in PORTS for name in vars(port) if not name.startswith("_"))
 
 

@@ -19,6 +19,7 @@ from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
+from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
@@ -81,6 +82,7 @@ class World:
     cursors: CursorStore
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
+    rates: InterruptiblePort
     corrupt: Callable[..., None]  # makes a task unreadable, or replaces its stored spec
     corrupt_schedule: Callable[[str], None]
     awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
@@ -100,6 +102,7 @@ class World:
             clock=self.clock,
             chance=self.chance,
             slots=self.slots,  # type: ignore[arg-type]
+            rates=self.rates,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
         self.executor = Executor(self.ports, {"python": self._run})
@@ -178,9 +181,10 @@ class World:
         admitted = self.executor.admit(self.receive())
         waiting = self._waiting + [Admitted(message=message) for message in admitted]
         now = self.clock.now()
-        self._waiting = [a for a in waiting if a.message.delivery.due_at > now]
-        due = [a for a in waiting if a.message.delivery.due_at <= now]
+        self._waiting = [a for a in waiting if a.message.delivery.visible_at > now]
+        due = [a for a in waiting if a.message.delivery.visible_at <= now]
         advanced = self.executor.record_and_lease(due=due)
+        self._waiting += [Admitted(message=message) for message in advanced.waiting]
         for admitted in advanced.lease_retries:
             self.executor.hand_back_with_backoff(admitted.message)
         return advanced.started
@@ -248,6 +252,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         limits=store.limits(),
         slots=InterruptiblePort(store.slots()),
         cursors=store,
+        rates=InterruptiblePort(store.rates()),
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
         corrupt=corrupt,
@@ -313,6 +318,7 @@ def moto_world(
             limits=DynamoLimitStore(dynamodb, table, clock=clock),
             slots=InterruptiblePort(DynamoSlotStore(dynamodb, table)),
             cursors=cursors,
+            rates=InterruptiblePort(DynamoRateStore(dynamodb, table)),
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
     from duetime.aws.stored_counts import StoredCounts
-    from duetime.core.limits.ports import LimitStore
+    from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
 
@@ -105,6 +105,12 @@ def aws_adapters(
 
         return DynamoSlotStore(dynamodb, table, parallel)
 
+    def rates() -> "RateStore":
+        """As the schedules."""
+        from duetime.aws.rate_store import DynamoRateStore
+
+        return DynamoRateStore(dynamodb, table, parallel)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -116,6 +122,7 @@ def aws_adapters(
         chance=SystemRandom(),
         objects=lazy(objects) if objects_bucket else None,
         slots=lazy(slots),
+        rates=lazy(rates),
     )
 
     def close() -> None:

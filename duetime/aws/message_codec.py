@@ -29,6 +29,8 @@ def body_of(delivery: Delivery) -> str:
     }
     if delivery.occurrence:
         body["occurrence"] = codec.encode_occurrence(delivery.occurrence)
+    if delivery.not_before:  # the delay of a message is in whole seconds, and ends early
+        body["not_before"] = delivery.not_before
     if delivery.limits:
         body["limits"] = _limits_body(delivery.limits)
     return codec.to_json(body)
@@ -66,6 +68,7 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
+        not_before=int(body.get("not_before", 0)),
         occurrence=codec.decode_occurrence(body["occurrence"]) if "occurrence" in body else None,
         limits=_read_limits(body["limits"]) if "limits" in body else None,
     )

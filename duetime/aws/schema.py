@@ -20,6 +20,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     line#<id>              slot#<number>         which delivery runs in a slot of a limit and key
     line#<id>              wait#<position>#<task id>  a task that waits for one
     line#<id>              watch                 the wake of a line in which tasks wait
+    limit#<namespace>#<name>#<key>  rate         which times a rate limit has handed out
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -79,6 +80,8 @@ SHARDS = "sh"
 SINCE = "si"
 FULL_AT = "fa"  # nanoseconds
 COUNT = "ct"
+TAT = "ta"  # of a rate limit, nanoseconds: see duetime.core.limits.rate
+BLOCKED_UNTIL = "bu"  # of a rate limit
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
@@ -166,6 +169,10 @@ def slot_sk(number: int) -> str:
 
 def place_sk(position: int, task_id: str) -> str:
     return f"{PLACE_PREFIX}{position:013d}#{task_id}"
+
+
+def limit_pk(namespace: str, name: str, key: str) -> str:
+    return f"limit#{namespace}#{name}#{key}"
 
 
 def create_table(table: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Delivery:
     lane: Lane
     written_at: Millis
     timeout: float  # seconds that the attempt may take
-    not_before: Millis = 0  # overdue work is spread out: it reaches an executor no earlier
+    not_before: Millis = 0  # it starts no earlier: overdue work is spread out, and rates have slots
     occurrence: Occurrence | None = None  # of the first attempt: see core.schedules.overlap
     limits: Limits | None = None
     group: str = ""  # its fairness key; not part of the body, as the next
@@ -47,6 +47,12 @@ class Delivery:
     @property
     def visible_at(self) -> Millis:
         return max(self.due_at, self.not_before)
+
+    @property
+    def paced(self) -> bool:
+        """Whether it is overdue work that is spread out, and not a task at its granted time."""
+        granted = self.limits is not None and self.limits.grant == self.not_before
+        return self.not_before > 0 and not granted
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -95,7 +101,10 @@ def new_token(due_at: Millis, nonce: str) -> str:
     return f"{due_at:013d}-{nonce}"
 
 
-def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
+def delivery_of(
+    task: Task, now: Millis, not_before: Millis = 0, grant: Millis | None = None
+) -> Delivery:
+    """Returns the delivery of a task. `grant` replaces the grant that is stored with it."""
     return Delivery(
         task_id=task.id,
         token=task.token,
@@ -105,13 +114,13 @@ def delivery_of(task: Task, now: Millis, not_before: Millis = 0) -> Delivery:
         timeout=task.spec.timeout,
         not_before=not_before,
         occurrence=task.spec.occurrence if task.attempt == 0 else None,
-        limits=_limits_of(task),
+        limits=_limits_of(task, grant),
         group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
     )
 
 
-def _limits_of(task: Task) -> Limits | None:
+def _limits_of(task: Task, grant: Millis | None) -> Limits | None:
     spec = task.spec
     if not spec.limits and spec.ordering_key is None:
         return None
@@ -119,5 +128,5 @@ def _limits_of(task: Task) -> Limits | None:
         namespace=spec.namespace,
         uses=spec.limits,
         ordering_key=spec.ordering_key,
-        grant=task.grant,
+        grant=task.grant if grant is None else grant,
     )

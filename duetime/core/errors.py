@@ -13,6 +13,7 @@ DuetimeError
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds
 │   └── Snooze          this attempt does not count; the next one starts after the given seconds
+│       └── RateLimited  and so does every other task under the rate limit
 ├── DataInUse           another runner holds the SQLite store
 ├── NotJson             a value that has no JSON form (core/json_values.py)
 ├── BadRule             a schedule's rule that cannot be followed (core/recurrence/rules.py)
@@ -134,11 +135,13 @@ class AskedForDelay(DuetimeError):
     """Raised by a handler that asks to be run again later."""
 
     LONGEST = 30 * 24 * 3600.0
+    EXAMPLE = "{}(30)"
 
     def __init__(self, seconds: float | None = None, message: str | None = None) -> None:
         name = type(self).__name__
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            raise TypeError(f"{name}: say in how many seconds, e.g. {name}(30); not {seconds!r}")
+            example = self.EXAMPLE.format(name)
+            raise TypeError(f"{name}: say in how many seconds, e.g. {example}; not {seconds!r}")
         if not 0 <= seconds <= self.LONGEST:
             raise ValueError(f"{name}: {seconds} s is not from 0 to 30 days")
         super().__init__(message or f"asked to be run again in {seconds:g} s")
@@ -158,6 +161,24 @@ class Snooze(AskedForDelay):
     task can wait for a condition as long as it takes."""
 
     __module__ = "duetime"  # where users import it from
+
+
+class RateLimited(Snooze):
+    """Raise it from a handler whose target has refused too many calls: `raise
+    RateLimited("stripe", 30)`. No task under the rate limit `stripe` with the same key starts for
+    30 s. It uses up no attempt. The task must name the limit; otherwise only this task waits."""
+
+    __module__ = "duetime"  # where users import it from
+    EXAMPLE = '{}("stripe", 30)'
+
+    def __init__(self, limit: str, seconds: float, message: str | None = None) -> None:
+        if not isinstance(limit, str) or not limit:
+            raise TypeError(f"RateLimited: name the limit and the seconds, not {limit!r}")
+        super().__init__(seconds, message or f"{limit} asked for a pause of {seconds} s")
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type, tuple[str, float, str]]:
+        return type(self), (self.limit, self.seconds, str(self))
 
 
 class DataInUse(DuetimeError):

@@ -24,8 +24,8 @@ from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import Wake, WakeKind
 
-if TYPE_CHECKING:  # most tasks have no schedule, and every import delays a cold start
-    from duetime.core.limits.ports import LimitStore
+if TYPE_CHECKING:  # most tasks have no schedule and no limit; every import delays a cold start
+    from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
 
@@ -332,8 +332,8 @@ class ObjectStore(Protocol):
 @value(frozen=True, kw_only=True, slots=True)
 class Ports:
     """The backend, as every role gets it. Without an `archive`, removed tasks are gone, or another
-    role archives them. Without `objects`, large payloads and results are refused. Without `slots`,
-    no limit has a concurrency."""
+    role archives them. Without `objects`, large payloads and results are refused. Without `slots`
+    and `rates`, limits hold no task back."""
 
     store: TaskStore
     schedules: "ScheduleStore"
@@ -345,6 +345,7 @@ class Ports:
     archive: Archive | None = None
     objects: ObjectStore | None = None
     slots: "SlotStore | None" = None
+    rates: "RateStore | None" = None
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

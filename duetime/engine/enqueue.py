@@ -14,19 +14,23 @@ NO_DELAYS: Mapping[str, Millis] = {}
 
 
 def enqueue(
-    ports: Ports, tasks: Sequence[Task], not_before: Mapping[str, Millis] = NO_DELAYS
+    ports: Ports,
+    tasks: Sequence[Task],
+    not_before: Mapping[str, Millis] = NO_DELAYS,
+    grants: Mapping[str, Millis] = NO_DELAYS,
 ) -> int:
     """Sends the deliveries, and releases those that were refused or whose fate is unknown to the
     scanner. A retry with a cancel request is cancelled instead. Returns how many were sent.
 
-    `not_before` maps task ids to times: such a task reaches an executor no earlier. If the process
-    dies before the release, the watch of the task sends the delivery again."""
+    `not_before` maps task ids to times: such a task starts no earlier. `grants` maps them to the
+    times that their rate limits have granted. If the process dies before the release, the watch of
+    the task sends the delivery again."""
     now = ports.clock.now()
     stopped = [cancel(task, now=now) for task in tasks if task.cancel_requested]
     if stopped:
         ports.store.apply(stopped)
     deliveries = [
-        delivery_of(task, now, not_before.get(task.id, 0))
+        delivery_of(task, now, not_before.get(task.id, 0), grants.get(task.id))
         for task in tasks
         if not task.cancel_requested
     ]

@@ -59,7 +59,7 @@ class AttemptLoop:
         self._until = until
         self._order = count()
         # The state of an attempt is the container that holds it, in this order.
-        self._waiting: list[tuple[Millis, int, Message]] = []  # a heap by due time
+        self._waiting: list[tuple[Millis, int, Message]] = []  # a heap by the time of the start
         self._lease_retries: list[tuple[Millis, Admitted]] = []
         self._running: dict[str, _Running] = {}  # by holder
         self._stopping: dict[str, tuple[Millis, Run]] = {}  # recorded; the handler still runs
@@ -102,7 +102,7 @@ class AttemptLoop:
         """Queue messages until they are due. Returns how many were handed back instead."""
         admitted = self._executor.admit(messages, self._until)
         for message in admitted:
-            heappush(self._waiting, (message.delivery.due_at, next(self._order), message))
+            self._wait(message)
         return len(messages) - len(admitted)
 
     def step(self, ended: Sequence[Ended] = ()) -> StepResult:
@@ -118,7 +118,10 @@ class AttemptLoop:
         written = self._executor.record_and_lease(ended=to_record, due=due)
         for end in written.record_retries:
             self._retry_record(end)
+        for message in written.waiting:
+            self._wait(message)
         waiting = sum(1 for admitted in written.lease_retries if self._retry_lease(admitted))
+        waiting += len(written.waiting)
         started = [run for run in written.started if self._start(run)]
         return StepResult(started=started, not_started=len(due) - len(started) - waiting)
 
@@ -144,6 +147,9 @@ class AttemptLoop:
         log.warning("wall clock set: leases renewed", extra={"step": "renew"})
         self._renew_now = True
         return True
+
+    def _wait(self, message: Message) -> None:
+        heappush(self._waiting, (message.delivery.visible_at, next(self._order), message))
 
     def _start(self, run: Run) -> bool:
         """Returns False if the executor was delayed since the lease for so long that the lease may

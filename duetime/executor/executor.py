@@ -41,10 +41,11 @@ HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long
 
 @value(kw_only=True, slots=True)
 class Written:
-    """The result of `record_and_lease`: the runs that it leased, and what the loop must repeat
-    because the store did not answer."""
+    """The result of `record_and_lease`: the runs that it leased, the messages that may start a
+    moment later, and what the loop must repeat because the store did not answer."""
 
     started: list[Run] = field(default_factory=list)
+    waiting: list[Message] = field(default_factory=list)
     record_retries: list[Ended] = field(default_factory=list)
     lease_retries: list[Admitted] = field(default_factory=list)
 
@@ -85,7 +86,7 @@ class Executor:
         now, left = self._clock.now(), _left(until, self._clock.monotonic())
         admitted = []
         for message in self._acks.without_dead_letters(messages):
-            early = message.delivery.due_at - now
+            early = message.delivery.visible_at - now
             needs = max(early, 0) + seconds(message.delivery.timeout) + RESERVE
             if early > MAX_EARLY:
                 self._acks.hand_back(message, early - SECOND)
@@ -101,12 +102,16 @@ class Executor:
         """Record the runs that have ended and lease the messages that are due, in one round trip.
         A write without an answer may have been made. Repeated unchanged, it recognises its own
         earlier effect."""
+        written = Written()
+        self._slow_down(ended)
+        now = self._clock.now()
+        due = self._pass_gates(
+            [a for a in due if a.change or self._is_due(a.message, now)], written
+        )
         now, asked_at = self._clock.now(), self._clock.monotonic()
-        due = self._pass_gates([a for a in due if a.change or self._is_due(a.message, now)])
         outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
-        written = Written()
         self._after_record(outcomes, answers[: len(outcomes)], written)
         self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
         return written
@@ -246,18 +251,28 @@ class Executor:
                         spent.append(admitted.message)
         self._acks.delete(spent)
 
-    def _pass_gates(self, due: list[Admitted]) -> list[Admitted]:
+    def _slow_down(self, ended: Sequence[Ended]) -> None:
+        """Pause the rate limits whose targets have asked for it. Most outcomes ask for nothing."""
+        if not any(end.failure and end.run.task.spec.limits for end in ended):
+            return
+        from duetime.executor.slow_down import slow_down
+
+        slow_down(self._ports, ended)
+
+    def _pass_gates(self, due: list[Admitted], written: Written) -> list[Admitted]:
         """Returns what may be leased. Most tasks have neither a schedule nor limits, so the gates
         are imported only for one that has."""
         if not any(a.message.delivery.occurrence or a.message.delivery.limits for a in due):
             return due
         from duetime.executor.gates import pass_gates
 
-        return pass_gates(self._ports, self._acks, due)
+        passed = pass_gates(self._ports, self._acks, due)
+        written.waiting += passed.waiting
+        return passed.due
 
     def _is_due(self, message: Message, now: Millis) -> bool:
         """The message was due when the loop looked, but the clock may have been set back since."""
-        early = message.delivery.due_at - now
+        early = message.delivery.visible_at - now
         if early > 0:
             self._acks.hand_back(message, early)
         return early <= 0

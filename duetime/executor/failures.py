@@ -3,7 +3,7 @@
 import traceback
 from types import TracebackType
 
-from duetime.core.errors import AskedForDelay, DuetimeError, PermanentError, Snooze
+from duetime.core.errors import AskedForDelay, DuetimeError, PermanentError, RateLimited, Snooze
 from duetime.core.lifecycle import Outcome
 from duetime.core.steps.record import Failure
 from duetime.core.task import TaskError, storable
@@ -123,12 +123,20 @@ def failure_of(error: BaseException) -> Failure:
             )
         case AskedForDelay() if (delay := _requested_delay(error)) is not None:
             outcome = Outcome.SNOOZED if isinstance(error, Snooze) else Outcome.FAILED
-            return Failure(outcome=outcome, error=_task_error(error), delay=delay)
+            return Failure(
+                outcome=outcome, error=_task_error(error), delay=delay, limited=_limit(error)
+            )
     return Failure(
         outcome=Outcome.FAILED,
         error=_task_error(error, trace=format_traceback(error)),
         permanent=isinstance(error, PermanentError),
     )
+
+
+def _limit(error: AskedForDelay) -> str | None:
+    """As below."""
+    limit = getattr(error, "limit", None) if isinstance(error, RateLimited) else None
+    return limit if isinstance(limit, str) else None
 
 
 def _requested_delay(error: AskedForDelay) -> Millis | None:

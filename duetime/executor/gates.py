@@ -4,21 +4,37 @@ A task that a gate holds back is not leased, so waiting uses no attempt. The gat
 message; the task gets a new one when it may start.
 """
 
+from collections.abc import Sequence
+from functools import partial
+
+from duetime.core.delivery import Message
 from duetime.core.ports import Ports
+from duetime.core.value import value
+from duetime.engine.lines import free_slots
 from duetime.executor.message_acks import MessageAcks
 from duetime.executor.overlap_gate import OverlapGate
+from duetime.executor.rate_gate import RateGate
 from duetime.executor.runs import Admitted
+from duetime.executor.slot_gate import SlotGate
 
 
-def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> list[Admitted]:
-    """Returns what may be leased."""
+@value(frozen=True, kw_only=True, slots=True)
+class Passed:
+    due: list[Admitted]  # may be leased now
+    waiting: Sequence[Message] = ()  # may be leased in a moment, at their `visible_at`
+
+
+def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
+    """A task that waits holds nothing but its place: the gate of the rate limits comes last, and
+    frees the slots of tasks that it holds back."""
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
-    if ports.slots and any(_uses(admitted) for admitted in due):
-        from duetime.executor.slot_gate import SlotGate
-
+    if not any(_uses(admitted) for admitted in due):
+        return Passed(due=due)
+    if ports.slots:
         due = SlotGate(ports, acks).admit(due)
-    return due
+    due, waiting = RateGate(ports, acks, partial(free_slots, ports)).admit(due)
+    return Passed(due=due, waiting=waiting)
 
 
 def _uses(admitted: Admitted) -> bool:

@@ -73,6 +73,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         archive=FolderArchive(options.archive, clock) if options.archive else None,
         objects=objects,
         slots=store.slots(),
+        rates=store.rates(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

@@ -122,7 +122,7 @@ class _MemoryLane:
             return min((heap[0][0] for heap in (self._fresh, self._paced) if heap), default=None)
 
     def _push(self, delivery: Delivery, visible_at: Millis) -> None:
-        heap = self._paced if delivery.not_before else self._fresh
+        heap = self._paced if delivery.paced else self._fresh
         heappush(heap, (visible_at, next(self._numbers), delivery))
 
     def _pop(self, limit: int) -> list[Message]:

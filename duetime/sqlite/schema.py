@@ -113,6 +113,11 @@ CREATE TABLE IF NOT EXISTS lines (
     id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS line_wakes ON lines (wake_bucket, wake_key);
+CREATE TABLE IF NOT EXISTS rates (
+    namespace TEXT, name TEXT, key TEXT, tat INTEGER NOT NULL, blocked_until INTEGER NOT NULL,
+    PRIMARY KEY (namespace, name, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS rate_ends ON rates (tat);
 CREATE TABLE IF NOT EXISTS limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
@@ -195,6 +200,10 @@ CREATE TABLE places (
 ) WITHOUT ROWID;
 CREATE TABLE lines (
     id TEXT PRIMARY KEY, wake_bucket TEXT NOT NULL, wake_key TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE rates (
+    namespace TEXT, name TEXT, key TEXT, tat INTEGER NOT NULL, blocked_until INTEGER NOT NULL,
+    PRIMARY KEY (namespace, name, key)
 ) WITHOUT ROWID;
 CREATE TABLE limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,

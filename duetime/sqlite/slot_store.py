@@ -16,8 +16,7 @@ from duetime.sqlite.database import Database
 
 _READ_SLOTS = "SELECT number, task_id, token, since FROM slots WHERE line = ? ORDER BY number"
 _READ_PLACES = (
-    "SELECT position, task_id, since FROM places WHERE line = ?"
-    " ORDER BY position, task_id LIMIT ?"
+    "SELECT position, task_id, since FROM places WHERE line = ? ORDER BY position, task_id LIMIT ?"
 )
 _READ_SLOT = "SELECT number, task_id, token, since FROM slots WHERE line = ? AND number = ?"
 _ONE_PLACE = "line = ? AND position = ? AND task_id = ?"

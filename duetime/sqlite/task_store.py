@@ -40,6 +40,7 @@ from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.quota_store import SqliteQuotaStore
+from duetime.sqlite.rate_store import SqliteRateStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_rows import (
@@ -110,6 +111,10 @@ class SqliteTaskStore(SqliteCursorStore):
         """Returns the state of the quotas. From now on the store counts its tasks."""
         self._database.write(self._writes.counts.count)
         return SqliteQuotaStore(self._writes.counts.of, clock)
+
+    def rates(self) -> SqliteRateStore:
+        """Returns the clocks of the rate limits in the same file."""
+        return SqliteRateStore(self._database)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         return self._answers(lambda c: self._writes.put(c, tasks), len(tasks))

@@ -10,6 +10,7 @@ import pytest
 
 from duetime.aws import clients
 from duetime.aws.provision import VISIBILITY
+from duetime.core.limits.ports import RateStore
 from duetime.core.ports import CursorStore, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.local.moto_backend import fair_moto
@@ -74,6 +75,11 @@ def schedules(stores: Stores) -> ScheduleStore:
 @pytest.fixture
 def cursors(stores: Stores) -> CursorStore:
     return stores.cursors
+
+
+@pytest.fixture
+def rates(stores: Stores) -> RateStore:
+    return stores.rates
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tests.faulty_ports import VERBS, FaultyPort
 
-READ = "get exist wakes few_wakes page dead ended attempts ledger shards load depth"
+READ = "get exist wakes few_wakes page dead ended attempts ledger shards load depth states"
 READS = frozenset(READ.split(" "))
 # Calls that make many requests. (A schedule is deleted by itself.)
 SEVERAL = frozenset(

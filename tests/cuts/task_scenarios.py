@@ -27,6 +27,7 @@ class Scenario:
     late: Millis = 0  # how late an attempt may start without a cut
     late_when_cut: Millis = WATCHED
     revived: bool = False
+    waits: bool = False  # each attempt may wait for a limit, which costs it another message
     change: dict[str, Any] = field(default_factory=dict)  # fields that a user changes
     changed_after: int = 0  # attempts before the change
     shift: Millis = 0  # by which an operator moves all tasks

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from duetime.core.errors import PermanentError, RetryLater, Snooze
+from duetime.core.errors import PermanentError, RateLimited, RetryLater, Snooze
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 
@@ -52,6 +52,8 @@ def play(task: Task) -> str:
             raise ConnectionError("as planned")
         case "later":
             raise RetryLater(20)
+        case "snooze" if task.spec.limits:
+            raise RateLimited(task.spec.limits[0].name, 40)
         case "snooze":
             raise Snooze(30)
         case "permanent":

@@ -58,6 +58,11 @@ class LimitInvariants:
         self._definitions[name].append((self._engine.now, concurrency))
         self._together.clear()
 
+    def has_slots(self, delivery: Delivery) -> bool:
+        """Whether its task is under a limit with a concurrency."""
+        uses = delivery.limits.uses if delivery.limits else ()
+        return any(use.name in self._definitions for use in uses)
+
     def changed(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if change.step is Step.HOLD and (before.attempt, before.status) != (
             after.attempt,
@@ -82,7 +87,12 @@ class LimitInvariants:
         task = self._tasks.get(delivery.task_id)
         if self.store is None or task is None or task.held is None or task.status.finished:
             return
-        if task.token in self._claimed or task.token != delivery.token or process.disturbed_at or task.attempt >= delivery.attempt:
+        if (
+            task.token in self._claimed
+            or task.token != delivery.token
+            or process.disturbed_at
+            or task.attempt >= delivery.attempt
+        ):
             return
         line = _line_of(task)
         if self._most(line, since=self._engine.now) is None:

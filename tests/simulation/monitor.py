@@ -19,6 +19,7 @@ from tests.simulation.child_workload import ChildInvariants
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.limit_invariants import LimitInvariants
+from tests.simulation.rate_invariants import RateInvariants
 from tests.simulation.schedule_invariants import ScheduleInvariants
 from tests.simulation.unique_workload import UniqueInvariants
 from tests.simulation.version_invariants import VersionInvariants
@@ -84,6 +85,7 @@ class Monitor:
         self.children = ChildInvariants(self._fail, self.tasks)
         self.bulk = BulkInvariants(self._blame)
         self.limits = LimitInvariants(self.engine, self.faults, self._fail, self.tasks, self.gone)
+        self.rates = RateInvariants(self.engine, self.faults, self._blame)
 
     # the table
 
@@ -114,6 +116,7 @@ class Monitor:
         self.versions.changed(change, before, after)
         self.limits.changed(process, change, before, after)
         self.bulk.changed(process, change, before, after)
+        self.rates.changed(process, change, before, after)
         self.schedules.changed(process, before, after)
         self.unique.check(after)
 
@@ -251,14 +254,23 @@ class Monitor:
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
-        if delivery.occurrence is not None or delivery.limits is not None:
+        if delivery.occurrence is not None or self.limits.has_slots(delivery):
             return  # it may have to wait, and then gets another message
+        if delivery.limits is not None:
+            self._sent_under_limits(delivery)
+            return
         self.sendings[token] += 1
         again = self.sendings[token] > 1 + self.refusals[token]
         if again and self.engine.now < delivery.due_at + FIRST_RESEND - 2 * 2_000:
             self._fail("a message was sent again before it could be lost", delivery=delivery)
         if self.sendings[token] > 1 + self.refusals[token] + MAX_RESENDS:
             self._fail(f"{self.sendings[token]} messages of one delivery", delivery=delivery)
+
+    def _sent_under_limits(self, delivery: Delivery) -> None:
+        """A task that has to wait gets another message, with another grant."""
+        sent = self.rates.sent_again(delivery)
+        if sent > 1 + self.refusals[delivery.token] + MAX_RESENDS:
+            self._fail(f"{sent} messages with one grant", delivery=delivery)
 
     def refused(self, process: Process, delivery: Delivery) -> None:
         self.refusals[delivery.token] += 1

@@ -7,7 +7,7 @@ from random import Random
 from unittest.mock import patch
 
 from duetime.core.change import Expect
-from tests.simulation import change_workload, faults, schedule_workload
+from tests.simulation import change_workload, faults, rate_workload, schedule_workload
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -23,7 +23,11 @@ def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
 
     @contextmanager
     def made() -> Iterator[None]:
-        with patch.object(change_workload, "SHARES", [changed]), make():
+        with (
+            patch.object(change_workload, "SHARES", [changed]),
+            patch.object(rate_workload, "SHARES", [0]),
+            make(),
+        ):
             yield
 
     MUTANTS[make.__name__] = made

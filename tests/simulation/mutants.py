@@ -1,7 +1,7 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
-Here are those of the path of a task; `request_mutants.py`, `child_mutants.py`, `limit_mutants.py`
-and `schedule_mutants.py` have the rest.
+Here are those of the path of a task; `request_mutants.py`, `child_mutants.py`, `limit_mutants.py`,
+`rate_mutants.py` and `schedule_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -34,6 +34,7 @@ from duetime.sqlite.task_store import SqliteTaskStore
 from tests.simulation import (  # noqa: F401 - they register theirs
     child_mutants,
     limit_mutants,
+    rate_mutants,
     request_mutants,
     schedule_mutants,
 )

@@ -1,8 +1,9 @@
 """Simulated SQS: messages come at least once, in any order, late, or not at all."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from duetime.aws import message_codec
 from duetime.core.delivery import Delivery, Message, dead_letter_delays
 from duetime.core.lanes import Lane
 from duetime.core.ports import Depth
@@ -15,6 +16,7 @@ from tests.simulation.network import Network
 VISIBILITY: Millis = 15 * MINUTE
 MAX_RECEIVES = 5  # a deployment has 10; fewer is harsher, and quicker
 AHEAD: Millis = SECOND
+ATTRIBUTES = dict.fromkeys(message_codec.ATTRIBUTES, "0")
 STUCK_DEPTH = 1_000_000  # messages that the wrong count of a stuck lane adds
 
 
@@ -108,8 +110,9 @@ class SimulatedSqs:
     def _add(self, delivery: Delivery, visible_at: Millis) -> None:
         self._numbers += 1
         name = f"m{self._numbers}"
-        body = replace(delivery, watch=None)
-        held = Held(name, body, self._engine.now, visible_at)
+        body = message_codec.body_of(delivery)
+        read = message_codec.read_message(name, "", body, ATTRIBUTES).delivery
+        held = Held(name, read, self._engine.now, visible_at)
         self._lanes[delivery.lane][name] = held
         self.on_sent(visible_at)
 

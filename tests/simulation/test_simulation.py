@@ -8,7 +8,7 @@ from duetime.core.occurrence import OverlapPolicy
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND
 from duetime.scanner.wake_reader import SmallIndex, WakeIndex, read_index
-from tests.simulation import faults
+from tests.simulation import faults, rate_workload
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.store import SimulatedStore
 from tests.simulation.trial import Trial, simulate
@@ -30,6 +30,7 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "rule_scans_beside_a_chain",
     "runs_outside_the_rule_dropped",
     "handlers_not_stopped_in_silence",
+    "pause_moves_no_clock",
     "late_runs_keep_their_messages",
     "late_runs_start_before_their_turn",
     "late_send_taken_for_a_redrive",
@@ -65,9 +66,29 @@ def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
     assert max(drifts) <= SECOND  # an executor that is handed a message early waits out the rest
 
 
+def test_without_faults_no_period_has_more_starts_than_its_rate(monkeypatch: pytest.MonkeyPatch):
+    """The messages come from simulated SQS, one to two seconds early."""
+    monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=4 * MINUTE))
+    monkeypatch.setattr(rate_workload, "SHARES", [1.0])
+    checked = 0
+    for seed in range(4):
+        world = World(seed)
+        Trial(world, tasks=80).run()
+        for key, starts in world.monitor.rates.starts.items():
+            rate = rate_workload.RATES[key.name]
+            most, moments = rate.count + rate.burst, sorted(at for at, _ in starts)
+            for first, last in zip(moments, moments[most:], strict=False):
+                assert last - first >= rate.period
+                checked += 1
+        world.close()
+
+    assert checked > 100
+
+
 def _may_wait(task: Task) -> bool:
     occurrence = task.spec.occurrence
-    return occurrence is not None and occurrence.overlap is not OverlapPolicy.ALLOW
+    overlaps = occurrence is not None and occurrence.overlap is not OverlapPolicy.ALLOW
+    return overlaps or bool(task.spec.limits)
 
 
 def test_ticks_read_the_index_both_ways(monkeypatch: pytest.MonkeyPatch):

@@ -134,6 +134,7 @@ class Trial:
             ended = [a.number for a in self._world.attempts(task.id) if a.outcome is not None]
             if ended != list(range(1, task.attempt + 1)):
                 raise Violation(f"of {task.attempt} attempts only {ended} are listed", task.id)
+        self._monitor.rates.check()
         self._check_schedules()
         for task in self._dead():
             if task.spec.occurrence or task.spec.limits or task.spec.ordering_key is not None:

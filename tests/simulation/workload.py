@@ -18,6 +18,7 @@ from tests.simulation.child_workload import ChildWorkload
 from tests.simulation.engine import Process
 from tests.simulation.limit_workload import LimitWorkload
 from tests.simulation.monitor import EVERYTHING
+from tests.simulation.rate_workload import RateWorkload
 from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.unique_workload import UniqueWorkload
 from tests.simulation.world import World
@@ -54,6 +55,7 @@ class Workload:
         self.unique = UniqueWorkload(world.seed)
         self.children = ChildWorkload(world.seed)
         self._limits = LimitWorkload(world)
+        self._rates = RateWorkload(world.seed, world.limits)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -101,8 +103,8 @@ class Workload:
 
     def _submit_first(self, number: int) -> None:
         body = self._body(number)
-        body = self._limits.add_to(self.unique.add_to(body, self._engine.now))
-        self._submit(f"key-{number}", body)
+        body = self._rates.add_to(self._limits.add_to(body))
+        self._submit(body["idempotency_key"], self.unique.add_to(body, self._engine.now))
 
     def _submit(self, key: str, body: dict[str, Any]) -> None:
         """Submits a task. The client repeats its request, with its key, until it has an answer."""

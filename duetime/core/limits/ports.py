@@ -1,9 +1,11 @@
-"""The interface of the store of limits. See duetime.core.ports for the others."""
+"""The interfaces of the stores of limits. See duetime.core.ports for the others."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from duetime.core.limits.definition import Limit
+from duetime.core.change import Unknown
+from duetime.core.limits.definition import Limit, Rate
+from duetime.core.limits.rate import RateKey, RateState, SlotRequest
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -47,4 +49,23 @@ class LimitStore(Protocol):
     def delete(self, limit: Limit) -> None:
         """Deletes a limit, unless it has been put again since it was read. Repeating it changes
         nothing."""
+        ...
+
+
+class RateStore(Protocol):
+    """The clocks of the rate limits: which times they have handed out. A limit that nobody has used
+    for a day has no row."""
+
+    def reserve(self, requests: Sequence[SlotRequest]) -> list[Sequence[Millis] | Unknown]:
+        """Hands out the next free times of each limit, in one write for each request. Times whose
+        answer is lost stay handed out: they are wasted, and no one else gets them."""
+        ...
+
+    def states(self, keys: Sequence[RateKey]) -> list[RateState]:
+        """Returns the state of each limit, after every write that was answered."""
+        ...
+
+    def block(self, key: RateKey, rate: Rate, until: Millis) -> None:
+        """Hands out no time before `until` any more. Repeating it changes nothing; a later time
+        replaces an earlier one."""
         ...

@@ -1,7 +1,7 @@
 """defer: a task that is not running gets a new due time, and perhaps another spec."""
 
 from duetime.core.change import Change, Expect
-from duetime.core.delivery import new_token
+from duetime.core.delivery import Delivery, new_token
 from duetime.core.lifecycle import Status, Step, sources
 from duetime.core.task import Spec, Task
 from duetime.core.times import Millis
@@ -52,6 +52,38 @@ def defer(
             "sends": 0,
             "skips": 0,
             "held": None,
+            "grant": None,
+            "updated_at": now,
+        },
+    )
+
+
+def defer_to_slot(
+    wake_policy: WakePolicy, delivery: Delivery, slot: Millis, *, now: Millis, draw: Draw
+) -> Change:
+    """Makes a task due at the time that its rate limit has granted it. Like `defer`, but the spec
+    stays, so the task need not be read. If anything else has happened to the task, this write is
+    refused, and the delivery starts nothing either."""
+    unstarted = delivery.attempt == 1
+    soon = wake_policy.within_horizon(slot, now)
+    status = {"status": Status.ENQUEUED if soon else Status.PENDING} if unstarted else {}
+    return Change(
+        step=Step.DEFER,
+        task_id=delivery.task_id,
+        expect=Expect(
+            statuses=UNSTARTED if unstarted else frozenset({Status.RETRYING}),
+            token=delivery.token,
+            attempt=delivery.attempt - 1,
+        ),
+        sets={
+            **status,
+            "token": new_token(slot, draw.nonce),
+            "due_at": slot,
+            "wake": wake_policy.place(delivery.task_id, delivery.lane, slot, now=now, draw=draw),
+            "sends": 0,
+            "skips": 0,
+            "held": None,
+            "grant": slot,
             "updated_at": now,
         },
     )

@@ -55,7 +55,7 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
             "current": started,
             "sends": delivery.written_at,
             "updated_at": now,
-            **({"held": None} if delivery.limits else {}),
+            **({"held": None, "grant": None} if delivery.limits else {}),  # each attempt asks again
         },
         keeps_attempt=delivery.attempt > 1,
     )

@@ -27,6 +27,7 @@ class Failure:
     permanent: bool = False
     retry_after: Millis | None = None  # asked for by the target: the least delay
     delay: Millis | None = None  # asked for by the handler: replaces the policy's delay
+    limited: str | None = None  # the rate limit that the handler says it has reached
 
 
 LEASE_EXPIRED = Failure(
