@@ -17,11 +17,17 @@ from duetime.core.limits.definition import Rate
 from duetime.core.limits.rate import RateKey, SlotRequest, grant_life, interval, tolerance
 from duetime.core.quotas import NANOS_PER_MILLI, Nanos
 from duetime.core.task import Task
-from duetime.core.times import SECOND, Millis
+from duetime.core.times import MINUTE, SECOND, Millis
 from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 
 GATE_TAKES: Millis = 10 * SECOND  # at most, from its look at the limit to the lease
+
+RATES = {
+    "slow": Rate(count=2, period=50 * SECOND),
+    "bursts": Rate(count=3, period=MINUTE, burst=2),
+    "quick": Rate(count=7, period=SECOND),
+}
 
 Blame = Callable[[str, str], None]
 
@@ -120,7 +126,8 @@ class RateInvariants:
 
     def _key(self, task: Task) -> RateKey | None:
         for use in task.spec.limits:
-            return RateKey(namespace=task.spec.namespace, name=use.name, key=use.key)
+            if use.name in RATES:
+                return RateKey(namespace=task.spec.namespace, name=use.name, key=use.key)
         return None
 
 

@@ -8,18 +8,13 @@ from duetime.core.change import Unknown
 from duetime.core.limits.definition import Limit, Rate
 from duetime.core.limits.ports import LimitStore
 from duetime.core.limits.rate import RateKey, SlotRequest
-from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.times import Millis
 from duetime.sqlite.rate_store import SqliteRateStore
 from tests.faulty_ports import FaultyPort
 from tests.simulation.network import Network
-from tests.simulation.rate_invariants import RateInvariants
+from tests.simulation.rate_invariants import RATES, RateInvariants
 
 SHARES = [0, 0, 0.6]  # of the submissions, in a world
-RATES = {
-    "slow": Rate(count=2, period=50 * SECOND),
-    "bursts": Rate(count=3, period=MINUTE, burst=2),
-    "quick": Rate(count=7, period=SECOND),
-}
 KEYS = ["", "a"]
 
 
