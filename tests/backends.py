@@ -19,8 +19,10 @@ from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
 from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.limits.ports import LimitStore
+from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
@@ -47,6 +49,7 @@ class Stores:
     tasks: TaskStore
     schedules: ScheduleStore
     limits: LimitStore
+    slots: SlotStore
     other_limits: Callable[[], LimitStore]  # as another process has them
     cursors: CursorStore
     clock: SteppedClock
@@ -78,6 +81,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         tasks=store,
         schedules=store.schedules(clock),
         limits=store.limits(),
+        slots=store.slots(),
         other_limits=store.limits,
         cursors=store,
         clock=clock,
@@ -116,6 +120,7 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             tasks=tasks,
             schedules=schedules,
             limits=limits(),
+            slots=DynamoSlotStore(client, table),
             other_limits=limits,
             cursors=cursors,
             clock=clock,

@@ -171,9 +171,7 @@ def look_at(
     return found
 
 
-def _decide(
-    ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], bool]
-) -> list[_Round]:
+def _decide(ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], bool]) -> list[_Round]:
     states = store_of(ports).read([look.line for look in looks])
     ids = [i for look, state in zip(looks, states, strict=True) for i in _task_ids(look, state)]
     tasks = ports.store.get(list(dict.fromkeys(ids))) if ids else {}

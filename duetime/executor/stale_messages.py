@@ -99,7 +99,7 @@ class StaleMessages:
         if task.expired(now):
             (answer,) = self._store.apply([expire(task, now=now)])
             return answer.stored if isinstance(answer, Applied) else task
-        elif task.status is Status.RUNNING and lease.run_out(task.lease_until, now):
+        if task.status is Status.RUNNING and lease.run_out(task.lease_until, now):
             return self._end_attempt(task, now)
         return task
 

@@ -16,8 +16,7 @@ from duetime.sqlite.database import Database
 
 _READ_SLOTS = "SELECT number, task_id, token, since FROM slots WHERE line = ? ORDER BY number"
 _READ_PLACES = (
-    "SELECT position, task_id, since FROM places WHERE line = ?"
-    " ORDER BY position, task_id LIMIT ?"
+    "SELECT position, task_id, since FROM places WHERE line = ? ORDER BY position, task_id LIMIT ?"
 )
 _READ_SLOT = "SELECT number, task_id, token, since FROM slots WHERE line = ? AND number = ?"
 _ONE_PLACE = "line = ? AND position = ? AND task_id = ?"
@@ -51,6 +50,20 @@ class SqliteSlotStore:
         with self._database.read() as connection:
             found = [connection.execute(select, _key(*pair)).fetchone() for pair in places]
         return [row is not None for row in found]
+
+    def count_waiting(self, line: Line) -> int:
+        with self._database.read() as connection:
+            count = "SELECT count(*) FROM places WHERE line = ?"
+            return int(connection.execute(count, (line.id,)).fetchone()[0])
+
+    def in_use(self, namespace: str, limit: str) -> bool:
+        prefix = Line(namespace=namespace, limit=limit, key="").id
+        used = " UNION ALL ".join(
+            f"SELECT 1 FROM {table} WHERE line >= ?1 AND line < ?2" for table in ("slots", "places")
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT EXISTS ({used})", (prefix, f"{prefix[:-1]}0"))
+            return bool(rows.fetchone()[0])  # "0" is the character after "/"
 
     def watch_of(self, line: Line) -> Wake | None:
         with self._database.read() as connection:

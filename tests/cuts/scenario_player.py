@@ -223,6 +223,7 @@ class ScenarioPlayer:
         store: Any = CutPort(self.world.store, self.cutter)
         schedules: Any = CutPort(self.world.schedules, self.cutter)
         lanes: Any = CutPort(self.world.lanes, self.cutter)
+        slots: Any = CutPort(self.world.slots, self.cutter)
         objects: Any = CutPort(self.objects, self.cutter) if self.objects else None
         return Ports(
             store=store,
@@ -233,6 +234,7 @@ class ScenarioPlayer:
             clock=self.world.clock,
             chance=self.world.chance,
             objects=objects,
+            slots=slots,
         )
 
     def _run(self, task: Task, control: RunControl) -> str:

@@ -82,7 +82,12 @@ class LimitInvariants:
         task = self._tasks.get(delivery.task_id)
         if self.store is None or task is None or task.held is None or task.status.finished:
             return
-        if task.token in self._claimed or task.token != delivery.token or process.disturbed_at or task.attempt >= delivery.attempt:
+        if (
+            task.token in self._claimed
+            or task.token != delivery.token
+            or process.disturbed_at
+            or task.attempt >= delivery.attempt
+        ):
             return
         line = _line_of(task)
         if self._most(line, since=self._engine.now) is None:

@@ -18,10 +18,10 @@ from tests.simulation import faults
 from tests.simulation.actors import call_api
 from tests.simulation.engine import Engine, Process, SkewedClock
 from tests.simulation.faults import Faults
+from tests.simulation.limits import SimulatedSlots
 from tests.simulation.monitor import Monitor
 from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
-from tests.simulation.limits import SimulatedSlots
 from tests.simulation.removals import SimulatedArchive
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
