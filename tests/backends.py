@@ -20,8 +20,10 @@ from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
 from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.schedule_store import DynamoScheduleStore
+from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.limits.ports import LimitStore, RateStore
+from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
@@ -48,6 +50,7 @@ class Stores:
     tasks: TaskStore
     schedules: ScheduleStore
     limits: LimitStore
+    slots: SlotStore
     other_limits: Callable[[], LimitStore]  # as another process has them
     cursors: CursorStore
     clock: SteppedClock
@@ -80,6 +83,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         tasks=store,
         schedules=store.schedules(clock),
         limits=store.limits(),
+        slots=store.slots(),
         other_limits=store.limits,
         cursors=store,
         rates=store.rates(),
@@ -120,6 +124,7 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             schedules=schedules,
             rates=DynamoRateStore(client, table),
             limits=limits(),
+            slots=DynamoSlotStore(client, table),
             other_limits=limits,
             cursors=cursors,
             clock=clock,

@@ -10,12 +10,14 @@ from duetime.aws import schema
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import KEY_IS_FREE, Table
 from duetime.aws.task_items import Item, wake_attributes, wake_in
+from duetime.aws.wake_index import read_few
 from duetime.core.limits.slots import HEADS, Line, LineState, Place, Slot, SlotWrite
-from duetime.core.wakes import Wake
+from duetime.core.wakes import Wake, WakeKind
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+FEW_WAKES = 500
 PAGE = 3 * HEADS  # rows in one response: most lines have few slots
 
 _NAMES = f"({schema.TASK_ID} = :{{0}}_task AND {schema.TOKEN} = :{{0}}_token)"
@@ -40,10 +42,28 @@ class DynamoSlotStore:
         self._parallel.each(lambda pair: self._table.put(_place_item(*pair)), places)
 
     def leave(self, places: Sequence[tuple[Line, Place]]) -> None:
-        self._table.delete([_place_key(*pair) for pair in places])
+        # DynamoDB refuses a batch that names a row twice.
+        self._table.delete([_place_key(*pair) for pair in dict.fromkeys(places)])
 
     def waiting(self, places: Sequence[tuple[Line, Place]]) -> list[bool]:
         return self._parallel.each(self._waits, places)
+
+    def count_waiting(self, line: Line) -> int:
+        return self._table.count(
+            f"{schema.PK} = :line AND begins_with({schema.SK}, :places)",
+            {":line": schema.line_pk(line.id), ":places": schema.PLACE_PREFIX},
+            ConsistentRead=True,
+        )
+
+    def in_use(self, namespace: str, limit: str) -> bool:
+        line = Line(namespace=namespace, limit=limit, key="")
+        state = self._read(line)
+        if state.slots or state.places:
+            return True
+        watched = read_few(self._table, FEW_WAKES) or ()
+        return any(
+            wake.kind is WakeKind.LINE and wake.task_id.startswith(line.id) for wake in watched
+        )
 
     def watch_of(self, line: Line) -> Wake | None:
         item = self._table.get(schema.line_pk(line.id), schema.LINE_WATCH)

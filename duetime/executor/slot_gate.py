@@ -156,7 +156,7 @@ class SlotGate:
                 continue  # a holder has been asked for it before
             tasks = self._tasks([slot.task_id for slot in state.slots])
             now = self._ports.clock.now()
-            for slot in sorted(state.slots, key=lambda slot: slot.since):
+            for slot in sorted(state.slots, key=lambda slot: (slot.since, slot.token)):
                 task = tasks.get(slot.task_id)
                 if task and not task.cancel_requested and not task.status.finished:
                     self._ports.store.apply([_stop(task, now)])
@@ -252,8 +252,9 @@ def _free_numbers(one: _Arrival, state: LineState) -> list[int]:
 
 
 def _is_place_of(task: Task | None, place: Place) -> bool:
-    waits = task is not None and task.status in TO_START
-    return waits and task.due_at == place.position
+    if task is None or task.status not in TO_START:
+        return False
+    return task.due_at == place.position
 
 
 def _waits(state: LineState, one: _Arrival) -> bool:

@@ -4,21 +4,25 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from duetime.aws.settings import Settings
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.events import StatusChange
+from duetime.core.limits.slots import line_of
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.quotas import QuotaStore
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.engine.lines import look_lines
 from duetime.extras import NotInstalled
 from duetime.local.folder_archive import FolderArchive
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.object_store import FolderObjectStore, LocalObjects, MemoryObjectStore
+from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_store import SqliteTaskStore
 
 FILE = "duetime.db"
@@ -43,6 +47,7 @@ class Backend:
     feed: Feed | None = None  # polls status changes if the store does not publish them
     sweep: Sweep | None = None  # removes tasks, if the store does not do that by itself
     quotas: QuotaStore | None = None  # if there are quotas
+    look_at_lines: Callable[[], object] | None = None  # if ticks alone would be too seldom
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -85,7 +90,12 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         resumed=store.recover(wake_policy, now),
         sweep=RetentionSweep(ports, options.retention) if options.retention else None,
         quotas=store.quotas(clock) if options.quotas else None,
+        look_at_lines=partial(look_at_watched_lines, ports, store.slots()),
     )
+
+
+def look_at_watched_lines(ports: Ports, slots: SqliteSlotStore) -> None:
+    look_lines(ports, [line_of(watch.task_id) for watch in slots.watched()])
 
 
 def _aws(options: LocalOptions) -> Backend:

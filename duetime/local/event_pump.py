@@ -37,6 +37,7 @@ CLOCK_JUMP_PAUSE = HEARTBEAT / SECOND  # by then every running attempt has renew
 SHORT_PAUSE = 1.0  # seconds, after an unfinished tick or a lane that was not read
 FEED_PAUSE = 0.5
 FAILED_SWEEP_PAUSE = 60.0
+LINES_PAUSE = 2.0
 # The scanner is unhealthy after this many missed ticks, and at least this many seconds.
 LATE_TICKS, LATE_SECONDS = 3, 60.0
 
@@ -44,7 +45,7 @@ LATE_TICKS, LATE_SECONDS = 3, 60.0
 class Pump:
     """`feed` polls status changes if the store does not publish them. `sweep` removes tasks after
     their retention, if the store does not do that by itself; it returns how long to wait for its
-    next call. `on_failure` is called with the reason, from any thread, when the runner must end."""
+    next call. `look_at_lines` gives free slots to waiting tasks. `on_failure` is called with the reason, from any thread, when the runner must end."""
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Pump:
         on_failure: OnFailure,
         feed: Feed | None = None,
         sweep: Sweep | None = None,
+        look_at_lines: Callable[[], object] | None = None,
     ) -> None:
         self._scanner = scanner
         self._pools = pools
@@ -81,6 +83,9 @@ class Pump:
         self._sweep_threads = (
             [self._thread(partial(self._run_sweeps, sweep), "retention")] if sweep else []
         )
+        if look_at_lines:
+            lines = self._thread(partial(self._watch_lines, look_at_lines), "lines")
+            self._sweep_threads.append(lines)
         self._pool_threads = [
             self._thread(pool.run, f"pool-{lane}", restarts=0) for lane, pool in pools.items()
         ]
@@ -181,6 +186,15 @@ class Pump:
             except Exception as error:  # noqa: BLE001 - logged and retried
                 _log_failure("tasks not removed", error, step="remove")
                 wait = FAILED_SWEEP_PAUSE
+
+    def _watch_lines(self, look: Callable[[], object]) -> None:
+        """On one machine a line is looked at every few seconds, not only by a tick."""
+        self._started.wait()
+        while not self._stopping.wait(LINES_PAUSE):
+            try:
+                look()
+            except Exception as error:  # noqa: BLE001 - logged and retried
+                _log_failure("lines not checked", error, step="watch")
 
     def _poll_lane(self, lane: Lane) -> None:
         pool = self._pools[lane]

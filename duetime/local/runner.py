@@ -81,6 +81,7 @@ LAZY_MODULES = (
     "duetime.executor.isolation.process",
     "duetime.executor.gates",
     "duetime.executor.overlap_gate",
+    "duetime.executor.slot_gate",
     "duetime.executor.previous_run",
     "duetime.executor.secrets",
     "duetime.core.webhook_signatures",
@@ -127,6 +128,7 @@ class Runner:
             on_failure=self._fail,
             feed=self.backend.feed,
             sweep=self.backend.sweep,
+            look_at_lines=self.backend.look_at_lines,
         )
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(

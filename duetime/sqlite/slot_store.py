@@ -51,6 +51,20 @@ class SqliteSlotStore:
             found = [connection.execute(select, _key(*pair)).fetchone() for pair in places]
         return [row is not None for row in found]
 
+    def count_waiting(self, line: Line) -> int:
+        with self._database.read() as connection:
+            count = "SELECT count(*) FROM places WHERE line = ?"
+            return int(connection.execute(count, (line.id,)).fetchone()[0])
+
+    def in_use(self, namespace: str, limit: str) -> bool:
+        prefix = Line(namespace=namespace, limit=limit, key="").id
+        used = " UNION ALL ".join(
+            f"SELECT 1 FROM {table} WHERE line >= ?1 AND line < ?2" for table in ("slots", "places")
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT EXISTS ({used})", (prefix, f"{prefix[:-1]}0"))
+            return bool(rows.fetchone()[0])  # "0" is the character after "/"
+
     def watch_of(self, line: Line) -> Wake | None:
         with self._database.read() as connection:
             return _watch(connection, line.id)

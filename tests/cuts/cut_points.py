@@ -9,10 +9,14 @@ from typing import Any, NamedTuple
 from tests.faulty_ports import VERBS, FaultyPort
 
 READ = "get exist wakes few_wakes page dead ended attempts ledger shards load depth states"
+READ += " read waiting watch_of"
 READS = frozenset(READ.split(" "))
 # Calls that make many requests. (A schedule is deleted by itself.)
 SEVERAL = frozenset(
-    {"put", "apply", "reserve", "take_keys", "write_ledger", "send", "delete", "remove"}
+    {
+        *("put", "apply", "reserve", "take_keys", "write_ledger", "send", "delete", "remove"),
+        *("replace", "join", "leave"),
+    }
 )
 if unknown := (READS | SEVERAL) - VERBS:
     raise AssertionError(f"no verbs of a port: {unknown}")

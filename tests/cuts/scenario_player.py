@@ -224,6 +224,7 @@ class ScenarioPlayer:
         schedules: Any = CutPort(self.world.schedules, self.cutter)
         lanes: Any = CutPort(self.world.lanes, self.cutter)
         rates: Any = CutPort(self.world.rates, self.cutter)
+        slots: Any = CutPort(self.world.slots, self.cutter)
         objects: Any = CutPort(self.objects, self.cutter) if self.objects else None
         return Ports(
             store=store,
@@ -235,6 +236,7 @@ class ScenarioPlayer:
             chance=self.world.chance,
             objects=objects,
             rates=rates,
+            slots=slots,
         )
 
     def _run(self, task: Task, control: RunControl) -> str:

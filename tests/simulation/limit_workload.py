@@ -1,16 +1,9 @@
 """Limits in a simulation: which submissions are under one, and how their definitions change."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
-from duetime.core.limits.definition import Limit, LimitUse, OnFull
-from duetime.core.limits.slots import Line
-from duetime.core.steps import submit as submit_step
-from duetime.core.task import Spec, Task
+from duetime.core.limits.definition import Limit, OnFull
 from duetime.core.times import MINUTE, SECOND
 from tests.simulation.world import World
 
@@ -19,7 +12,6 @@ CHANGES = [0, 0, 2]  # of the definition, in a world
 ON_FULL = [OnFull.QUEUE] * 8 + [OnFull.SKIP, OnFull.CANCEL]
 NAME = "few"
 KEYS = 2
-TAG = "under"  # the submitted task is under the limit with this key
 LONGEST = 60 * SECOND  # of an attempt under a limit
 
 
@@ -45,40 +37,17 @@ class LimitWorkload:
     def add_to(self, body: dict[str, Any]) -> dict[str, Any]:
         if self._random.random() >= self._share:
             return body
-        use = f"{self._random.randrange(KEYS)}/{self._random.choice(ON_FULL)}"
+        key, on_full = str(self._random.randrange(KEYS)), self._random.choice(ON_FULL)
         plan = [{**step, "takes": min(step["takes"], LONGEST)} for step in body["payload"]]
-        return {**body, "payload": plan, "tags": {**body["tags"], TAG: use}}
+        use = {"name": NAME, "key": key, "on_full": on_full}
+        return {**body, "payload": plan, "limits": [use]}
 
     def _define(self, concurrency: int | None) -> None:
         """Replaces the definition; None deletes it."""
         limits = self._world.limits
         if concurrency is None:
-            limits.delete("default", NAME)
+            for limit in limits.get("default", [NAME]).values():
+                limits.delete(limit)
         else:
             limits.put(Limit(namespace="default", name=NAME, concurrency=concurrency))
         self._world.monitor.limits.defined(NAME, concurrency)
-
-
-def line_of(task: Task) -> Line | None:
-    """Returns the line of a task that is under the limit."""
-    for use in task.spec.limits:
-        return Line(namespace=task.spec.namespace, limit=use.name, key=use.key)
-    return None
-
-
-@contextmanager
-def limited_submissions() -> Iterator[None]:
-    """Puts tasks with the tag under the limit."""
-
-    def submit(wake_policy: Any, task_id: str, spec: Spec, **given: Any) -> Task:
-        return submit_step.submit(wake_policy, task_id, limited(spec), **given)
-
-    with patch("duetime.engine.submission.submit", submit):
-        yield
-
-
-def limited(spec: Spec) -> Spec:
-    if TAG not in spec.tags or spec.limits:
-        return spec
-    key, _, on_full = spec.tags[TAG].partition("/")
-    return replace(spec, limits=(LimitUse(name=NAME, key=key, on_full=OnFull(on_full)),))

@@ -34,7 +34,8 @@ class RateWorkload:
             return body
         name, key = random.choice([*RATES]), random.choice(KEYS)
         on_full = "skip" if random.random() < 0.1 else "queue"
-        return {**body, "limits": [{"name": name, "key": key, "on_full": on_full}]}
+        use = {"name": name, "key": key, "on_full": on_full}
+        return {**body, "limits": [*body.get("limits", ()), use]}
 
 
 class SimulatedRates(FaultyPort):

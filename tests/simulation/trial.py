@@ -12,7 +12,6 @@ from duetime.core.times import HOUR, MINUTE, Millis
 from duetime.handlers import registry
 from tests.simulation.actors import HANDLER
 from tests.simulation.child_workload import a_handler
-from tests.simulation.limit_workload import limited_submissions
 from tests.simulation.monitor import Violation
 from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
@@ -70,8 +69,7 @@ class Trial:
         self._workload = Workload(world, tasks)
 
     def run(self) -> None:
-        handlers = {HANDLER: a_handler(HANDLER)}  # for children
-        with patch.dict(registry._handlers, handlers), limited_submissions():
+        with patch.dict(registry._handlers, {HANDLER: a_handler(HANDLER)}):  # for children
             self._run_through()
 
     def _run_through(self) -> None:

@@ -117,6 +117,15 @@ class SlotStore(Protocol):
         """Returns whether each place exists, whatever its `since`."""
         ...
 
+    def count_waiting(self, line: Line) -> int:
+        """Returns how many places a line has. Reads all of them."""
+        ...
+
+    def in_use(self, namespace: str, limit: str) -> bool:
+        """Whether a slot of a limit is taken, or a task waits for one, with any key. The AWS backend
+        knows of a key only while tasks wait."""
+        ...
+
     def watch_of(self, line: Line) -> Wake | None:
         """Returns the line's watch."""
         ...

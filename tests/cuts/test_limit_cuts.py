@@ -1,0 +1,91 @@
+"""Tasks under a limit of one: an actor dies before or after any call, and all come to their end."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from duetime.aws import clients
+from duetime.aws.provision import ensure_resources
+from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import Limit, LimitUse
+from duetime.core.limits.slots import Line
+from duetime.core.times import MINUTE, Millis
+from duetime.local.moto_backend import fair_moto
+from tests.cuts.backends import Aws, open_backend
+from tests.cuts.cut_points import Cutter, Point, distinct_cuts, possible_cuts
+from tests.cuts.scenario_player import EXECUTOR, ScenarioPlayer
+
+LINE = Line(namespace="default", limit="one", key="k")
+TASKS = 3
+LATE: Millis = 6 * MINUTE  # with a cut: a lease that runs out, and the watch of the line
+EVERY = {"sqlite": 1, "restarted": 2, "moto": 12}  # of the cuts that differ in their effect
+
+
+class LimitPlayer(ScenarioPlayer):
+    def _next_wake(self) -> Millis | None:
+        watch = self.world.slots.watch_of(LINE)
+        wakes = [at for at in (super()._next_wake(), watch.at if watch else None) if at is not None]
+        return min(wakes, default=None)
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Aws]:
+    with fair_moto():
+        dynamodb, sqs = clients.dynamodb(), clients.sqs()
+        urls = ensure_resources(dynamodb, sqs, table="limit-cuts", prefix="limit-cuts")
+        yield Aws(dynamodb, sqs, "limit-cuts", urls)
+
+
+@pytest.fixture(params=["sqlite", "restarted", pytest.param("moto", marks=pytest.mark.long)])
+def where(request: pytest.FixtureRequest) -> tuple[str, Aws | None]:
+    return request.param, request.getfixturevalue("aws") if request.param == "moto" else None
+
+
+def play(where: tuple[str, Aws | None], cut: Point | None) -> list[Point]:
+    with open_backend(*where) as backend:
+        player = LimitPlayer(backend, Cutter(cut), frozenset())
+        player.world.limits.put(Limit(namespace="default", name="one", concurrency=1))
+        with player.cutter.paused():
+            player.submit(TASKS, limits=(LimitUse(name="one", key="k"),))
+        player.run()
+        player.run_to_rest()
+        assert (player.cut_actor is None) == (cut is None)
+        _check(player, name=where[0])
+        return possible_cuts(player.cutter.calls, halves=backend.halves)
+
+
+def _check(player: ScenarioPlayer, name: str) -> None:
+    tasks = player.tasks()
+    assert [task.status for task in tasks] == [Status.SUCCEEDED] * TASKS
+    lost = [
+        attempt
+        for task in tasks
+        for attempt in player.world.attempts(task.id)
+        if attempt.outcome is Outcome.LEASE_EXPIRED
+    ]
+    assert len(lost) <= bool(player.cut_actor)
+    spans = sorted(
+        (attempt.started_at, attempt.finished_at)
+        for task in tasks
+        for attempt in player.world.attempts(task.id)
+    )
+    for (_, ended), (started, _) in zip(spans, spans[1:], strict=False):
+        assert started >= ended
+    latest = max(task.current.drift_ms for task in tasks if task.current)
+    assert latest <= (LATE if player.cut_actor else 0)
+    [state] = player.world.slots.read([LINE])
+    assert list(state.places) == []
+    assert player.world.awake() == []
+    if name == "sqlite" and player.cut_actor == EXECUTOR:
+        return  # a thread that dies alone takes its message with it; its runner restarts after that
+    assert list(state.slots) == []
+
+
+def test_tasks_under_a_limit_come_to_their_end_wherever_they_are_cut(
+    where: tuple[str, Aws | None], subtests: pytest.Subtests
+) -> None:
+    cuts = distinct_cuts(play(where, None))
+    assert len(cuts) > 20
+    for cut in cuts[:: EVERY[where[0]]]:
+        with subtests.test(f"{where[0]}, {cut}"):
+            play(where, cut)
