@@ -104,17 +104,31 @@ class Parameters:
         """Returns the call of the function with a stored payload. Raises BadPayload if the payload
         does not fit the parameters."""
         function = self._function
+        values = {name: self._read(name, json) for name, json in self._given(payload).items()}
         if self._whole:
-            name = self._named[0].name
-            value = self._refusing("", self._conversion(name).from_json, payload)
+            [value] = values.values()
             return lambda: function(value, ctx) if self._context_second else function(value)
+        return lambda: function(ctx, **values) if self._context_first else function(**values)
+
+    def check(self, payload: Any) -> None:
+        """Raises BadPayload if the payload of a schedule does not fit the parameters. What a
+        template becomes is unknown before the run."""
+        if isinstance(payload, str) and _is_template(payload):
+            return
+        for name, json in self._given(payload).items():
+            if not _is_template(json):
+                self._read(name, json)
+
+    def _given(self, payload: Any) -> Mapping[str, Any]:
+        """Returns the JSON for each parameter that a stored payload has a value for."""
+        if self._whole:
+            return {self._named[0].name: payload}
         given = self._mapping({} if payload is None else payload)
         self._check_names(given)
-        values = {
-            name: self._refusing(name, self._conversion(name).from_json, value)
-            for name, value in given.items()
-        }
-        return lambda: function(ctx, **values) if self._context_first else function(**values)
+        return given
+
+    def _read(self, name: str, json: Any) -> Any:
+        return self._refusing("" if self._whole else name, self._conversion(name).from_json, json)
 
     def result_json(self, result: Any) -> Any:
         """Returns what is stored of a result. Raises BadResult if it is not of the type that the
@@ -193,6 +207,12 @@ class Parameters:
     def _extra(self) -> str | None:
         """The name of `**kwargs`, which takes every other member of the payload."""
         return next((p.name for p in self._named if p.kind is Parameter.VAR_KEYWORD), None)
+
+
+def _is_template(json: Any) -> bool:
+    from duetime.core.template import names_in
+
+    return any(names_in(json))
 
 
 def _or_bad_result(convert: Callable[[Any], Any], result: Any) -> Any:
