@@ -14,6 +14,9 @@ PAGE = 100  # the API's limit for the items of a page and the tasks of a batch
 MAX_DEPTH = 200  # levels of nesting that the API accepts
 SCHEDULES = "/v1/schedules"
 SYNC = f"{SCHEDULES}/sync"
+# Created once: json.dumps builds a new encoder for each call with options. As ASCII, half a
+# surrogate pair reaches the API, whose error names the field.
+_to_json = json.JSONEncoder(allow_nan=False).encode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +53,7 @@ class Request:
 
 def encode(body: Any) -> bytes:
     try:
-        # As ASCII, half a surrogate pair reaches the API, whose error names the field.
-        return json.dumps(body, allow_nan=False).encode()
+        return _to_json(body).encode()
     except (TypeError, ValueError, RecursionError):
         return json.dumps(_plain(body)).encode()
 
