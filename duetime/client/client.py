@@ -115,10 +115,8 @@ class Client:
         If one is refused, the others are still stored. If you may repeat the call after an error,
         give each task an `id` (`duetime.client.make_id()`): what is stored already is not stored
         again."""
-        results: builtins.list[BatchResult] = []
-        for batch in submissions.batches(tasks):
-            results += self._transport.run(batch.submit(self._retries))
-        return results
+        calls = (batch.submit(self._retries) for batch in submissions.batches(tasks))
+        return [result for results in self._transport.run_each(calls) for result in results]
 
     def get(self, task_id: str) -> Task:
         """Returns a task as it is now."""

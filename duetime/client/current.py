@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from threading import Lock
@@ -19,7 +19,7 @@ class TaskClient(Protocol):
     @property
     def submit(self) -> Callable[..., Task]: ...
 
-    def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]: ...
+    def submit_many(self, tasks: Iterable[Any]) -> list[BatchResult]: ...
 
     def get(self, task_id: str) -> Task: ...
 
@@ -34,7 +34,7 @@ class AsyncTaskClient(Protocol):
     @property
     def submit(self) -> Callable[..., Coroutine[Any, Any, Task]]: ...
 
-    async def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]: ...
+    async def submit_many(self, tasks: Iterable[Any]) -> list[BatchResult]: ...
 
     async def get(self, task_id: str) -> Task: ...
 
@@ -176,8 +176,8 @@ class _InThread:
     async def submit(self, /, **fields: Any) -> Task:
         return await asyncio.to_thread(self._client.submit, **fields)
 
-    async def submit_batch(self, tasks: Sequence[Any]) -> list[BatchResult]:
-        return await asyncio.to_thread(self._client.submit_batch, tasks)
+    async def submit_many(self, tasks: Iterable[Any]) -> list[BatchResult]:
+        return await asyncio.to_thread(self._client.submit_many, tasks)
 
     async def get(self, task_id: str) -> Task:
         return await asyncio.to_thread(self._client.get, task_id)

@@ -15,6 +15,9 @@ MAX_DEPTH = 200  # levels of nesting that the API accepts
 LIMITS = "/v1/limits"
 SCHEDULES = "/v1/schedules"
 SYNC = f"{SCHEDULES}/sync"
+# Created once: json.dumps builds a new encoder for each call with options. As ASCII, half a
+# surrogate pair reaches the API, whose error names the field.
+_to_json = json.JSONEncoder(allow_nan=False).encode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +54,7 @@ class Request:
 
 def encode(body: Any) -> bytes:
     try:
-        # As ASCII, half a surrogate pair reaches the API, whose error names the field.
-        return json.dumps(body, allow_nan=False).encode()
+        return _to_json(body).encode()
     except (TypeError, ValueError, RecursionError):
         return json.dumps(_plain(body)).encode()
 

@@ -77,7 +77,9 @@ class Batch:
         refused = [
             place
             for place, result in enumerate(results)
-            if _refuses_id(result.get("error", {})) and self.sent[place] is not self.given[place]
+            if "error" in result
+            and _refuses_id(result["error"])
+            and self.sent[place] is not self.given[place]
         ]
         if refused:
             texts = _texts([self.given[place] for place in refused])

@@ -1,7 +1,8 @@
 """The transport of Client: it runs calls with an httpx client. AsyncTransport is its twin."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import httpx
@@ -77,6 +78,7 @@ class Transport:
     ) -> None:
         self.server = server
         self._http = httpx.Client(transport=transport, **server.http_options())
+        self._in_one_thread = transport is not None  # it may belong to the thread that made it
         self._sleep = sleep
 
     def run(self, call: Call[T]) -> T:
@@ -85,6 +87,21 @@ class Transport:
         while (step := progress.step) is not None:
             self._carry_out(step, progress)
         return progress.value
+
+    def run_each(self, calls: Iterable[Call[T]]) -> Iterator[T]:
+        """Runs calls one after the other. The iterable makes the next call, which may take as long
+        as to read an answer, while one is under way in a thread."""
+        if self._in_one_thread:
+            yield from map(self.run, calls)
+            return
+        with ThreadPoolExecutor(1, "duetime-client") as thread:
+            under_way: Future[T] | None = None
+            for call in calls:
+                if under_way is not None:
+                    yield under_way.result()
+                under_way = thread.submit(self.run, call)
+            if under_way is not None:
+                yield under_way.result()
 
     def iterate(self, call: Call[None]) -> Iterator[Any]:
         """Carries out the steps of a call and yields its items."""

@@ -1,10 +1,19 @@
 """Annotations as the source code has them: which of them are of JSON's own types."""
 
 import ast
+from types import NoneType
+from typing import Any
 
-JSON_TYPES = ("Any", "Context", "object", "str", "int", "float", "bool", "list", "dict")
+JSON_TYPES: dict[str, Any] = {
+    **{kind.__name__: kind for kind in (object, str, int, float, bool, list, dict)},
+    **{"Any": Any, "Context": object},
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class NotJsonType(ValueError):
+    """Raised for an annotation that is not of JSON's own types."""
 
 
 def is_typed(function: Function) -> bool:
@@ -12,37 +21,36 @@ def is_typed(function: Function) -> bool:
     given = function.args
     parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     annotations = [parameter.annotation for parameter in parameters if parameter]
-    return not all(_is_json_type(one) for one in (*annotations, function.returns))
+    try:
+        for annotation in (*annotations, function.returns):
+            json_type(annotation)
+    except NotJsonType:
+        return True
+    return False
 
 
-def _is_json_type(annotation: ast.expr | None) -> bool:
-    """The same as duetime.handlers.json_types says of the annotation once it is read."""
+def json_type(annotation: ast.expr | None) -> Any:
+    """Returns the type that an annotation means. Raises NotJsonType for those that
+    duetime.handlers.json_types would not take for a type of JSON once they are read."""
     match annotation:
         case None | ast.Constant(value=None):
-            return True
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name):
-            return name in JSON_TYPES
+            return NoneType if annotation else Any
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if name in JSON_TYPES:
+            return JSON_TYPES[name]
         case ast.Constant(value=str(text)):
-            return _is_json_type(_expression(text))
-    inside = _inside(annotation)
-    return bool(inside) and all(_is_json_type(one) for one in inside)
-
-
-def _inside(annotation: ast.expr) -> list[ast.expr]:
-    """Returns the members of a union, a list or a dict with keys of text."""
-    match annotation:
+            return json_type(expression(text))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return [left, right]
+            return json_type(left) | json_type(right)
         case ast.Subscript(value=ast.Name(id="list"), slice=item):
-            return [item]
+            return list[json_type(item)]  # type: ignore[misc]
         case ast.Subscript(
             value=ast.Name(id="dict"), slice=ast.Tuple(elts=[ast.Name(id="str"), item])
         ):
-            return [item]
-    return []
+            return dict[str, json_type(item)]  # type: ignore[misc]
+    raise NotJsonType
 
 
-def _expression(text: str) -> ast.expr:
+def expression(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:

@@ -1,10 +1,10 @@
 """Submissions inside a running handler: they go through the executor, without HTTP."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 from duetime.client.errors import BadArgument, FieldError, NotFound, error_class
-from duetime.client.requests import MAX_DEPTH
+from duetime.client.requests import MAX_DEPTH, PAGE
 from duetime.client.types import BatchResult, Task
 from duetime.core.errors import Unavailable, WaitInsideHandler
 from duetime.core.json_values import NotJson, to_json_value
@@ -41,6 +41,11 @@ class ChildClient:
             return cast("list[BatchResult]", self._ctx._submissions.submit(plain))
         except Unavailable as error:
             raise error.with_traceback(None) from None
+
+    def submit_many(self, tasks: Iterable[Any]) -> list[BatchResult]:
+        given = [*tasks]
+        batches = (given[start : start + PAGE] for start in range(0, len(given), PAGE))
+        return [result for batch in batches for result in self.submit_batch(batch)]
 
     def get(self, task_id: str) -> Task:
         task = self._ctx._submissions.read(task_id)

@@ -7,16 +7,19 @@ must be literals there: see duetime.handlers.manifest.
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from duetime.core.errors import BadPayload
 from duetime.core.value import value
 from duetime.handlers.annotations import Function, is_typed
 from duetime.handlers.bound_names import BoundNames, bound_names
-from duetime.handlers.cron_check import check_cron
 from duetime.handlers.defaults import NAMES, Defaults, read_defaults
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
+from duetime.handlers.rule_check import check_rule
 from duetime.handlers.schedules import DeclaredSchedule, after, as_schedules, cron, every
+from duetime.handlers.signatures import check_payload
 
 Place = tuple[Path, int]  # file, line
 
@@ -70,6 +73,18 @@ def handlers_of(files: Iterable[Path], *, scheduled: bool = False) -> list[Disco
 def bad_source(place: Place, reason: str) -> BadHandlers:
     file, line = place
     return BadHandlers(f"handlers: {file}:{line}: {reason}")
+
+
+@contextmanager
+def refusing_misfits(place: Place) -> Iterator[None]:
+    """Turns the fault of a schedule's payload into one of its place in the source."""
+    try:
+        yield
+    except BadPayload as error:
+        field = f"payload.{error.field}" if error.field else "payload"
+        raise bad_source(place, f"{field}: {error.reason}") from None
+    except TypeError as error:
+        raise bad_source(place, str(error)) from None
 
 
 def _files(folder: Path) -> list[Path]:
@@ -134,13 +149,24 @@ def _discovered(
     name = _name(call, place)
     if any(keyword.arg is None for keyword in call.keywords):
         raise bad_source(place, f"what ** means {LITERAL}")
+    schedules = _schedules(call, place, bound)
+    if function is not None and _is_unchanged(function, call, bound):
+        for schedule, where in schedules:
+            with refusing_misfits(where):
+                check_payload(name, function, bound, schedule.payload)
     return Discovered(
         name=name,
         defaults=_defaults(call, place),
         place=place,
         typed=function is None or is_typed(function),
-        schedules=_schedules(call, place, bound),
+        schedules=schedules,
     )
+
+
+def _is_unchanged(function: Function, task: ast.Call, bound: BoundNames) -> bool:
+    """Whether no other decorator may change the parameters before `task` sees the function."""
+    below = function.decorator_list[function.decorator_list.index(task) + 1 :]
+    return all(isinstance(one, ast.Call) and bound.is_task(one.func) for one in below)
 
 
 def _defaults(call: ast.Call, place: Place) -> Defaults:
@@ -185,8 +211,7 @@ def _schedule(node: ast.expr, place: Place, bound: BoundNames) -> DeclaredSchedu
     named = {str(k.arg): _literal(str(k.arg), k.value, place) for k in node.keywords}
     try:
         schedule = declare(*arguments, **named)
-        if schedule.rule["type"] == "cron":
-            check_cron(schedule.rule)
+        check_rule(schedule)
     except (TypeError, ValueError) as error:
         raise bad_source(place, str(error)) from None
     return schedule

@@ -159,6 +159,11 @@ class Handler(Submittable[P, R]):
         does not fit the parameters."""
         return self._parameters.call(payload, ctx)
 
+    def check(self, payload: Any) -> None:
+        """Raises BadPayload if the payload of a schedule does not fit the parameters, and TypeError
+        for an annotation that cannot be read."""
+        self._parameters.check(payload)
+
     def result_json(self, result: Any) -> Any:
         """Returns a result as it is stored. Raises BadResult if it does not fit the annotation."""
         return self._parameters.result_json(result)

@@ -56,10 +56,11 @@ def read(source: str | Path, *, app: str | None = None, allow_empty: bool = Fals
 
 def registered(roots: Iterable[Path] = (), *, app: str) -> Manifest:
     """Returns the manifest of the handlers that this process has registered. Their schedules must
-    be literals all the same: the source is read, and must say what the handlers say.
+    be literals all the same: the source is read, and must say what the handlers say. Their payloads
+    must fit the handlers.
 
     Places are relative to the first of the `roots` that holds the file."""
-    from duetime.handlers.discovery import bad_source, handlers_of
+    from duetime.handlers.discovery import bad_source, handlers_of, refusing_misfits
 
     scheduled = [h for h in registry.handlers().values() if h.schedules]
     places = {handler.name: _place(handler) for handler in scheduled}
@@ -70,6 +71,9 @@ def registered(roots: Iterable[Path] = (), *, app: str) -> Manifest:
         if tuple(schedule for schedule, _ in read_schedules) != handler.schedules:
             reason = f"the schedule of handler {handler.name!r} cannot be read from the source"
             raise bad_source(places[handler.name], f"{reason}: give literals to task(…)")
+        for schedule, place in read_schedules:
+            with refusing_misfits(place):
+                handler.check(schedule.payload)
     ours = [found[handler.name] for handler in scheduled]
     resolved = [root.resolve() for root in roots]
     return manifest_of(sorted(ours, key=lambda one: one.name), *resolved, app=app)

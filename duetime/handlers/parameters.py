@@ -8,7 +8,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import Parameter
 from typing import Any
 
@@ -96,25 +96,40 @@ class Parameters:
         return self._members(values).items() <= {**self._members(defaults), **given}.items()
 
     def _members(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            name: self._refusing(name, self._sent(name), value) for name, value in values.items()
-        }
+        return {name: self._sent(name, value, name) for name, value in values.items()}
 
     def call(self, payload: Any, ctx: Context) -> Call:
         """Returns the call of the function with a stored payload. Raises BadPayload if the payload
         does not fit the parameters."""
         function = self._function
+        values = {name: self._read(name, json) for name, json in self._given(payload).items()}
         if self._whole:
-            name = self._named[0].name
-            value = self._refusing("", self._conversion(name).from_json, payload)
+            [value] = values.values()
             return lambda: function(value, ctx) if self._context_second else function(value)
+        return lambda: function(ctx, **values) if self._context_first else function(**values)
+
+    def check(self, payload: Any) -> None:
+        """Raises BadPayload if the payload of a schedule does not fit the parameters. What a
+        template becomes is unknown before the run."""
+        if isinstance(payload, str) and _is_template(payload):
+            return
+        for name, json in self._given(payload).items():
+            if not _is_template(json):
+                self._read(name, json)
+
+    def _given(self, payload: Any) -> Mapping[str, Any]:
+        """Returns the JSON for each parameter that a stored payload has a value for."""
+        if self._whole:
+            return {self._named[0].name: payload}
         given = self._mapping({} if payload is None else payload)
         self._check_names(given)
-        values = {
-            name: self._refusing(name, self._conversion(name).from_json, value)
-            for name, value in given.items()
-        }
-        return lambda: function(ctx, **values) if self._context_first else function(**values)
+        return given
+
+    def _read(self, name: str, json: Any) -> Any:
+        try:
+            return self._conversion(name).from_json(json)
+        except Misfit as misfit:
+            raise _bad_payload("" if self._whole else name, misfit) from None
 
     def result_json(self, result: Any) -> Any:
         """Returns what is stored of a result. Raises BadResult if it is not of the type that the
@@ -126,10 +141,13 @@ class Parameters:
         return _or_bad_result(self._result.from_json, stored)
 
     def _payload_json(self, value: Any) -> Any:
-        return self._refusing("", self._sent(self._named[0].name), value)
+        return self._sent(self._named[0].name, value, "")
 
-    def _sent(self, name: str) -> Callable[[Any], Any]:
-        return partial(self._conversion(name).to_json, naive_times=False)
+    def _sent(self, name: str, value: Any, field: str) -> Any:
+        try:
+            return self._conversion(name).to_json(value, naive_times=False)
+        except Misfit as misfit:
+            raise _bad_payload(field, misfit) from None
 
     def _only(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         name = self._named[0].name
@@ -157,22 +175,15 @@ class Parameters:
         return given
 
     def _check_known(self, given: Mapping[str, Any]) -> None:
-        known = {p.name for p in self._named if p.kind is not Parameter.VAR_KEYWORD}
-        if self._extra is None and (unknown := [name for name in given if name not in known]):
-            raise BadPayload(str(unknown[0]), f"is not a parameter of handler {self._name!r}")
+        if self._extra is None and not given.keys() <= self._known:
+            unknown = next(name for name in given if name not in self._known)
+            raise BadPayload(str(unknown), f"is not a parameter of handler {self._name!r}")
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
         self._check_known(given)
-        for parameter in self._named:
-            if _is_required(parameter) and parameter.name not in given:
-                raise BadPayload(parameter.name, f"is required by handler {self._name!r}")
-
-    def _refusing(self, name: str, convert: Callable[[Any], Any], value: Any) -> Any:
-        try:
-            return convert(value)
-        except Misfit as error:
-            field = ".".join(part for part in (name, error.path) if part)
-            raise BadPayload(field, error.reason) from None
+        for name in self._required:
+            if name not in given:
+                raise BadPayload(name, f"is required by handler {self._name!r}")
 
     def _conversion(self, name: str) -> Conversion:
         return self._conversions.get(name) or self._conversions[self._extra or name]
@@ -190,9 +201,27 @@ class Parameters:
         return Conversion(annotation, f"handler {self._name!r}: {name}", namespace)
 
     @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(p.name for p in self._named if p.kind is not Parameter.VAR_KEYWORD)
+
+    @cached_property
+    def _required(self) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self._named if _is_required(parameter))
+
+    @cached_property
     def _extra(self) -> str | None:
         """The name of `**kwargs`, which takes every other member of the payload."""
         return next((p.name for p in self._named if p.kind is Parameter.VAR_KEYWORD), None)
+
+
+def _bad_payload(name: str, misfit: Misfit) -> BadPayload:
+    return BadPayload(".".join(part for part in (name, misfit.path) if part), misfit.reason)
+
+
+def _is_template(json: Any) -> bool:
+    from duetime.core.template import names_in
+
+    return any(names_in(json))
 
 
 def _or_bad_result(convert: Callable[[Any], Any], result: Any) -> Any:

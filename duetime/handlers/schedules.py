@@ -4,23 +4,18 @@
 runner and a deployment read it from the source code and store it.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from duetime.core.json_values import NotJson, to_json_value
-from duetime.core.occurrence import OverlapPolicy
+from duetime.core.template import OF_THE_SCHEDULE, check_names
 from duetime.core.value import value
-from duetime.handlers.defaults import NAMES, read_defaults, to_seconds
+from duetime.handlers import schedule_fields
+from duetime.handlers.defaults import NAMES, read_defaults
+from duetime.handlers.schedule_fields import seconds_between, time, to_millis
 
 if TYPE_CHECKING:
     from duetime.handlers.handler import Delay
     from duetime.handlers.options import Priority, RetryFields
-
-MAX_LEVELS = 100  # of nesting in a payload
-MAX_NAME = 256
-DST = {"gap": ("skip", "shift"), "overlap": ("first", "last", "both")}
-MISFIRES = ("run_once", "run_all", "skip")
 
 
 class DstOptions(TypedDict, total=False):
@@ -64,6 +59,10 @@ class DeclaredSchedule:
     fields: Mapping[str, Any]
     task: Mapping[str, Any]
 
+    @property
+    def payload(self) -> Any:
+        return self.task.get("payload")
+
     def body(self, handler: str) -> dict[str, Any]:
         """Returns the schedule of a handler. Without a name of its own it has the handler's."""
         target = {"type": "python", "handler": handler}
@@ -96,13 +95,14 @@ def cron(
     if not isinstance(expression, str):
         raise TypeError(f'cron: needs an expression such as "0 9 * * 1-5", not {expression!r}')
     given = {
-        "timezone": tz and _name("tz", tz),
-        "dst": dst and _dst(dst),
-        "seconds": seconds and _one_of("seconds", seconds, ("first", "last")),
-        "days": days and _one_of("days", days, ("either", "both")),
+        "expression": expression,
+        "timezone": tz,
+        "dst": dst,
+        "seconds": seconds,
+        "days": days,
     }
-    rule = {name: choice for name, choice in given.items() if choice}
-    return _declared({"type": "cron", "expression": expression, **rule}, options)
+    rule = schedule_fields.cron_rule({n: choice for n, choice in given.items() if choice})
+    return _declared(rule, options)
 
 
 def every(
@@ -114,9 +114,9 @@ def every(
         interval: Seconds, or text such as "10m".
         anchor: The time that the intervals count from; by default when the schedule is created.
         **options: What every schedule can have: see ScheduleOptions."""
-    rule: dict[str, Any] = {"type": "rate", "every": _seconds("every", interval)}
+    rule: dict[str, Any] = {"type": "rate", "every": seconds_between("every", interval)}
     if anchor is not None:
-        rule["anchor"] = _moment("anchor", anchor)
+        rule["anchor"] = time("anchor", anchor)
     return _declared(rule, options)
 
 
@@ -126,7 +126,7 @@ def after(delay: "Delay", **options: Unpack[ScheduleOptions]) -> DeclaredSchedul
     Args:
         delay: Seconds, or text such as "5m".
         **options: What every schedule can have: see ScheduleOptions."""
-    return _declared({"type": "delay", "delay": _seconds("after", delay)}, options)
+    return _declared({"type": "delay", "delay": seconds_between("after", delay)}, options)
 
 
 def as_schedules(given: Any) -> tuple[DeclaredSchedule, ...]:
@@ -149,90 +149,20 @@ def _declared(rule: Mapping[str, Any], options: Mapping[str, Any]) -> DeclaredSc
         raise TypeError(f"there is no option {unknown[0]!r} of a schedule; known: {known}")
     given = {name: value for name, value in options.items() if value is not None}
     task = dict(read_defaults({name: given.pop(name) for name in NAMES if name in given}))
-    for name in ("payload", "namespace"):
+    for name, read in schedule_fields.OF_THE_TASK.items():
         if name in given:
-            task[name] = _json(name, given.pop(name))
-    fields = {name: _READ[name](name, value) for name, value in given.items()}
+            task[name] = read(name, given.pop(name))
+    check_names({"payload": task.get("payload")})
+    check_names({"tags": task.get("tags")}, OF_THE_SCHEDULE)
+    fields = {name: schedule_fields.OPTIONS[name](name, value) for name, value in given.items()}
+    _check_together(rule, fields)
     return DeclaredSchedule(rule=rule, fields=fields, task=task)
 
 
-def _json(name: str, given: Any) -> Any:
-    try:
-        return to_json_value(given, levels=MAX_LEVELS, naive_times=False)
-    except NotJson as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _seconds(name: str, given: Any) -> float:
-    try:
-        return to_seconds(given)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _name(name: str, given: Any) -> str:
-    if not isinstance(given, str) or not 0 < len(given) <= MAX_NAME:
-        raise ValueError(f"{name}: must be text of 1 to {MAX_NAME} characters, not {given!r}")
-    return given
-
-
-def _overlap(name: str, given: Any) -> str:
-    return _one_of(name, given, [policy.value for policy in OverlapPolicy])
-
-
-def _one_of(name: str, given: Any, known: Sequence[str]) -> str:
-    if given not in known:
-        raise ValueError(f"{name}: must be one of {', '.join(known)}, not {given!r}")
-    return str(given)
-
-
-def _dst(given: Any) -> dict[str, str]:
-    if not isinstance(given, Mapping) or not given.keys() <= DST.keys():
-        raise ValueError(f"dst: must be a dict of {', '.join(DST)}, not {given!r}")
-    return {name: _one_of(f"dst.{name}", given[name], DST[name]) for name in given}
-
-
-def _misfire(name: str, given: Any) -> dict[str, Any]:
-    """A policy, or a dict with the policy and its fields."""
-    if not isinstance(given, Mapping):
-        return {"policy": _one_of(name, given, MISFIRES)}
-    read: dict[str, Any] = {}
-    for field, value_ in given.items():
-        if field not in MisfireOptions.__annotations__:
-            known = ", ".join(MisfireOptions.__annotations__)
-            raise ValueError(f"{name}.{field}: is not one of {known}")
-        if field == "policy":
-            read[field] = _one_of(f"{name}.policy", value_, MISFIRES)
-        else:
-            read[field] = _seconds(f"{name}.{field}", value_)
-    return read
-
-
-def _moment(name: str, given: Any) -> str:
-    example = "2027-01-04T09:00:00+01:00"
-    try:
-        aware = datetime.fromisoformat(given).utcoffset() is not None
-    except (TypeError, ValueError):
-        aware = False
-    if not aware:
-        raise ValueError(f"{name}: must be a time with an offset such as {example!r}")
-    return str(given)
-
-
-def _count(name: str, given: Any) -> int:
-    if type(given) is not int or given < 1:
-        raise ValueError(f"{name}: must be a whole number from 1, not {given!r}")
-    return given
-
-
-_READ = {
-    "name": _name,
-    "overlap": _overlap,
-    "misfire": _misfire,
-    "starts_at": _moment,
-    "ends_at": _moment,
-    "max_runs": _count,
-    "jitter": _seconds,
-    "pause_on_failure": _count,
-    "exclude": _json,
-}
+def _check_together(rule: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+    if rule["type"] == "delay" and fields.get("exclude"):
+        raise ValueError("exclude: does not go with after(…)")
+    if "starts_at" in fields and "ends_at" in fields:
+        start, end = (to_millis(name, fields[name]) for name in ("starts_at", "ends_at"))
+        if end <= start:
+            raise ValueError("ends_at: must be after starts_at")

@@ -1,6 +1,6 @@
 """A task that a handler's `submit` has submitted, and the result that it will have."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -30,7 +30,6 @@ C = TypeVar("C", TaskClient, AsyncTaskClient)
 Client = TaskClient | AsyncTaskClient
 Fields = dict[str, Any]
 
-BATCH = 100  # the API's limit
 SUCCEEDED = "SUCCEEDED"
 FAILURES: dict[str, type[TaskFailed]] = {
     "DEAD": TaskDead,
@@ -139,26 +138,14 @@ async def asend(task: Fields, parameters: "Parameters") -> Submission[Any]:
 
 def send_many(tasks: Sequence[Fields], parameters: "Parameters") -> list[Submission[Any] | Problem]:
     client = _submitting(tasks) or sync_client()
-    return [
-        _submitted(result, parameters, client)
-        for batch in _batches(tasks)
-        for result in client.submit_batch(batch)
-    ]
+    return [_submitted(result, parameters, client) for result in client.submit_many(tasks)]
 
 
 async def asend_many(
     tasks: Sequence[Fields], parameters: "Parameters"
 ) -> list[Submission[Any] | Problem]:
     client = async_client(_submitting(tasks))
-    return [
-        _submitted(result, parameters, client)
-        for batch in _batches(tasks)
-        for result in await client.submit_batch(batch)
-    ]
-
-
-def _batches(tasks: Sequence[Fields]) -> Iterator[Sequence[Fields]]:
-    return (tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH))
+    return [_submitted(result, parameters, client) for result in await client.submit_many(tasks)]
 
 
 def _submitted(

@@ -46,6 +46,22 @@ def test_put_of_the_same_fields_changes_nothing(any_service: Service):
     assert "put schedule" not in any_service.store.writes
 
 
+@pytest.mark.parametrize("end", [{"ends_at": "2026-11-16T09:10:00Z"}, {"max_runs": 1}])
+def test_put_of_the_same_fields_after_the_end_changes_nothing(
+    any_service: Service, end: dict[str, Any]
+):
+    wanted = body(rule={"type": "rate", "every": 60}, **end)
+    created = any_service.call("PUT", at("daily"), wanted)
+    assert created.status == 201
+    any_service.clock.advance(20 * MINUTE)
+
+    again = any_service.call("PUT", at("daily"), wanted)
+    other = any_service.call("PUT", at("daily"), {**wanted, "overlap": "queue"})
+
+    assert (again.status, again.body["version"]) == (200, created.body["version"])
+    assert other.status == 422
+
+
 def test_deleted_name_can_be_put_again(any_service: Service):
     first = any_service.call("PUT", at("daily"), body(rule=EVERY_MINUTE)).body
 

@@ -13,7 +13,7 @@ from duetime.handlers import registry
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "schedules-in-code.md").read_text()
 SOURCE, CLIENT = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-MANIFEST, PLAN, REFUSAL = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+MANIFEST, PLAN, REFUSAL, MISFIT = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 COMMANDS = [
     shlex.split(line, comments=True)[1:]
     for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -55,6 +55,12 @@ def test_computed_argument_is_refused_as_the_page_shows(live: Any, shop: Path):
     shop.write_text(SOURCE.replace('"10m"', "TEN_MINUTES"))
 
     assert live("manifest", "handlers").stderr.split() == REFUSAL.split()
+
+
+def test_payload_that_does_not_fit_is_refused_as_the_page_shows(live: Any, shop: Path):
+    shop.write_text(SOURCE.replace('"full": False', '"ful": False'))
+
+    assert live("manifest", "handlers").stderr.split() == MISFIT.split()
 
 
 def test_example_of_the_client_prints_the_plan(

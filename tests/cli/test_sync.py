@@ -64,6 +64,16 @@ def test_manifest_and_sync_refuse_a_computed_argument_with_its_line(duetime: Any
         assert "handlers/shop.py:9: the argument of a schedule must be a literal" in refused.stderr
 
 
+def test_manifest_and_sync_refuse_a_payload_that_does_not_fit(duetime: Any, folder: Path):
+    (folder / "shop.py").write_text(SHOP.replace("often(payload, ctx)", "often(force: bool)"))
+
+    for command in ("manifest", "sync"):
+        refused = duetime(command)
+        assert refused.exit_code == 1
+        reason = "payload.full: is not a parameter of handler 'fail'"
+        assert f"handlers/shop.py:9: {reason}" in refused.stderr
+
+
 def test_sync_prints_what_it_does_as_a_diff(live: Any, folder: Path):
     assert live("sync", "--dry-run").stdout.startswith("App shop, generation 1: would sync\n")
     lines = live("sync").stdout.splitlines()

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,7 +20,9 @@ from duetime.core.task import Progress
 from duetime.core.times import SECOND
 from duetime.executor.executor import Executor
 from duetime.executor.isolation import process as child_module
+from duetime.executor.isolation.__main__ import Parent
 from duetime.executor.isolation.process import Child, _request
+from duetime.executor.isolation.protocol import Answer, Question, ReadRequest
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
@@ -347,6 +349,7 @@ def test_child_that_gets_no_request_ends_by_itself():
 EXECUTOR = """
 import sys
 
+from duetime.executor.isolation.protocol import Answer, Question, ReadRequest
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import run_handler
 from tests.executor import isolated_handlers
@@ -437,3 +440,27 @@ def a_request(name: str) -> Any:
     assert handler is not None
     task = a_running_task()
     return _request(handler, task, Context(task))
+
+
+class InterruptedPipe:
+    """A pipe to an executor whose answer to the first question arrives after the second one."""
+
+    def __init__(self) -> None:
+        self.parent = Parent(cast(Any, self))
+        self._questions: list[Question] = []
+
+    def send(self, question: Question) -> None:
+        self._questions.append(question)
+        if len(self._questions) == 1:
+            raise InterruptedError("by a signal handler, once the question is sent")
+        for one in self._questions:
+            request = cast(ReadRequest, one.request)
+            self.parent._answers.put(Answer(number=one.number, value=request.task_id))
+
+
+def test_answer_that_a_signal_handler_interrupted_is_not_taken_for_the_next():
+    parent = InterruptedPipe().parent
+
+    with pytest.raises(InterruptedError):
+        parent.read("first")
+    assert parent.read("second") == "second"

@@ -8,6 +8,7 @@ import pytest
 
 from duetime.api import deployment as custom_resource
 from duetime.api.http import Problem, Request, Response
+from duetime.handlers.manifest import Manifest
 from lambdas import api
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
@@ -112,6 +113,22 @@ def test_sync_that_is_not_answered_is_repeated(
     assert [answer["Status"] for _, answer in answers] == ["SUCCESS"]
     monkeypatch.undo()
     assert len(schedules(deployment)) == 1
+
+
+@pytest.mark.parametrize(("status", "calls"), [(503, custom_resource.ATTEMPTS), (409, 1)])
+def test_deployment_fails_if_the_sync_fails_to_the_end(answers: list[Any], status: int, calls: int):
+    paths: list[str] = []
+
+    def failing(request: Request) -> Response:
+        paths.append(request.path)
+        return Problem(status, "state-conflict", "Not synced", "not now").response()
+
+    nothing = Manifest(app="shop", handlers={}, schedules=[])
+    custom_resource.sync_after_deployment(EVENT, lambda: (nothing, failing))
+
+    [(_, answer)] = answers
+    assert (answer["Status"], answer["Reason"]) == ("FAILED", "schedules: not now")
+    assert len(paths) == calls
 
 
 def test_deployment_that_cannot_sync_is_answered(answers: list[Any]):

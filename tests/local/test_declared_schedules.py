@@ -92,6 +92,21 @@ def test_computed_schedule_stops_the_start_with_file_and_line(
     assert names(service) == {}
 
 
+def test_payload_that_does_not_fit_its_handler_stops_the_start(
+    service: Service, write: Callable[[str], Path]
+):
+    file = write(
+        f"from datetime import date\n{ONE}".replace("f(p, ctx)", "f(day: date)").replace(
+            "600", "600, payload={'day': 'soon'}"
+        )
+    )
+    registry.load("shop")
+
+    with pytest.raises(BadHandlers, match=rf"{file}:3: payload\.day: input should be a valid date"):
+        DeclaredSchedules(["shop"], service.api.call).sync()
+    assert names(service) == {}
+
+
 def test_schedule_that_the_api_refuses_stops_the_start(
     service: Service, write: Callable[[str], Path]
 ):

@@ -1,7 +1,7 @@
 """The calls that change every task of a filter."""
 
 from duetime.api.bulk_tasks import BulkIn, ShiftIn
-from duetime.api.openapi.answers import BulkResult
+from duetime.api.openapi.bulk_answers import BulkResult
 from duetime.api.openapi.route import IDEMPOTENCY_KEY, Answer, Example, Route
 from duetime.api.openapi.task_routes import TASKS
 

@@ -3,7 +3,8 @@
 from duetime.api.bulk import MAX_TASKS
 from duetime.api.dead_letters import RedriveIn
 from duetime.api.discard import MAX_IDS
-from duetime.api.openapi.answers import BulkResult, RedriveResult, TaskList
+from duetime.api.openapi.answers import TaskList
+from duetime.api.openapi.bulk_answers import BulkResult, RedriveResult
 from duetime.api.openapi.route import CURSOR, PAGING, TIME, Answer, Example, Parameter, Route
 from duetime.api.validation import MAX_ERROR_TYPE
 

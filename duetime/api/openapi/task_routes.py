@@ -1,7 +1,8 @@
 """The calls for tasks."""
 
-from duetime.api.openapi.answers import AttemptList, FoundTasks, PurgeResult, Task
+from duetime.api.openapi.answers import AttemptList, FoundTasks, Task
 from duetime.api.openapi.bodies import BatchBody, ChangeBody
+from duetime.api.openapi.bulk_answers import PurgeResult
 from duetime.api.openapi.route import (
     IDEMPOTENCY_KEY,
     LOCATION,

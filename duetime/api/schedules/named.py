@@ -5,7 +5,6 @@ put the same name at the same time one creates the schedule and the other change
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from duetime.api.http import (
@@ -19,7 +18,7 @@ from duetime.api.http import (
     unavailable,
 )
 from duetime.api.query import Query
-from duetime.api.schedules.plans import read_plan
+from duetime.api.schedules.plans import has_plan, read_plan
 from duetime.api.schedules.views import schedule_json
 from duetime.api.schedules.writer import ScheduleWriter, refuse_declared
 from duetime.api.tasks import Capabilities
@@ -100,9 +99,9 @@ class NamedSchedules:
                 return self._response(201, self.writer.bring_forward(created))
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
-            plan = read_plan(body, self.capabilities, now, schedule)
-            if _is_same(plan, schedule.plan):
+            if has_plan(schedule, body, self.capabilities, now):
                 return None
+            plan = read_plan(body, self.capabilities, now, schedule)
             return changes.change(self.ports.wake_policy, schedule, plan, now)
 
         after = self.writer.replace(schedule_id, step)
@@ -174,11 +173,6 @@ class NamedSchedules:
             location = f"/v1/schedules/{schedule.id}"
             response.headers = {**response.headers, "location": location}
         return response
-
-
-def _is_same(plan: Plan, stored: Plan) -> bool:
-    """The run_at of a template is when it was read, and is not used."""
-    return replace(plan, task=replace(plan.task, run_at=stored.task.run_at)) == stored
 
 
 def _not_unique(several: Sequence[Schedule]) -> Problem:

@@ -128,9 +128,7 @@ def read_plan(
     """`current` is the schedule that the plan is to change."""
     given = read_body(ScheduleIn, body)
     _check_bounds(given, now)
-    recurrence = given.recurrence(current.created_at if current else now, now)
-    task = _with_secrets(given.task, current) if current else given.task
-    plan = _plan(given, recurrence, read_template(task, given.name, capabilities, now))
+    plan = _unchecked_plan(given, capabilities, now, current)
     check_order(plan.task, plan.overlap)
     if current is not None:
         _check_change(plan, current, now)
@@ -149,6 +147,23 @@ def check_order(task: Spec, overlap: OverlapPolicy) -> None:
     if task.ordering_key is not None and overlap is OverlapPolicy.ALLOW:
         message = "must not be allow: tasks with an ordering_key run one after another"
         raise invalid([FieldError("overlap", message)])
+
+
+def has_plan(current: Schedule, body: Any, capabilities: Capabilities, now: Millis) -> bool:
+    """Whether a body describes the schedule as it is. What was checked when it was stored need not
+    hold any more: its end may have passed."""
+    plan = _unchecked_plan(read_body(ScheduleIn, body), capabilities, now, current)
+    stored = current.plan
+    # The run_at of a template is when it was read, and is not used.
+    return replace(plan, task=replace(plan.task, run_at=stored.task.run_at)) == stored
+
+
+def _unchecked_plan(
+    given: ScheduleIn, capabilities: Capabilities, now: Millis, current: Schedule | None
+) -> Plan:
+    recurrence = given.recurrence(current.created_at if current else now, now)
+    task = _with_secrets(given.task, current) if current else given.task
+    return _plan(given, recurrence, read_template(task, given.name, capabilities, now))
 
 
 def _with_secrets(task: dict[str, Any], current: Schedule) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from duetime.executor.isolation.protocol import (
     PROCESS_RETRY_DELAY,
     Answer,
     Failed,
+    Question,
     ReadRequest,
     Renewal,
     RunRequest,
@@ -44,6 +45,7 @@ class Parent:
     def __init__(self, pipe: "Connection[Any, Any]") -> None:
         self._pipe = pipe
         self._answers: SimpleQueue[Answer] = SimpleQueue()
+        self._asked = 0
         self._lock = Lock()  # a handler may have threads of its own
 
     def renew(self, progress: Progress | None) -> None:
@@ -59,8 +61,11 @@ class Parent:
 
     def _ask(self, request: Renewal | SubmitRequest | ReadRequest) -> Any:
         with self._lock:
-            self._pipe.send(request)
+            self._asked += 1
+            self._pipe.send(Question(number=self._asked, request=request))
             answer = self._answers.get()
+            while answer.number != self._asked:
+                answer = self._answers.get()
         if answer.unavailable is not None:
             raise Unavailable(answer.unavailable)
         return answer.value

@@ -23,6 +23,7 @@ from duetime.executor.isolation.protocol import (
     PROCESS_RETRY_DELAY,
     Answer,
     Failed,
+    Question,
     ReadRequest,
     Renewal,
     RunRequest,
@@ -174,23 +175,27 @@ def _serve(child: Child, control: RunControl) -> Succeeded | Failed:
                 return outcome
             case None:
                 continue
-            case request:
-                answer = _answer(control, request)
+            case question:
+                answer = _answer(control, question)
                 child.send(StopNotice(stop=ctx.cancelled, answer=answer))
 
 
-def _answer(control: RunControl, request: Renewal | SubmitRequest | ReadRequest) -> Answer:
+def _answer(control: RunControl, question: Question) -> Answer:
     try:
-        match request:
-            case Renewal(progress=progress):
-                _renew(control.context, progress)
-                return Answer()
-            case SubmitRequest(tasks=tasks):
-                return Answer(value=control.submit(tasks))
-            case ReadRequest(task_id=task_id):
-                return Answer(value=control.read(task_id))
+        return Answer(number=question.number, value=_carried_out(control, question.request))
     except Unavailable as error:
-        return Answer(unavailable=str(error))
+        return Answer(number=question.number, unavailable=str(error))
+
+
+def _carried_out(control: RunControl, request: Renewal | SubmitRequest | ReadRequest) -> Any:
+    match request:
+        case Renewal(progress=progress):
+            _renew(control.context, progress)
+            return None
+        case SubmitRequest(tasks=tasks):
+            return control.submit(tasks)
+        case ReadRequest(task_id=task_id):
+            return control.read(task_id)
 
 
 def _renew(ctx: Context, progress: Progress | None) -> None:

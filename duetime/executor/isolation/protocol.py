@@ -29,7 +29,7 @@ class RunRequest:
 
 @value(frozen=True, kw_only=True, slots=True)
 class StopNotice:
-    """To the child: whether the handler should stop. `answer` answers a request of the child."""
+    """To the child: whether the handler should stop. `answer` answers a question of the child."""
 
     stop: bool
     answer: "Answer | None" = None
@@ -37,8 +37,10 @@ class StopNotice:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What a request of the child returns, or why it failed."""
+    """What the request of a question returns, or why it failed. `number` is that of the question:
+    a signal handler may have ended the wait for an earlier answer, which arrives all the same."""
 
+    number: int
     value: Any = None
     unavailable: str | None = None
 
@@ -56,6 +58,14 @@ class SubmitRequest:
 @value(frozen=True, kw_only=True, slots=True)
 class ReadRequest:
     task_id: str
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Question:
+    """From the child, which waits for the answer."""
+
+    number: int
+    request: Renewal | SubmitRequest | ReadRequest
 
 
 @value(frozen=True, kw_only=True, slots=True)
