@@ -38,7 +38,7 @@ def test_delay_has_one_fire_time_if_that_is_known():
     assert minutes(recurrence=DELAY, next_at=None) == []
 
 
-@pytest.mark.parametrize("status", set(ScheduleStatus) - {ScheduleStatus.ACTIVE})
+@pytest.mark.parametrize("status", sorted(set(ScheduleStatus) - {ScheduleStatus.ACTIVE}))
 def test_schedule_that_is_not_active_has_none(status: ScheduleStatus):
     """A paused one may have a wake, for its backfill."""
     assert minutes(status=status) == []
