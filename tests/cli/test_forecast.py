@@ -131,3 +131,17 @@ def test_forecast_of_a_running_system(live: Any) -> None:
 def test_hours_out_of_range_are_refused(duetime: Any) -> None:
     assert duetime("forecast", "--hours", "25").exit_code == ExitCode.USAGE
     assert duetime("forecast", "--by", "colour").exit_code == ExitCode.USAGE
+
+
+def test_hint_of_a_submission_is_printed_once_on_stderr(live: Any, system: Any) -> None:
+    system.api._tasks.crowded._mark = 1
+    hint = "Hint: jitter: about 1 tasks or more are due in the minute of "
+    one = live("submit", "--handler", "echo", "--in", "600")
+    assert one.exit_code == ExitCode.OK
+    assert one.stderr.startswith(hint)
+    assert "Hint" not in one.stdout
+    task = {"target": {"type": "python", "handler": "echo"}, "delay": 600}
+    many = live("submit", "--from", "-", "--json", stdin=json.dumps([task] * 3))
+    assert many.stderr.count(hint) == 1
+    assert len(json.loads(many.stdout)["results"]) == 3
+    assert live("submit", "--handler", "echo", "--in", "600", "--jitter", "9").stderr == ""
