@@ -56,7 +56,8 @@ class Limits:
         query.done()
 
         def render(page: LimitPage) -> tuple[list[dict[str, Any]], str | None]:
-            return [self._json(limit, key) for limit in page.limits], page.cursor
+            found = [limit for limit in page.limits if not self._is_drained(limit)]
+            return [self._json(limit, key) for limit in found], page.cursor
 
         return page_response(self.ports.limits.page, listing, render)
 
@@ -69,7 +70,7 @@ class Limits:
         query.done()
         limit = self._find(namespace, parameters)
         if not is_used(self.ports, limit):
-            self.ports.limits.delete(namespace, limit.name)
+            self.ports.limits.delete(limit)
         elif drain:
             now = self.ports.clock.now()
             self.ports.limits.put(replace(limit, draining=True, updated_at=now))
@@ -80,12 +81,16 @@ class Limits:
     def _find(self, namespace: str, parameters: Mapping[str, str]) -> Limit:
         name = _name(parameters)
         limit = self.ports.limits.get(namespace, [name]).get(name)
-        if limit and limit.draining and not is_used(self.ports, limit):
-            self.ports.limits.delete(namespace, name)
-            limit = None
-        if limit is None:
+        if limit is None or self._is_drained(limit):
             raise not_found(f"limit {name!r} in namespace {namespace}")
         return limit
+
+    def _is_drained(self, limit: Limit) -> bool:
+        """Whether a limit that is being deleted is not in use any more. It is gone then."""
+        if not limit.draining or is_used(self.ports, limit):
+            return False
+        self.ports.limits.delete(limit)
+        return True
 
     def _json(self, limit: Limit, key: str) -> dict[str, Any]:
         usage = usage_of(self.ports, limit, key)

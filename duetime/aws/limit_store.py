@@ -29,6 +29,7 @@ PUT = (
     f"SET {schema.TEXT} = :text, {schema.UPDATED_AT} = :updated,"
     f" {schema.CREATED_AT} = if_not_exists({schema.CREATED_AT}, :created)"
 )
+UNCHANGED = f"{schema.TEXT} = :text AND {schema.UPDATED_AT} = :updated"
 
 
 class DynamoLimitStore:
@@ -82,10 +83,19 @@ class DynamoLimitStore:
         more = len(found) > listing.limit
         return LimitPage(limits=shown, cursor=cursor_after(shown[-1]) if more else None)
 
-    def delete(self, namespace: str, name: str) -> None:
-        self._table.delete([_key(namespace, name)])
+    def delete(self, limit: Limit) -> None:
+        self._table.delete_if(
+            {
+                "Key": _key(limit.namespace, limit.name),
+                "ConditionExpression": UNCHANGED,
+                "ExpressionAttributeValues": {
+                    ":text": {"S": encode_limit(limit)},
+                    ":updated": {"N": str(limit.updated_at)},
+                },
+            }
+        )
         with self._lock:
-            self._seen.pop((namespace, name), None)
+            self._seen.pop((limit.namespace, limit.name), None)
 
     def _rows(self, namespace: str, after: tuple[str, str]) -> Iterator[Item]:
         condition, values = f"{schema.PK} = :limits", {":limits": schema.limits_pk(namespace)}

@@ -15,6 +15,7 @@ from duetime.cli import (
     change,
     cron,
     dlq,
+    limits,
     local,
     manifest,
     openapi,
@@ -71,6 +72,7 @@ app.command()(purge.purge)
 app.add_typer(archive.app)
 app.add_typer(outbox.app)
 app.add_typer(schedules.app)
+app.add_typer(limits.app)
 app.command()(sync.sync)
 app.command()(manifest.manifest)
 app.command()(cron.cron)

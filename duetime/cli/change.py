@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from duetime.cli import format as fmt
+from duetime.cli.limit_options import TURNS, IfFull, limit_fields
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, TaskIds
 from duetime.cli.parse import duration, json_argument, moment, refuse, tag_pairs
@@ -23,6 +24,7 @@ from duetime.cli.task_options import (
 )
 from duetime.cli.tasks import for_each
 from duetime.core.lanes import Lane
+from duetime.core.limits.definition import OnDead
 
 if TYPE_CHECKING:
     from duetime.client import Task
@@ -35,9 +37,11 @@ class Field(StrEnum):
     PAYLOAD = "payload"
     RETRY = "retry"
     TAGS = "tags"
+    LIMITS = "limits"
+    FAIRNESS_KEY = "fairness_key"
 
 
-_UNSET: dict[Field, Any] = {Field.TAGS: {}}  # the others: null
+_UNSET: dict[Field, Any] = {Field.TAGS: {}, Field.LIMITS: []}  # the others: null
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +73,7 @@ class ChangeOptions(RetryOptions):
         list[Field] | None,
         typer.Option(
             metavar="FIELD",
-            help="Reset expires_at, payload, retry or tags; repeatable.",
+            help="Reset expires_at, payload, retry, tags, limits or fairness_key; repeatable.",
             rich_help_panel=WHAT,
         ),
     ] = None
@@ -104,6 +108,27 @@ class ChangeOptions(RetryOptions):
         ),
     ] = None
 
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:KEY]", help="Replaces all limits; repeatable.", rich_help_panel=TURNS
+        ),
+    ] = None
+    on_full: IfFull = None
+    fairness_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", help="Tasks with different keys take turns.", rich_help_panel=TURNS
+        ),
+    ] = None
+    on_dead: Annotated[
+        OnDead | None,
+        typer.Option(
+            help="If it dies: the tasks behind it in their order go on, or wait.",
+            rich_help_panel=TURNS,
+        ),
+    ] = None
+
     def fields(self) -> dict[str, Any]:
         if self.delay is not None and self.run_at is not None:
             refuse("--in", "cannot go with --at: a task has one due time")
@@ -115,6 +140,9 @@ class ChangeOptions(RetryOptions):
             tags=tag_pairs(self.tag or []) or None,
             timeout=duration("--timeout", self.timeout),
             retry=self.retry() or None,
+            limits=limit_fields(self.limit, self.on_full) or None,
+            fairness_key=self.fairness_key,
+            on_dead=self.on_dead and self.on_dead.value,
         )
         if self.payload is not None:
             fields["payload"] = json_argument("--payload", self.payload)  # null is a payload

@@ -31,6 +31,7 @@ REASONS: Mapping[str, str] = {
     "paused": "its schedule was paused",
     "changed": "its schedule was changed",
     "deleted": "its schedule was deleted",
+    "limit": "its limit was full",
 }
 MAX_TEXT = 2_000
 
@@ -116,8 +117,32 @@ def traceback(fields: Mapping[str, Any] | None) -> str | None:
     return f"(--json shows all) …{text[-MAX_TEXT:]}"
 
 
+def limits(task: "Task") -> str | None:
+    """Returns the limits of a task, such as `stripe:acct-7 or skip`."""
+    uses = task.get("limits", [])  # an older API has no such field, nor the next
+    texts = [
+        _limit(use["name"], use["key"])
+        + ("" if use["on_full"] == "queue" else f" or {use['on_full']}")
+        for use in uses
+    ]
+    return ", ".join(texts) or None
+
+
+def waiting_for(task: "Task") -> str | None:
+    found = task.get("waiting_for")
+    if not found:
+        return None
+    if "limit" in found:
+        return f"limit {_limit(found['limit'], found['key'])}"
+    return f"ordering key {found['ordering_key']}"
+
+
+def _limit(name: str, key: str | None) -> str:
+    return clean(f"{name}:{key}" if key else name)
+
+
 def reason(fields: Mapping[str, Any]) -> str | None:
-    """Returns why a schedule cancelled a task."""
+    """Returns why Duetime cancelled a task."""
     code = fields.get("reason")  # an older API has no such field
     if code is None:
         return None

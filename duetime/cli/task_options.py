@@ -5,6 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
+from duetime.cli.limit_options import (
+    FairnessKey,
+    IfDead,
+    IfFull,
+    Limit,
+    OrderingKey,
+    limit_fields,
+)
 from duetime.cli.parse import duration, finite, json_argument, pairs, refuse, tag_pairs
 from duetime.core.lanes import Lane
 from duetime.core.secrets import REFERENCE
@@ -185,10 +193,6 @@ ConflictAction = Annotated[
         rich_help_panel=LABELS,
     ),
 ]
-OrderingKey = Annotated[
-    str | None,
-    typer.Option(help="Stored with the task; it has no effect yet.", rich_help_panel=LABELS),
-]
 
 
 class RetryOptions:
@@ -232,7 +236,11 @@ class TaskOptions(RetryOptions):
     retry_jitter: RetryJitter = None
     namespace: Namespace = None
     tag: Tag = None
+    limit: Limit = None
+    on_full: IfFull = None
+    fairness_key: FairnessKey = None
     ordering_key: OrderingKey = None
+    on_dead: IfDead = None
 
     def fields(self) -> dict[str, Any]:
         """Returns the fields of a task as submitted, without the options that were not given."""
@@ -244,7 +252,10 @@ class TaskOptions(RetryOptions):
             retry=self.retry() or None,
             namespace=self.namespace,
             tags=tag_pairs(self.tag or []) or None,
+            limits=limit_fields(self.limit, self.on_full) or None,
+            fairness_key=self.fairness_key,
             ordering_key=self.ordering_key,
+            on_dead=self.on_dead and self.on_dead.value,
         )
 
     def _target(self) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duetime.client.async_client import AsyncClient
     from duetime.client.async_dead_letters import AsyncDeadLetters
+    from duetime.client.async_limits import AsyncLimits
     from duetime.client.async_schedules import AsyncSchedules
     from duetime.client.bulk import BulkResult, NotChanged
     from duetime.client.client import Client
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         Unreachable,
         WaitTimeout,
     )
+    from duetime.client.limit_types import Limit, LimitPage, LimitRateFields, LimitUseFields
+    from duetime.client.limits import Limits
     from duetime.client.requests import PAGE
     from duetime.client.schedule_calls import Created, fields_of
     from duetime.client.schedule_types import (
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "duetime.client.async_client": ("AsyncClient",),
     "duetime.client.async_dead_letters": ("AsyncDeadLetters",),
+    "duetime.client.async_limits": ("AsyncLimits",),
     "duetime.client.async_schedules": ("AsyncSchedules",),
     "duetime.client.bulk": (
         "BulkResult",
@@ -96,6 +100,13 @@ _NAMES = {
         "Unreachable",
         "WaitTimeout",
     ),
+    "duetime.client.limit_types": (
+        "Limit",
+        "LimitPage",
+        "LimitRateFields",
+        "LimitUseFields",
+    ),
+    "duetime.client.limits": ("Limits",),
     "duetime.client.requests": ("PAGE",),
     "duetime.client.schedule_calls": (
         "Created",
@@ -140,6 +151,7 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncDeadLetters",
+    "AsyncLimits",
     "AsyncSchedules",
     "Attempt",
     "Backfill",
@@ -159,6 +171,11 @@ __all__ = [
     "Invalid",
     "LaneState",
     "LedgerPage",
+    "Limit",
+    "LimitPage",
+    "LimitRateFields",
+    "LimitUseFields",
+    "Limits",
     "NotChanged",
     "NotFound",
     "NotRedriven",

@@ -13,6 +13,7 @@ import httpx
 
 from duetime.client import submissions, task_calls, waits
 from duetime.client.async_dead_letters import AsyncDeadLetters
+from duetime.client.async_limits import AsyncLimits
 from duetime.client.async_schedules import AsyncSchedules
 from duetime.client.async_transport import AsyncTransport
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
@@ -69,6 +70,7 @@ class AsyncClient:
     ) -> None:
         self._transport = AsyncTransport(Server(url, timeout, sign, token), transport, sleep)
         self.dead_letters = AsyncDeadLetters(self._transport)
+        self.limits = AsyncLimits(self._transport)
         self.schedules = AsyncSchedules(self._transport)
         self._retries = Retries(times=retries, chance=chance)
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)

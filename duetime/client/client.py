@@ -18,6 +18,7 @@ from duetime.client import submissions, task_calls, waits
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
+from duetime.client.limits import Limits
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
@@ -80,6 +81,7 @@ class Client:
         answer, since a runner may be restarting. They call `on_silence` once, with the error."""
         self._transport = Transport(Server(url, timeout, sign, token), transport, sleep)
         self.dead_letters = DeadLetters(self._transport)
+        self.limits = Limits(self._transport)
         self.schedules = Schedules(self._transport)
         self._retries = Retries(times=retries, chance=chance)
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)

@@ -12,6 +12,7 @@ from duetime.core.json_values import NotJson, to_json_value
 
 PAGE = 100  # the API's limit for the items of a page and the tasks of a batch
 MAX_DEPTH = 200  # levels of nesting that the API accepts
+LIMITS = "/v1/limits"
 SCHEDULES = "/v1/schedules"
 SYNC = f"{SCHEDULES}/sync"
 
@@ -71,6 +72,10 @@ def given(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def task_path(task_id: str) -> str:
     return f"/v1/tasks/{_segment(task_id)}"
+
+
+def limit_path(name: str) -> str:
+    return f"{LIMITS}/{_segment(name)}"
 
 
 def schedule_path(schedule_id: str) -> str:

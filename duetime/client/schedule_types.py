@@ -1,8 +1,10 @@
 """Types of the JSON of schedules. They are plain dicts, like those in `types`."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
+from duetime.client.limit_types import LimitUse, LimitUseFields, OnDead
 from duetime.client.types import Json, Moment, Priority, Retry, RetryFields, Seconds
 
 Overlap = Literal["allow", "skip", "queue", "cancel"]
@@ -80,6 +82,9 @@ class TaskTemplate(TypedDict, total=False):
     name: str | None
     namespace: str
     ordering_key: str | None
+    on_dead: OnDead | None
+    limits: Sequence[LimitUseFields]
+    fairness_key: str | None
     tags: dict[str, str]
 
 
@@ -94,6 +99,9 @@ class ScheduledTask(TypedDict):
     name: str | None
     namespace: str
     ordering_key: str | None
+    on_dead: OnDead | None
+    limits: list[LimitUse]
+    fairness_key: str | None
     tags: dict[str, str]
     not_shown: NotRequired[dict[str, str]]  # see Task
 

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NotRequired, Required, TypedDict
 from uuid import UUID
 
+from duetime.client.limit_types import LimitUse, LimitUseFields, OnDead, WaitingFor
+
 Json = dict[str, Any]
 Priority = Literal["high", "medium", "low"]
 Order = Literal["newest", "soonest"]
@@ -164,6 +166,9 @@ class TaskFields(TypedDict, total=False):
     name: str
     namespace: str
     ordering_key: str | UUID
+    on_dead: OnDead  # only with an ordering key
+    limits: Sequence[LimitUseFields]  # at most one with a rate, and one with a concurrency
+    fairness_key: str | UUID
     idempotency_key: str | UUID
     id: str  # a ULID; the client makes one if it is left out
     unique: UniqueFields
@@ -172,8 +177,8 @@ class TaskFields(TypedDict, total=False):
 
 class ChangeFields(TypedDict, total=False):
     """What may be changed about a task. A field that is left out stays as it is; None removes
-    `expires_at` and gives `retry` its defaults. The fields of `retry` change one by one, `tags` as
-    a whole."""
+    `expires_at` and `fairness_key`, and gives `retry` its defaults. The fields of `retry` change
+    one by one, `limits` and `tags` as a whole."""
 
     payload: Any
     run_at: Moment
@@ -182,6 +187,9 @@ class ChangeFields(TypedDict, total=False):
     timeout: Seconds
     retry: RetryFields | None
     expires_at: Moment | None
+    on_dead: OnDead
+    limits: Sequence[LimitUseFields]
+    fairness_key: str | UUID | None
     tags: dict[str, str]
 
 
@@ -214,6 +222,10 @@ class Task(TypedDict):
     jitter: float
     expires_at: str | None
     ordering_key: str | None
+    on_dead: OnDead | None  # None without an ordering key
+    limits: list[LimitUse]
+    fairness_key: str | None
+    waiting_for: WaitingFor | None  # of a task that is due and may not start yet
     idempotency_key: str | None
     unique: Unique | None
     tags: dict[str, str]
@@ -227,7 +239,8 @@ class Task(TypedDict):
     result: Any
     error: TaskError | None
     cancel_requested: bool
-    # Why Duetime cancelled it: overlap, misfire, paused, changed, deleted, replaced, discarded.
+    # Why Duetime cancelled it: overlap, misfire, paused, changed, deleted, replaced, discarded,
+    # limit.
     reason: str | None
     schedule_id: str | None
     scheduled_for: str | None

@@ -10,12 +10,13 @@ from math import isfinite
 from typing import Any
 
 from duetime.core.durations import parse_duration
+from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.lanes import Lane
 from duetime.core.task import LONGEST_TIMEOUT
 
 Defaults = Mapping[str, Any]  # fields of a task, as JSON
 
-NAMES = ("priority", "retry", "timeout", "tags")
+NAMES = ("priority", "retry", "timeout", "tags", "limits", "fairness_key")
 DAY = 24 * 3_600  # seconds
 MAX_TAGS = 10
 MAX_TAG_KEY, MAX_TAG_VALUE = 64, 256  # characters
@@ -31,7 +32,14 @@ RETRY_FIELDS = {  # the least and the greatest value
 def read_defaults(given: Mapping[str, Any]) -> Defaults:
     """Returns the defaults as JSON; what is None is left out. Raises ValueError for a value that
     the API would refuse in every task."""
-    read = {"priority": _priority, "retry": _retry, "timeout": _timeout, "tags": _tags}
+    read = {
+        "priority": _priority,
+        "retry": _retry,
+        "timeout": _timeout,
+        "tags": _tags,
+        "limits": _limits,
+        "fairness_key": _fairness_key,
+    }
     return {name: read[name](given[name]) for name in NAMES if given.get(name) is not None}
 
 
@@ -106,6 +114,25 @@ def _tags(given: Any) -> dict[str, str]:
     if len(given) > MAX_TAGS:
         raise ValueError(f"tags: must be at most {MAX_TAGS}")
     return dict(given)
+
+
+def _limits(given: Any) -> list[dict[str, str]]:
+    from duetime.core.limits.fields import BadLimits, read_limits  # most handlers have none
+
+    try:
+        uses = read_limits(given)
+    except BadLimits as bad:
+        raise ValueError(f"limits{f'.{bad.path}' if bad.path else ''}: {bad}") from None
+    return [
+        {"name": use.name, **({"key": use.key} if use.key else {}), "on_full": use.on_full.value}
+        for use in uses
+    ]
+
+
+def _fairness_key(given: Any) -> str:
+    if not isinstance(given, str) or not is_word(given):
+        raise ValueError(f"fairness_key: {WORD_RULE}")
+    return given
 
 
 def _named(name: str, duration: Any) -> float:

@@ -1,14 +1,22 @@
 """The options of a submission: `handler.options(priority="high", key="order-17")`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from duetime.client.limit_types import LimitUseFields, OnDead
     from duetime.client.types import Moment, Priority, RetryFields, Seconds, UniqueFields
 
-    __all__ = ["Priority", "RetryFields", "TaskOptions", "check_for_many", "fields_of"]
+    __all__ = [
+        "LimitUseFields",
+        "Priority",
+        "RetryFields",
+        "TaskOptions",
+        "check_for_many",
+        "fields_of",
+    ]
 
 # For one task each: the same key or id for many tasks would make them one.
 OF_ONE_TASK = {"idempotency_key": "key", "id": "id"}
@@ -28,6 +36,9 @@ class TaskOptions(TypedDict, total=False):
     name: str
     namespace: str
     ordering_key: "str | UUID"
+    on_dead: "OnDead"
+    limits: "Sequence[LimitUseFields]"
+    fairness_key: "str | UUID"
     unique: "UniqueFields"
     id: str
     step: str  # inside a running handler: names the submission, in place of its payload

@@ -17,7 +17,7 @@ from duetime.handlers.defaults import Defaults, read_defaults
 from duetime.handlers.handler import CallableHandler, Delay, Handler, Register
 
 if TYPE_CHECKING:
-    from duetime.handlers.options import Priority, RetryFields
+    from duetime.handlers.options import LimitUseFields, Priority, RetryFields
     from duetime.handlers.schedules import DeclaredSchedule
 
 OURS = str(Path(__file__).parent)
@@ -48,6 +48,8 @@ def task(
     retry: "RetryFields | None" = None,
     timeout: Delay | None = None,
     tags: Mapping[str, str] | None = None,
+    limits: "Sequence[LimitUseFields] | None" = None,
+    fairness_key: str | None = None,
     schedule: "DeclaredSchedule | Sequence[DeclaredSchedule] | None" = None,
 ) -> Register:
     """Registers a function as a handler, plain or `async`, and returns the handler.
@@ -66,13 +68,22 @@ def task(
         retry: Fields of their retry policy, such as `{"max_attempts": 3}`.
         timeout: How long an attempt may take: seconds, or text such as "5m".
         tags: Tags that its tasks have beside those of the caller.
+        limits: The limits that they are under, such as `[{"name": "stripe"}]`.
+        fairness_key: Tasks with different keys take turns within a lane.
         schedule: When it runs by itself: `cron(…)`, `every(…)`, `after(…)`, or a list of them.
 
     A deployment reads these arguments from the source, so they must be literals."""
 
     if not isinstance(name, str):
         raise TypeError('a handler needs a name: @task("shop.restock")')
-    given = {"priority": priority, "retry": retry, "timeout": timeout, "tags": tags}
+    given = {
+        "priority": priority,
+        "retry": retry,
+        "timeout": timeout,
+        "tags": tags,
+        "limits": limits,
+        "fairness_key": fairness_key,
+    }
     try:
         defaults = read_defaults(given)
         schedules = _schedules(schedule)

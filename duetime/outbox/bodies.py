@@ -1,12 +1,13 @@
 """The body of a task that waits in an outbox: JSON, as `POST /v1/tasks` takes it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypedDict
 from uuid import UUID
 
 from duetime.client.errors import BadArgument
+from duetime.client.limit_types import LimitUseFields, OnDead
 from duetime.client.types import Moment, Priority, RetryFields, Seconds, UniqueFields
 from duetime.core.json_values import NotJson, to_json_value
 from duetime.core.times import SECOND, YEAR, Millis, rfc3339, seconds
@@ -28,6 +29,9 @@ class OutboxOptions(TypedDict, total=False):
     name: str
     namespace: str
     ordering_key: str | UUID
+    on_dead: OnDead
+    limits: Sequence[LimitUseFields]
+    fairness_key: str | UUID
     idempotency_key: str | UUID
     unique: UniqueFields
     tags: dict[str, str]

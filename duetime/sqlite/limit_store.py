@@ -14,6 +14,7 @@ PUT = (
     " VALUES (?, ?, ?, ?, ?) ON CONFLICT (namespace, name)"
     " DO UPDATE SET definition = excluded.definition, updated_at = excluded.updated_at"
 )
+DELETE = "DELETE FROM limits WHERE namespace = ? AND name = ? AND definition = ? AND updated_at = ?"
 SELECT = "SELECT namespace, name, definition, created_at, updated_at FROM limits"
 
 
@@ -58,9 +59,9 @@ class SqliteLimitStore:
         more = len(rows) > listing.limit
         return LimitPage(limits=found, cursor=cursor_after(found[-1]) if more else None)
 
-    def delete(self, namespace: str, name: str) -> None:
-        sql = "DELETE FROM limits WHERE namespace = ? AND name = ?"
-        self._database.write(lambda c: c.execute(sql, (namespace, name)))
+    def delete(self, limit: Limit) -> None:
+        row = (limit.namespace, limit.name, encode_limit(limit), limit.updated_at)
+        self._database.write(lambda c: c.execute(DELETE, row))
 
 
 def _read(connection: Connection, namespace: str, names: Sequence[str]) -> dict[str, Limit]:

@@ -49,6 +49,10 @@ retries = st.fixed_dictionaries(
         ["max_attempts", "base_delay", "multiplier", "max_delay", "jitter"], numbers
     ),
 )
+limit_uses = st.fixed_dictionaries(
+    {"name": words},
+    optional={"key": words, "on_full": st.sampled_from(["queue", "skip", "cancel", "wait"])},
+)
 fields = {
     "payload": anything,
     "run_at": times | anything,
@@ -61,6 +65,9 @@ fields = {
     "name": words | anything,
     "namespace": words | anything,
     "ordering_key": words | anything,
+    "on_dead": st.sampled_from(["continue", "block", None]) | anything,
+    "limits": st.lists(limit_uses, max_size=3) | anything,
+    "fairness_key": words | anything,
     "idempotency_key": words | anything,
     "tags": st.dictionaries(words, words, max_size=3) | anything,
     "extra": anything,

@@ -69,7 +69,8 @@ def test_every_option_of_submit_arrives(live: Any) -> None:
     words = """--handler echo --payload {"day":1} --in 1h30m --priority HIGH --timeout 2m
         --jitter 5 --expires-at 2035-11-16T09:00:00+01:00 --max-attempts 3 --base-delay 2
         --multiplier 3 --max-delay 1h --retry-jitter 0.25 --namespace shop --tag team=growth
-        --tag tier=1 --idempotency-key k1 --ordering-key o1
+        --tag tier=1 --idempotency-key k1 --ordering-key o1 --on-dead block
+        --fairness-key f1
         --unique u1 --unique-while pending --on-conflict reject"""
     task = submitted(live, *words.split(), "--name", "the daily one")
     expected = {
@@ -85,6 +86,8 @@ def test_every_option_of_submit_arrives(live: Any) -> None:
         "idempotency_key": "k1",
         "unique": {"key": "u1", "while": "pending", "on_conflict": "reject"},
         "ordering_key": "o1",
+        "on_dead": "block",
+        "fairness_key": "f1",
         "status": "PENDING",
     }
     assert {key: task[key] for key in expected} == expected

@@ -69,6 +69,9 @@ def test_every_option_of_create_arrives(live: Any) -> None:
         "name": "of {{schedule.name}}",
         "namespace": "shop",
         "ordering_key": "o1",
+        "on_dead": "continue",
+        "limits": [],
+        "fairness_key": None,
         "tags": {"team": "growth"},
     }
 

@@ -267,6 +267,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "archive",
         "outbox",
         "schedules",
+        "limits",
         "sync",
         "manifest",
         "cron",
@@ -277,7 +278,7 @@ def test_commands_are_listed_in_the_help() -> None:
     ]
     of_schedules = "create list show update delete pause resume trigger backfill detach upcoming"
     below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
-    below += ["outbox drain"]
+    below += ["outbox drain", *(f"limits {name}" for name in ("set", "show", "list", "delete"))]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     assert sorted(every_command()) == sorted(top + below)
 

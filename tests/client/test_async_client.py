@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from duetime.client import (
     ApiError,
     AsyncClient,
     AsyncDeadLetters,
+    AsyncLimits,
     AsyncSchedules,
     BadArgument,
     NotFound,
@@ -38,6 +40,9 @@ REDRIVEN = {"redriven": 1, "not_redriven": [], "dry_run": False}
 REDRIVE = (ok({**REDRIVEN, "next_cursor": "1"}), ok({**REDRIVEN, "next_cursor": None}))
 STORED = ok({"results": [{"status": 201, "task": {"id": "t1"}}]})
 RUNNING = ok({"id": "t1", "status": "RUNNING"})
+
+RATE = {"count": 5, "period": timedelta(minutes=1)}
+LIMIT = ok({"name": "stripe"})
 
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ...]]] = {
     "submit": ((), {"target": HELLO, "id": "i"}, (ok({"id": "i"}, 201),)),
@@ -68,6 +73,11 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "dead_letters.redrive": ((), {"everything": True}, REDRIVE),
     "dead_letters.redrive_in_parts": ((), {"ids": ["a", "b"]}, REDRIVE[1:]),
     "dead_letters.discard": ((), {"everything": True}, BULK),
+    "limits.put": (("stripe",), {"rate": RATE, "namespace": "n"}, (LIMIT,)),
+    "limits.get": (("a/b",), {"key": "k"}, (LIMIT,)),
+    "limits.page": ((), {"namespace": "*", "limit": 3}, (NO_MORE,)),
+    "limits.list": ((), {"key": "k"}, PAGES),
+    "limits.delete": (("stripe",), {"drain": True}, (httpx.Response(204),)),
     "schedules.create": ((), {"idempotency_key": "k", **FIELDS}, (ok({"id": "s"}, 201),)),
     "schedules.create_once": ((), FIELDS, (ok({"id": "s"}),)),
     "schedules.get": (("s",), {}, (ok({"id": "s"}),)),
@@ -95,7 +105,8 @@ OTHERS = {"url", "aclose"}
 
 
 def test_every_method_is_compared() -> None:
-    of = (("", AsyncClient), ("schedules.", AsyncSchedules), ("dead_letters.", AsyncDeadLetters))
+    of = [("", AsyncClient), ("schedules.", AsyncSchedules), ("dead_letters.", AsyncDeadLetters)]
+    of.append(("limits.", AsyncLimits))
     names = {f"{n}{name}" for n, kind in of for name in vars(kind) if not name.startswith("_")}
     assert set(CALLS) == names - OTHERS
 

@@ -9,13 +9,20 @@ import pytest
 from duetime.client import (
     AsyncClient,
     AsyncDeadLetters,
+    AsyncLimits,
     AsyncSchedules,
     Client,
     DeadLetters,
+    Limits,
     Schedules,
 )
 
-PAIRS = [(Client, AsyncClient), (Schedules, AsyncSchedules), (DeadLetters, AsyncDeadLetters)]
+PAIRS = [
+    (Client, AsyncClient),
+    (Schedules, AsyncSchedules),
+    (DeadLetters, AsyncDeadLetters),
+    (Limits, AsyncLimits),
+]
 RENAMED = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}
 ASYNC_ONLY = {"submit_many": {"concurrency"}}
 OTHER_TYPES = {"transport", "sleep"}  # parameters whose types differ

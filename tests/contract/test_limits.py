@@ -62,14 +62,25 @@ def test_limit_that_is_put_again_keeps_when_it_was_created(limits: LimitStore):
 
 
 def test_deleted_limit_is_gone_and_may_be_deleted_again(limits: LimitStore):
-    limits.put(a_limit())
+    limit = limits.put(a_limit())
     other = limits.put(a_limit("other"))
 
-    limits.delete("default", "stripe")
-    limits.delete("default", "stripe")
+    limits.delete(limit)
+    limits.delete(limit)
 
     assert limits.get("default", ["stripe", "other"]) == {"other": other}
     assert limits.recent("default", ["stripe", "other"]) == {"other": other}
+
+
+def test_limit_that_was_put_again_is_not_deleted(limits: LimitStore):
+    draining = limits.put(a_limit(draining=True))
+    kept = limits.put(a_limit())
+    limits.delete(draining)
+    assert limits.get("default", ["stripe"]) == {"stripe": kept}
+
+    later = limits.put(a_limit(updated_at=NOW + 1))
+    limits.delete(kept)
+    assert limits.get("default", ["stripe"]) == {"stripe": later}
 
 
 def test_limits_are_listed_by_namespace_and_name(limits: LimitStore):

@@ -38,6 +38,21 @@ VALUES: dict[str, list[Any]] = {
     "name": ["", "n" * 256, "n" * 257, None, 3],
     "namespace": ["shop", "a.b:c_d-e", LONGEST, LONG, "", "a b", "ä", None, 4, "a\n"],
     "ordering_key": ["o", LONG, "", None, 1],
+    "on_dead": ["continue", "block", "stop", None, 1],
+    "limits": [
+        *([], [{"name": "stripe"}], [{"name": "stripe", "key": "acct-7"}, {"name": "a"}], None, {}),
+        *([{"name": "a", "key": None, "on_full": "skip"}], [{"name": "a", "on_full": "cancel"}]),
+        *([{"name": "n" * 64}], [{"name": "n" * 65}], [{"name": ""}], [{"name": "a:b"}], [{}]),
+        *([{"name": None}], [{"name": 1}], ["stripe"], [None], [{"name": "a", "keys": 1}]),
+        *(
+            [{"name": "a", "key": LONG}],
+            [{"name": "a", "key": LONGEST}],
+            [{"name": "a", "key": ""}],
+        ),
+        *([{"name": "a", "key": 7}], [{"name": "a", "on_full": "wait"}], [{"name": "ä"}]),
+        *([{"name": "a", "on_full": None}], [{"name": "a"}] * 3, "stripe"),
+    ],
+    "fairness_key": ["tenant-7", LONGEST, LONG, "", "a b", None, 1],
     "idempotency_key": ["order-17", LONG, "", "a/b", None, 1],
     "tags": [
         *({}, {"team": "growth"}, {"k" * 64: "v" * 256}, {"k" * 65: ""}, {"k": "v" * 257}),
@@ -87,6 +102,16 @@ def test_executor_knows_every_field_of_the_api():
     """A new field of a task must be read for children too, or be refused."""
     known = {*_READERS, *NOT_FOR_CHILDREN, "target", "payload"} - {"step"}
     assert known == set(TaskIn.model_fields)
+
+
+@pytest.mark.parametrize("on_dead", ["continue", "block"])
+def test_ordered_child_may_say_what_its_death_does(on_dead: str):
+    body = {"target": TARGET, "ordering_key": "o", "on_dead": on_dead}
+
+    expected, found = of_the_api(body), of_the_executor(body)
+    assert isinstance(found, Spec)
+    assert found.on_dead == on_dead
+    assert replace(found, parent_id=None) == replace(expected, payload=None)
 
 
 def test_times_that_disagree_are_refused_alike():

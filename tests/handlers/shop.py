@@ -46,6 +46,11 @@ def restock(ctx: Context, *, items: list[str], dry_run: bool = False) -> dict[st
     return dict.fromkeys(items, 0 if dry_run else ctx.attempt)
 
 
+@task("shop.charge", limits=[{"name": "stripe"}], fairness_key="money")
+def charge(account: str) -> str:
+    return account
+
+
 @task("shop.count")
 async def count(rows: list[Row], sizes: set[Size] = frozenset()) -> list[datetime]:  # type: ignore[assignment]
     assert duetime.context().attempt == 1

@@ -27,6 +27,8 @@ from duetime.core.errors import Unavailable, WaitInsideHandler
 from duetime.core.ids import created_at
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
+from duetime.core.limits.definition import Limit, LimitUse
+from duetime.core.limits.ports import RECENT
 from duetime.core.ports import Listing
 from duetime.core.quotas import Grant, Quota, Quotas
 from duetime.core.task import Task
@@ -142,6 +144,43 @@ def test_options_come_before_the_defaults_and_the_namespace_is_the_parents(shop:
     assert made[1].ordering_key == "o"
     assert made[1].run_at == int(at.timestamp() * 1000)
     assert made[2].expires_at == made[2].run_at + DAY
+
+
+def test_child_is_under_the_limits_that_it_names(any_shop: Shop):
+    limits = any_shop.world.ports.limits
+    limits.put(Limit(namespace="default", name="stripe", concurrency=1))
+    options = child.options(limits=[{"name": "stripe", "key": "acct-7"}], fairness_key="f")
+
+    done = run(any_shop, lambda _: options.submit(n=1).id)
+
+    [made] = children_of(any_shop, done)
+    assert made.spec.limits == (LimitUse(name="stripe", key="acct-7"),)
+    assert made.spec.fairness_key == "f"
+
+
+def test_child_with_an_unknown_limit_is_refused(any_shop: Shop):
+    options = child.options(limits=[{"name": "stripe"}])
+
+    error = refusal_of(any_shop, lambda _: options.submit(n=1))
+
+    assert isinstance(error, Invalid)
+    assert [e.field for e in error.errors] == ["limits.0.name"]
+
+
+def test_child_of_an_earlier_attempt_is_found_although_its_limit_was_deleted(any_shop: Shop):
+    limits = any_shop.world.ports.limits
+    limit = limits.put(Limit(namespace="default", name="stripe", concurrency=1))
+    options = child.options(limits=[{"name": "stripe"}])
+
+    def delete_and_submit(_: Context) -> str:
+        limits.delete(limit)
+        any_shop.world.advance(RECENT)
+        return options.submit(n=1).id
+
+    done = run(any_shop, failing(lambda _: options.submit(n=1)), delete_and_submit)
+
+    [made] = children_of(any_shop, done)
+    assert done.result == to_json(made.id)
 
 
 def test_attempt_that_repeats_its_submissions_submits_nothing_again(any_shop: Shop):

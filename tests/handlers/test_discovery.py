@@ -228,12 +228,15 @@ def test_names_from_the_source_are_those_that_an_import_registers():
 
 def test_manifest_that_is_written_is_the_one_that_is_read(write: Write):
     source = (
-        "\n@task('b', priority='low', timeout='2m', retry={'max_attempts': 3})\ndef f(p, ctx): ..."
+        "\n@task('b', priority='low', timeout='2m', retry={'max_attempts': 3},"
+        " limits=[{'name': 'stripe', 'key': 'k'}], fairness_key='f')\ndef f(p, ctx): ..."
     )
     write("handlers/deep/shop.py", "from duetime import task" + source)
     folder = write("handlers/a.py", f"import deep.shop\n{A_HANDLER}").parent
     manifest = manifest_of(handlers_in(folder), folder, app="shop").json()
     defaults = {"priority": "low", "timeout": 120.0, "retry": {"max_attempts": 3}}
+    defaults |= {"limits": [{"name": "stripe", "key": "k", "on_full": "queue"}]}
+    defaults |= {"fairness_key": "f"}
 
     assert manifest["handlers"]["b"] == {"defaults": defaults, "source": "deep/shop.py:2"}
     assert defaults_in(load(write("handlers.json", json.dumps(manifest)))) == {

@@ -225,6 +225,17 @@ def test_decorator_without_a_name_is_refused():
         ({"retry": 3}, 'retry: must be a dict such as {"max_attempts": 3}'),
         ({"retry": {"max_attempts": 0}}, "retry.max_attempts: must be from 1 to 100, not 0"),
         ({"retry": {"max_attempts": True}}, "retry.max_attempts: must be a whole number, not True"),
+        ({"limits": "stripe"}, "limits: must be a list"),
+        ({"limits": ["stripe"]}, "limits.0: must be an object"),
+        (
+            {"limits": [{"name": "a:b"}]},
+            "limits.0.name: must be 1 to 64 letters, digits and ._- only",
+        ),
+        ({"limits": [{"name": "a"}] * 3}, "limits: must have at most 2 entries"),
+        (
+            {"fairness_key": "a b"},
+            "fairness_key: must be 1 to 128 letters, digits and ._:- only",
+        ),
         ({"tags": {"team": 1}}, 'tags: must be a dict of short texts such as {"team": "growth"}'),
     ],
 )

@@ -18,6 +18,7 @@ from duetime import (
     TaskExpired,
     WaitTimeout,
 )
+from duetime.client import Invalid
 from duetime.handlers import registry
 from tests.handlers import shop as handlers
 from tests.handlers.conftest import Shop
@@ -284,6 +285,31 @@ def test_task_by_name_has_the_callers_fields_then_the_handlers(
     target = {"type": "python", "handler": "shop.restock"}
     task = any_shop.client.submit(target=target, payload={"items": []}, **given)
     assert {name: task[name] for name in expected} == expected  # type: ignore[literal-required]
+
+
+@pytest.mark.parametrize(
+    ("given", "limits", "fairness_key"),
+    [
+        ({}, [("stripe", None)], "money"),
+        ({"limits": [{"name": "stripe", "key": "acct-7"}]}, [("stripe", "acct-7")], "money"),
+        ({"limits": [], "fairness_key": "me"}, [], "me"),
+    ],
+)
+def test_limits_of_a_task_are_the_callers_then_the_handlers(
+    any_shop: Shop, given: Any, limits: Any, fairness_key: str
+):
+    any_shop.client.limits.put("stripe", rate={"count": 5, "period": 1})
+
+    submitted = handlers.charge.options(**given).submit("acct-7")
+
+    task = any_shop.client.get(submitted.id)
+    assert [(use["name"], use["key"]) for use in task["limits"]] == limits
+    assert task["fairness_key"] == fairness_key
+
+
+def test_limit_of_a_handler_must_exist(shop: Shop):
+    with pytest.raises(Invalid, match=r"limits\.0\.name: there is no limit 'stripe'"):
+        handlers.charge.submit("acct-7")
 
 
 def test_retry_policy_of_a_task_is_filled_in_field_by_field(shop: Shop):

@@ -100,6 +100,16 @@ def test_any_target_and_every_type_of_a_payload_can_be_added(shop: Shop) -> None
     assert task["ordering_key"] == str(key)
 
 
+def test_limits_of_a_task_are_added(shop: Shop) -> None:
+    shop.client.limits.put("stripe", concurrency=1)
+    limits: Any = [{"name": "stripe", "key": UUID(int=7)}]
+    shop.add("shop.restock", limits=limits, fairness_key="f", ordering_key="o", on_dead="block")
+    shop.drain()
+    [task] = shop.client.list()
+    assert task["limits"] == [{"name": "stripe", "key": str(UUID(int=7)), "on_full": "queue"}]
+    assert (task["fairness_key"], task["on_dead"]) == ("f", "block")
+
+
 def test_handler_object_is_added_by_its_name(shop: Shop) -> None:
     class Restock:
         name = "shop.restock"

@@ -46,8 +46,9 @@ class LimitStore(Protocol):
 
     def page(self, listing: LimitListing) -> LimitPage: ...
 
-    def delete(self, namespace: str, name: str) -> None:
-        """Deletes a limit. Repeating it changes nothing."""
+    def delete(self, limit: Limit) -> None:
+        """Deletes a limit, unless it has been put again since it was read. Repeating it changes
+        nothing."""
         ...
 
 
