@@ -74,7 +74,7 @@ class DynamoRateStore:
     def _handed_out(self, request: SlotRequest) -> Sequence[Millis]:
         """An SDK that repeats a write whose answer was lost moves the clock twice: the times of the
         first write are wasted."""
-        rate, now = request.rate, request.now
+        rate, now = request.rate, request.asked_at
         state = self._seen.get(request.key, RateState())
         for _ in range(MAX_ROUNDS):
             count = request.count
@@ -118,7 +118,7 @@ def _reservation(
       keeps the row for longer.
 
     What is free at once depends on the exact state, so the clock must be where it was seen."""
-    cost, now = count * interval(request.rate), nanos(request.now)
+    cost, now = count * interval(request.rate), nanos(request.asked_at)
     values: dict[str, Nanos] = {":now": now}
     if state.tat < now:
         condition = f"attribute_not_exists({TAT}) OR {TAT} < :now"

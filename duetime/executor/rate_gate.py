@@ -116,7 +116,7 @@ class RateGate:
         for one in sorted(arrivals, key=lambda one: one.delivery.due_at):
             groups.setdefault((one.key, one.rate, one.skips), []).append(one)
         requests = [
-            SlotRequest(key=key, rate=rate, count=len(group), now=now, at_once=skips)
+            SlotRequest(key=key, rate=rate, count=len(group), asked_at=now, at_once=skips)
             for (key, rate, skips), group in groups.items()
         ]
         answers = rates.reserve(requests) if requests else []

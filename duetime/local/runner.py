@@ -83,7 +83,9 @@ LAZY_MODULES = (
     "duetime.executor.overlap_gate",
     "duetime.executor.slot_gate",
     "duetime.executor.previous_run",
+    "duetime.executor.rate_gate",
     "duetime.executor.secrets",
+    "duetime.executor.slow_down",
     "duetime.core.webhook_signatures",
     "duetime.engine.materialise",
 )

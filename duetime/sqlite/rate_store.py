@@ -46,7 +46,7 @@ class SqliteRateStore:
 def _reserve(connection: Connection, request: SlotRequest) -> Sequence[Millis]:
     state = _state(connection, request.key)
     if state is None:
-        connection.execute(REMOVE_UNUSED, (nanos(request.now - ROW_LIFE),))
+        connection.execute(REMOVE_UNUSED, (nanos(request.asked_at - ROW_LIFE),))
     after, slots = reserved(state or RateState(), request)
     if slots:
         _write(connection, request.key, after)

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.core.delivery import Delivery, new_token
+from duetime.core.delivery import Delivery, Limits, new_token
 from duetime.core.lanes import Lane
+from duetime.core.limits.definition import LimitUse
 from duetime.core.ports import Depth
 from duetime.core.times import SECOND
 from tests.backends import Lanes
@@ -93,6 +94,28 @@ def test_overdue_work_can_be_sent_for_later(lanes: Lanes):
     assert received(lanes) == []
     lanes.pass_time(later - lanes.now())
     assert [d.token for d in received(lanes)] == [delivery.token]
+
+
+def test_message_carries_its_time_and_its_grant(lanes: Lanes):
+    """The delay of a message may end early, so the executor waits for what the message says."""
+    slot = lanes.now() + 1_234
+    uses = (LimitUse(name="stripe", key="acct-7"),)
+    granted = Limits(namespace="default", uses=uses, grant=slot)
+    delivery = replace(a_delivery(lanes), not_before=slot, limits=granted)
+    send(lanes, delivery)
+    lanes.pass_time(slot - lanes.now())
+
+    [found] = received(lanes)
+    assert (found.not_before, found.visible_at, found.limits) == (slot, slot, granted)
+
+
+def test_granted_task_is_not_taken_for_overdue_work(lanes: Lanes):
+    slot = lanes.now() - 5
+    granted = Limits(namespace="default", uses=(LimitUse(name="stripe"),), grant=slot)
+    overdue = replace(a_delivery(lanes, due_in=-60 * SECOND), not_before=slot - 1)
+    delivery = replace(a_delivery(lanes, due_in=-60 * SECOND), not_before=slot, limits=granted)
+
+    assert (overdue.paced, delivery.paced) == (True, False)
 
 
 def test_a_message_is_not_received_before_it_is_due(lanes: Lanes):

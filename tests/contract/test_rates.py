@@ -27,7 +27,7 @@ def slots(
     key: RateKey = STRIPE,
     at_once: bool = False,
 ) -> list[Millis]:
-    request = SlotRequest(key=key, rate=rate, count=count, now=now, at_once=at_once)
+    request = SlotRequest(key=key, rate=rate, count=count, asked_at=now, at_once=at_once)
     [answer] = rates.reserve([request])
     assert not isinstance(answer, Unknown)
     return list(answer)
@@ -53,7 +53,7 @@ def test_each_key_name_and_namespace_has_its_own_clock(rates: RateStore):
         replace(STRIPE, name="mail"),
         replace(STRIPE, namespace="other"),
     ]
-    requests = [SlotRequest(key=key, rate=RATE, count=2, now=NOW) for key in keys]
+    requests = [SlotRequest(key=key, rate=RATE, count=2, asked_at=NOW) for key in keys]
 
     assert rates.reserve(requests) == [[NOW, NOW + 200]] * 4
     assert rates.states(keys) == [RateState(tat=nanos(NOW + 400))] * 4
@@ -127,7 +127,7 @@ def test_store_does_what_the_rules_say(rates: RateStore, steps: list):
             rates.block(key, BURST, now + count * SECOND)
             continue
         at_once = step == "at_once"
-        request = SlotRequest(key=key, rate=BURST, count=count, now=now, at_once=at_once)
+        request = SlotRequest(key=key, rate=BURST, count=count, asked_at=now, at_once=at_once)
         state, wanted = reserved(state, request)
         assert slots(rates, count, now, BURST, key, at_once) == wanted
 

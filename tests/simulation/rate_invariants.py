@@ -65,7 +65,7 @@ class RateInvariants:
         """The n-th task that waits has its time within n intervals, from now or from the end of a
         pause on. Every time that is not over counts as a task, also one that was wasted. A process
         that was frozen asks with an old `now`."""
-        key, rate, now = request.key, request.rate, request.now
+        key, rate, now = request.key, request.rate, request.asked_at
         over = now - millis_of(tolerance(rate)) - 2 * self._faults.skew
         ahead = len(self._slots[key]) - bisect_left(self._slots[key], over)
         begins = [now, self._engine.now, *(until for _, until in self._blocks[key])]

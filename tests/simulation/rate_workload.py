@@ -55,7 +55,7 @@ class SimulatedRates(FaultyPort):
     def _reserve(self, request: SlotRequest) -> Sequence[Millis]:
         [slots] = self.port.reserve([request])
         asked = (request.key.name, request.key.key, request.count)
-        self._network.process.note("reserves", *asked, [s - request.now for s in slots])
+        self._network.process.note("reserves", *asked, [s - request.asked_at for s in slots])
         self._laws.handed_out(request, slots)
         return slots
 

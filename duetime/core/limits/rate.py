@@ -31,12 +31,12 @@ class RateState:
 
 @value(frozen=True, kw_only=True, slots=True)
 class SlotRequest:
-    """`at_once`: only times that are not after `now`, so perhaps fewer than `count`."""
+    """`at_once`: only times that are not after `asked_at`, so perhaps fewer than `count`."""
 
     key: RateKey
     rate: Rate
     count: int
-    now: Millis
+    asked_at: Millis
     at_once: bool = False
 
 
@@ -66,7 +66,7 @@ def free_at_once(state: RateState, rate: Rate, now: Millis) -> int:
 
 def reserved(state: RateState, request: SlotRequest) -> tuple[RateState, list[Millis]]:
     """Returns the state after a reservation, and the times that it hands out."""
-    rate, now, count = request.rate, request.now, request.count
+    rate, now, count = request.rate, request.asked_at, request.count
     if request.at_once:
         count = min(count, free_at_once(state, rate, now))
     tat = max(state.tat, nanos(now)) + count * interval(rate)
@@ -103,7 +103,7 @@ def most_starts(rate: Rate, span: Millis) -> int:
 
 def next_slot(state: RateState, rate: Rate, now: Millis) -> Millis:
     """Returns when the next task may start, if no other asks before it."""
-    request = SlotRequest(key=RateKey(namespace="", name=""), rate=rate, count=1, now=now)
+    request = SlotRequest(key=RateKey(namespace="", name=""), rate=rate, count=1, asked_at=now)
     return reserved(state, request)[1][0]
 
 

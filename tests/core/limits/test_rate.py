@@ -37,7 +37,7 @@ steps = st.lists(
 
 
 def request(rate: Rate, count: int = 1, now: Millis = NOW, at_once: bool = False) -> SlotRequest:
-    return SlotRequest(key=KEY, rate=rate, count=count, now=now, at_once=at_once)
+    return SlotRequest(key=KEY, rate=rate, count=count, asked_at=now, at_once=at_once)
 
 
 def played(rate: Rate, given_steps: list[tuple[int, int, bool]]) -> list[Millis]:
