@@ -1,6 +1,7 @@
 """How a limit is used now: who holds it, who waits, and when its rate has a free slot."""
 
 from duetime.core.limits.definition import Limit
+from duetime.core.limits.rate import RateKey, next_slot
 from duetime.core.limits.slots import Line
 from duetime.core.ports import Ports
 from duetime.core.times import Millis
@@ -17,11 +18,15 @@ class Usage:
 
 
 def usage_of(ports: Ports, limit: Limit, key: str) -> Usage:
-    if limit.concurrency is None or ports.slots is None:
-        return Usage()
-    line = Line(namespace=limit.namespace, limit=limit.name, key=key)
-    [state] = ports.slots.read([line])
-    return Usage(holding=len(state.slots), waiting=ports.slots.count_waiting(line))
+    holding = waiting = next_start = None
+    if limit.concurrency is not None and ports.slots:
+        line = Line(namespace=limit.namespace, limit=limit.name, key=key)
+        [state] = ports.slots.read([line])
+        holding, waiting = len(state.slots), ports.slots.count_waiting(line)
+    if limit.rate is not None and ports.rates:
+        [rate] = ports.rates.states([RateKey(namespace=limit.namespace, name=limit.name, key=key)])
+        next_start = next_slot(rate, limit.rate, ports.clock.now())
+    return Usage(holding=holding, waiting=waiting, next_slot=next_start)
 
 
 def is_used(ports: Ports, limit: Limit) -> bool:
