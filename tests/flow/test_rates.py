@@ -5,14 +5,13 @@ import pytest
 from duetime.core.change import Unknown
 from duetime.core.errors import RateLimited, Unavailable
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.limits.definition import LimitUse, OnFull, Rate
+from duetime.core.limits.definition import Limit, LimitUse, OnFull, Rate
 from duetime.core.limits.rate import RateKey
+from duetime.core.limits.slots import Line
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import cancel
 from duetime.core.times import MINUTE, SECOND, Millis
-from duetime.executor.message_acks import MessageAcks
-from duetime.executor.rate_gate import RateGate
-from duetime.executor.runs import Admitted, Run
+from duetime.executor.runs import Run
 from duetime.executor.targets import TargetFailed
 from tests.limits import a_limit
 from tests.world import World
@@ -274,21 +273,26 @@ def test_cancelled_task_does_not_wait(limited: World):
     assert limited.task(ids[2]).attempt == 0
 
 
-def test_tasks_that_are_held_back_are_released_first(limited: World):
-    """The call-out for what an earlier gate has taken for them."""
-    released: list[str] = []
-    submit(limited, 4)
-    admitted = limited.executor.admit(limited.receive())
-    gate = RateGate(
-        limited.ports,
-        MessageAcks(limited.lanes),
-        release=lambda messages: released.extend(m.delivery.task_id for m in messages),
-    )
-    passed, waiting = gate.admit([Admitted(message=message) for message in admitted])
+def test_task_that_waits_for_its_rate_leaves_its_slot_to_others(limited: World):
+    limited.limits.put(Limit(namespace="default", name="one", concurrency=1))
+    limited.limits.put(a_limit(count=1, period=30 * SECOND))
+    one = LimitUse(name="one")
+    first = limited.submit(limits=(one, *STRIPE))
+    limited.advance(1)
+    second = limited.submit(limits=(one, *STRIPE))
+    limited.advance(1)
+    other = limited.submit(limits=(one,))
+    begin = limited.clock.now()
+    old = limited.task(second).token
+    started = live(limited, 31 * SECOND)
 
-    short = {m.delivery.task_id for m in waiting} | {a.message.delivery.task_id for a in passed}
-    assert len(short) == 2
-    assert set(released) == {m.delivery.task_id for m in admitted} - short
+    assert started[first] == begin
+    assert started[other] <= begin + SECOND, "the slot is free while the second waits"
+    assert begin + 30 * SECOND <= started[second] <= begin + 31 * SECOND
+    assert limited.task(second).token != old, "a copy of its first message cannot start it"
+    assert limited.task(second).attempt == 1
+    [line] = limited.slots.read([Line(namespace="default", limit="one", key="")])
+    assert not line.slots
 
 
 def test_task_without_limits_asks_nothing(limited: World):
