@@ -23,6 +23,7 @@ class Limits:
     namespace: str
     uses: tuple[LimitUse, ...] = ()
     ordering_key: str | None = None
+    order_at: Millis | None = None
     grant: Millis | None = None  # when its rate limit lets it start
 
 
@@ -119,5 +120,6 @@ def _limits_of(task: Task) -> Limits | None:
         namespace=spec.namespace,
         uses=spec.limits,
         ordering_key=spec.ordering_key,
+        order_at=spec.order_at,
         grant=task.grant,
     )

@@ -12,6 +12,10 @@ from duetime.executor.runs import Admitted
 
 def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> list[Admitted]:
     """Returns what may be leased."""
+    if ports.slots and any(_is_ordered(admitted) for admitted in due):
+        from duetime.executor.order_gate import OrderGate
+
+        due = OrderGate(ports, acks).admit(due)
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
     if ports.slots and any(_uses(admitted) for admitted in due):
@@ -19,6 +23,11 @@ def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> list[Adm
 
         due = SlotGate(ports, acks).admit(due)
     return due
+
+
+def _is_ordered(admitted: Admitted) -> bool:
+    limits = admitted.message.delivery.limits
+    return limits is not None and limits.ordering_key is not None
 
 
 def _uses(admitted: Admitted) -> bool:

@@ -1,6 +1,7 @@
 """Tasks under a limit of one: an actor dies before or after any call, and all come to their end."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -69,7 +70,7 @@ def _check(player: ScenarioPlayer, name: str) -> None:
         for task in tasks
         for attempt in player.world.attempts(task.id)
     )
-    for (_, ended), (started, _) in zip(spans, spans[1:], strict=False):
+    for (_, ended), (started, _) in pairwise(spans):
         assert started >= ended
     latest = max(task.current.drift_ms for task in tasks if task.current)
     assert latest <= (LATE if player.cut_actor else 0)
