@@ -114,7 +114,7 @@ def hand_over(
     of_task = {slot.task_id: slot for slot in valid if _current(slot, tasks)}
     served = _serve(done, line, state, tasks, of_task, free, now=now, joined=joined)
     if deep:
-        _send_again(done, valid, tasks, served, now)
+        _send_again(done, line, valid, tasks, served, now)
     reused = {grant.before for grant in done.grants}
     done.frees = [slot for slot in void if slot not in reused]
     return done
@@ -205,7 +205,7 @@ def _serve(
 
 
 def _send_again(
-    done: HandOver, valid: list[Slot], tasks: Tasks, served: set[str], now: Millis
+    done: HandOver, line: Line, valid: list[Slot], tasks: Tasks, served: set[str], now: Millis
 ) -> None:
     """A holder that does not start may have lost its message. It keeps its slot: it is the next to
     start in any case, and a slot that is never taken from a task that may start needs no fence."""
@@ -215,6 +215,8 @@ def _send_again(
             continue
         if task.status is Status.RUNNING or task.due_at > now + CLOCK_SKEW:
             continue
+        if line.limit is None and task.held not in (None, ORDERING_KEY):
+            continue  # it has its turn, and waits in the line of a limit
         done.watched = True
         if now >= max(slot.since, task.due_at) + START_GRACE:
             again = replace(slot, since=now)
