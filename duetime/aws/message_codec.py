@@ -80,6 +80,7 @@ def _limits_body(limits: Limits) -> dict[str, Any]:
         body["uses"] = codec.encode_limits(limits.uses)
     if limits.ordering_key is not None:
         body["ordering_key"] = limits.ordering_key
+        body["order_at"] = limits.order_at
     if limits.grant is not None:
         body["grant"] = limits.grant
     return body
@@ -90,5 +91,6 @@ def _read_limits(body: Mapping[str, Any]) -> Limits:
         namespace=str(body["namespace"]),
         uses=codec.decode_limits(body.get("uses", ())),
         ordering_key=body.get("ordering_key"),
+        order_at=body.get("order_at"),
         grant=body.get("grant"),
     )

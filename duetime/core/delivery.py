@@ -23,6 +23,7 @@ class Limits:
     namespace: str
     uses: tuple[LimitUse, ...] = ()
     ordering_key: str | None = None
+    order_at: Millis | None = None
     grant: Millis | None = None  # when its rate limit lets it start
 
 
@@ -128,5 +129,6 @@ def _limits_of(task: Task, grant: Millis | None) -> Limits | None:
         namespace=spec.namespace,
         uses=spec.limits,
         ordering_key=spec.ordering_key,
+        order_at=spec.order_at,
         grant=task.grant if grant is None else grant,
     )

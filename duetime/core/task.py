@@ -38,6 +38,7 @@ class Spec:
     name: str | None = None
     namespace: str = "default"
     ordering_key: str | None = None
+    order_at: Millis | None = None  # its position among tasks with the same ordering key
     on_dead: OnDead = OnDead.CONTINUE  # of the tasks behind it with the same ordering key
     idempotency_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)

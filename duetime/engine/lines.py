@@ -10,8 +10,8 @@ The path of a task that finds its limit full (`duetime.executor.slot_gate`):
 The path of a slot:
 
 1. The outcome of the attempt is recorded.
-2. The process that has recorded it looks at the line (`free_slots`): the slot is handed to the first
-   in line, or is freed; then the line is read once more.
+2. The process that has recorded it looks at the line (`free_slots`): the slot is handed to the
+   first in line, or is freed; then the line is read once more.
 3. Only then the message of the attempt is deleted. If the process dies before that, the message is
    delivered again, and the executor that finds its attempt ended frees the slot.
 
@@ -27,7 +27,7 @@ from dataclasses import field, replace
 
 from duetime.core.delivery import Delivery
 from duetime.core.lanes import Lane
-from duetime.core.limits.hand_over import Grant, HandOver, hand_over, has_passed
+from duetime.core.limits.hand_over import Grant, HandOver, hand_over, has_passed, position_of
 from duetime.core.limits.slots import Line, LineState, Place, SlotStore, SlotWrite, line_of
 from duetime.core.ports import Ports
 from duetime.core.task import ORDERING_KEY, Task
@@ -42,6 +42,12 @@ WATCH_EVERY: Millis = 30 * SECOND  # so that every tick of a minute finds it due
 MAX_ROUNDS = 100  # of one look: each hands over or drains some places
 DEEP_UP_TO = 10  # slots; a joining task reads the holders of no more than that
 ORDERED = 1  # slots of an ordering key
+
+BackedUp = Callable[[Lane], bool]
+
+
+def _never(lane: Lane) -> bool:  # noqa: ARG001
+    return False
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -60,7 +66,6 @@ class Looked:
     """What the last round of a look has found. `sent` counts all rounds."""
 
     watched: bool = False
-    next_start: Millis = 0
     sent: int = 0
 
 
@@ -113,17 +118,19 @@ def held_line(task: Task) -> tuple[Line, Place] | None:
     if task.held is None:
         return None
     if task.held == ORDERING_KEY:
-        return order_line(spec.namespace, spec.ordering_key or ""), place_of(task)
-    use = spec.limits[task.held]
-    return Line(namespace=spec.namespace, limit=use.name, key=use.key), place_of(task)
+        line = order_line(spec.namespace, spec.ordering_key or "")
+    else:
+        use = spec.limits[task.held]
+        line = Line(namespace=spec.namespace, limit=use.name, key=use.key)
+    return line, place_of(line, task)
 
 
 def order_line(namespace: str, key: str) -> Line:
     return Line(namespace=namespace, limit=None, key=key)
 
 
-def place_of(task: Task) -> Place:
-    return Place(position=task.due_at, task_id=task.id)
+def place_of(line: Line, task: Task) -> Place:
+    return Place(position=position_of(line, task), task_id=task.id)
 
 
 def free_slots(ports: Ports, ends: Sequence[tuple[Delivery, Task | None]]) -> None:
@@ -151,7 +158,7 @@ def free_slots(ports: Ports, ends: Sequence[tuple[Delivery, Task | None]]) -> No
 
 
 def look_at(
-    ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], bool] = lambda lane: False
+    ports: Ports, looks: Sequence[Look], backed_up: BackedUp = _never
 ) -> dict[Line, Looked]:
     """Looks at lines until nothing is left to hand over: each round reads what the one before has
     written, so a slot is freed before the line is read for the last time. A lane that is backed up
@@ -163,7 +170,7 @@ def look_at(
         sent = _carry_out(ports, rounds)
         for one in rounds:
             looked = found[one.look.line]
-            looked.watched, looked.next_start = one.done.watched, one.done.next_start
+            looked.watched = one.done.watched
             looked.sent += sent.get(one.look.line, 0)
         left = [replace(one.look, joined=frozenset()) for one in rounds if one.done.changes]
         if not left:
@@ -237,9 +244,7 @@ def ensure_watch(ports: Ports, line: Line) -> None:
         store.move_watch(line, None, _wake(ports, line, now + WATCH_EVERY, now))
 
 
-def watch_lines(
-    ports: Ports, wakes: Sequence[Wake], backed_up: Callable[[Lane], bool] = lambda lane: False
-) -> int:
+def watch_lines(ports: Ports, wakes: Sequence[Wake], backed_up: BackedUp = _never) -> int:
     """Looks at lines whose watch has come due. Returns how many deliveries were sent."""
     store, now = store_of(ports), ports.clock.now()
     moved: dict[Line, Wake] = {}
@@ -255,7 +260,7 @@ def watch_lines(
 
 
 def look_lines(
-    ports: Ports, lines: Sequence[Line], backed_up: Callable[[Lane], bool] = lambda lane: False
+    ports: Ports, lines: Sequence[Line], backed_up: BackedUp = _never
 ) -> dict[Line, Looked]:
     """Looks at lines and at the holders of their slots."""
     slots = slots_of(ports, lines)
@@ -264,14 +269,9 @@ def look_lines(
 
 
 def _after_look(ports: Ports, line: Line, watch: Wake, looked: Looked) -> None:
-    """Removes the watch of a line that needs none, or lets it sleep until the first in line may
-    start."""
-    store, now = store_of(ports), ports.clock.now()
-    if looked.watched:
-        if looked.next_start > watch.at:
-            store.move_watch(line, watch, _wake(ports, line, looked.next_start + WATCH_EVERY, now))
-        return
-    if store.move_watch(line, watch, None):
+    """Removes the watch of a line that needs none."""
+    store = store_of(ports)
+    if not looked.watched and store.move_watch(line, watch, None):
         [state] = store.read([line])
         if state.places:
             ensure_watch(ports, line)

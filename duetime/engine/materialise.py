@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import NamedTuple, TypeGuard
 
-from duetime.core.change import Applied, Refused, Unknown, Unreadable
+from duetime.core.change import Answer, Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.schedules.changes import broken
@@ -181,7 +181,7 @@ def _put(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> list[_Pu
     notes += [one.row for one in built if one.task is None]
     tasks = [one for one in built if one.task is not None]
     put = {p.schedule.id: _Put(done=p) for p in passes}
-    answers = ports.store.put([one.task for one in tasks if one.task])
+    answers = _put_tasks(ports, [one.task for one in tasks if one.task])
     for one, answer in zip(tasks, answers, strict=True):
         of = put[one.row.schedule_id]
         if isinstance(answer, Unknown) and not isinstance(answer, Unreadable):  # it exists
@@ -198,6 +198,14 @@ def _put(ports: Ports, passes: Sequence[LookaheadPass], now: Millis) -> list[_Pu
     if notes:
         ports.schedules.write_ledger(notes, now)
     return list(put.values())
+
+
+def _put_tasks(ports: Ports, tasks: Sequence[Task]) -> list[Answer]:
+    if all(task.spec.ordering_key is None for task in tasks):
+        return ports.store.put(tasks)
+    from duetime.engine.ordered import put_in_order
+
+    return put_in_order(ports, tasks, lambda: ports.store.put(tasks))
 
 
 def _is_run_of(row: LedgerRow, stored: Task | None) -> bool:

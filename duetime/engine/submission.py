@@ -161,7 +161,18 @@ class Submission:
 def store_tasks(
     ports: Ports, tasks: Sequence[Task], requests: Sequence[TaskRequest]
 ) -> list[Answer]:
-    """Stores the task of each request, after its payload if that is large."""
+    """Stores the task of each request, after its payload if that is large, and after its place if
+    it has an ordering key."""
+    if any(task.spec.ordering_key is not None for task in tasks):
+        from duetime.engine.ordered import put_in_order
+
+        return put_in_order(ports, tasks, lambda: _put_tasks(ports, tasks, requests))
+    return _put_tasks(ports, tasks, requests)
+
+
+def _put_tasks(
+    ports: Ports, tasks: Sequence[Task], requests: Sequence[TaskRequest]
+) -> list[Answer]:
     payloads = [request.large_payload for request in requests]
     if not any(payloads):
         return ports.store.put(tasks)

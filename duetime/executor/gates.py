@@ -12,6 +12,7 @@ from duetime.core.ports import Ports
 from duetime.core.value import value
 from duetime.engine.lines import free_slots
 from duetime.executor.message_acks import MessageAcks
+from duetime.executor.order_gate import OrderGate
 from duetime.executor.overlap_gate import OverlapGate
 from duetime.executor.rate_gate import RateGate
 from duetime.executor.runs import Admitted
@@ -25,8 +26,10 @@ class Passed:
 
 
 def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
-    """A task that waits holds nothing but its place: the gate of the rate limits comes last, and
-    frees the slots of tasks that it holds back."""
+    """A task that waits holds nothing but its place, and the slot of its ordering key: the gate of
+    the rate limits comes last, and frees the slots of tasks that it holds back."""
+    if ports.slots and any(_is_ordered(admitted) for admitted in due):
+        due = OrderGate(ports, acks).admit(due)
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
     if not any(_uses(admitted) for admitted in due):
@@ -35,6 +38,11 @@ def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
         due = SlotGate(ports, acks).admit(due)
     due, waiting = RateGate(ports, acks, partial(free_slots, ports)).admit(due)
     return Passed(due=due, waiting=waiting)
+
+
+def _is_ordered(admitted: Admitted) -> bool:
+    limits = admitted.message.delivery.limits
+    return limits is not None and limits.ordering_key is not None
 
 
 def _uses(admitted: Admitted) -> bool:

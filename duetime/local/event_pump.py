@@ -45,7 +45,8 @@ LATE_TICKS, LATE_SECONDS = 3, 60.0
 class Pump:
     """`feed` polls status changes if the store does not publish them. `sweep` removes tasks after
     their retention, if the store does not do that by itself; it returns how long to wait for its
-    next call. `look_at_lines` gives free slots to waiting tasks. `on_failure` is called with the reason, from any thread, when the runner must end."""
+    next call. `look_at_lines` gives free slots to waiting tasks. `on_failure` is called with the
+    reason, from any thread, when the runner must end."""
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from duetime.core.codec import to_json
 from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import LimitUse
 from duetime.core.occurrence import Occurrence
 from duetime.core.retry import RetryPolicy
 from duetime.core.shifts import mark_of, shifted
@@ -16,13 +17,14 @@ from duetime.core.steps.claim import claim, release, set_aside
 from duetime.core.steps.defer import Deferral, defer
 from duetime.core.steps.discard import discard
 from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.steps.hold import hold
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import Failure, fail, lease_expired, succeed
 from duetime.core.steps.revive import revive
 from duetime.core.steps.revoke import revoke
 from duetime.core.steps.supersede import supersede
-from duetime.core.steps.watch import check_wake
-from duetime.core.task import Progress, Task, TaskError
+from duetime.core.steps.watch import check_held, check_wake
+from duetime.core.task import ORDERING_KEY, Progress, Task, TaskError
 from duetime.core.times import HOUR, MINUTE, SECOND
 from tests.factories import (
     NOW,
@@ -310,6 +312,29 @@ def deferred_with_another_long_payload() -> Made:
     return deferred(a_task(spec=a_spec(payload=LONG)), payload={"rows": "x" * 100_000})
 
 
+def held_back() -> Made:
+    task = a_sent_task()
+    return task, hold(delivery_of(task, NOW), 0, now=LATER)
+
+
+def held_back_while_retrying() -> Made:
+    task = a_retrying_task()
+    return task, hold(delivery_of(task, NOW), ORDERING_KEY, now=LATER)
+
+
+def leased_after_it_was_held() -> Made:
+    limits = (LimitUse(name="stripe"),)
+    task = a_sent_task(spec=a_spec(run_at=NOW + SECOND, limits=limits), held=0)
+    return task, lease(delivery_of(task, NOW), now=NOW + 10 * SECOND, holder="me")
+
+
+def watched_in_its_line() -> Made:
+    task = a_sent_task(held=0)
+    verdict = check_held(WAKE_POLICY, task, now=LATER)
+    assert verdict is not None
+    return task, verdict.change
+
+
 def watched_and_sent_again() -> Made:
     task = a_sent_task(skips=2)
     return task, looked_at(task, LATER)
@@ -372,6 +397,10 @@ STEPS = [
     deferred_with_a_long_payload,
     deferred_with_a_payload_that_is_no_longer_long,
     deferred_with_another_long_payload,
+    held_back,
+    held_back_while_retrying,
+    leased_after_it_was_held,
+    watched_in_its_line,
     watched_and_sent_again,
     watched_and_held_back,
     watched_while_running,

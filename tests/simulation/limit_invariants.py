@@ -8,7 +8,7 @@ from duetime.core.change import Change
 from duetime.core.delivery import Delivery
 from duetime.core.lifecycle import TO_START, Status, Step
 from duetime.core.limits.slots import Line, Place, Slot, line_of
-from duetime.core.task import Task
+from duetime.core.task import ORDERING_KEY, Task
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.sqlite.slot_store import SqliteSlotStore
 from tests.simulation.engine import Engine, Process
@@ -27,6 +27,7 @@ TOGETHER_UNHURT: Millis = 45 * SECOND
 TOGETHER: Millis = 90 * SECOND  # a free slot and a waiting task
 UNWATCHED: Millis = 10 * MINUTE  # a line with a waiting task, in which a process died
 LOOK_EVERY: Millis = 5 * SECOND
+KNOWN: Millis = 5 * SECOND  # before its turn, an earlier task is known
 JUST_JOINED: Millis = 30 * SECOND
 
 
@@ -45,6 +46,7 @@ class LimitInvariants:
         self._joined: dict[tuple[Process, Line], set[tuple[Millis, str]]] = {}
         self._secured: dict[Line, set[tuple[Millis, str]]] = defaultdict(set)
         self._removed: dict[Process, set[Line]] = defaultdict(set)
+        self._stored_at: dict[str, Millis] = {}
         self._together: dict[Line, Millis] = {}
         self._unwatched: dict[str, Millis] = {}
         self.store: SqliteSlotStore | None = None
@@ -71,12 +73,14 @@ class LimitInvariants:
             self._fail("a task that waits has used an attempt", after)
         if change.step is Step.CLAIM:
             self._claimed.add(after.token)
+        if change.step is Step.LEASE and after.spec.ordering_key is not None:
+            self._check_order(after)
         if change.step is Step.LEASE and after.spec.limits and before.status is not after.status:
             self._started[after.token] = after.message_written_at
             self._check_leased(after)
 
     def _check_leased(self, task: Task) -> None:
-        line = _line_of(task)
+        line = _limit_line(task)
         leased = [t.current for t in self._under(line) if t.status is Status.RUNNING and t.current]
         most = self._most(line, since=min(attempt.started_at for attempt in leased))
         if most is not None and len(leased) > most:
@@ -103,6 +107,28 @@ class LimitInvariants:
         if not any(slot.task_id == task.id for slot in self._slots_of(line)):
             self._fail("a task was sent that waits in line", task)
 
+    def granted(self, process: Process, line: Line, slot: Slot) -> None:
+        """A task with an ordering key gets its turn after every earlier one that is known."""
+        task = self._tasks.get(slot.task_id)
+        if line.limit is not None or task is None or task.attempt > 0 or process.disturbed_at:
+            return
+        known = self._engine.now - KNOWN
+        for other in self._tasks.values():
+            if other.spec.ordering_key != line.key or other.status.finished or other.attempt > 0:
+                continue
+            if self._stored_at[other.id] < known and _turn(other) < _turn(task):
+                self._fail(f"overtook {other.id}", task)
+
+    def stored(self, task: Task) -> None:
+        self._stored_at[task.id] = self._engine.now
+
+    def _check_order(self, task: Task) -> None:
+        key = task.spec.ordering_key
+        same = [t for t in self._tasks.values() if t.spec.ordering_key == key]
+        leased = sum(1 for t in same if t.status is Status.RUNNING)
+        if leased > 1:
+            self._fail(f"{leased} tasks of one ordering key run", task)
+
     def joins(self, process: Process, places: Sequence[tuple[Line, Place]]) -> None:
         for line, place in places:
             self._joined.setdefault((process, line), set()).add((place.position, place.task_id))
@@ -115,7 +141,7 @@ class LimitInvariants:
         self._removed[process].add(line)
 
     def settled(self, process: Process) -> None:
-        """A process that has removed the watch of a line leaves no task behind that relies on it."""
+        """A process that removes the watch of a line leaves no task behind that relies on it."""
         for line in self._removed.pop(process, set()):
             if self.store is None or self.store.watch_of(line) is not None:
                 continue
@@ -132,7 +158,10 @@ class LimitInvariants:
             task = self._tasks.get(place.task_id)
             if task is None or task.held is None or task.status not in TO_START:
                 continue
-            if place.position != task.due_at or self._most(line, since=self._engine.now) is None:
+            if (
+                place.position != _position(line, task)
+                or self._most(line, since=self._engine.now) is None
+            ):
                 continue
             if self.store and not any(s.task_id == task.id for s in self._slots_of(line)):
                 self._fail("a task that waits has neither a place nor a slot", task)
@@ -154,7 +183,8 @@ class LimitInvariants:
         self._engine.after(LOOK_EVERY, self._look)
         if not self._may_look() or self.store is None:
             return
-        lines = {_line_of(task) for task in self._tasks.values() if task.spec.limits}
+        waiting = [task for task in self._tasks.values() if task.held is not None]
+        lines = {_line_of(task) for task in waiting} | set(self._together)
         for line in sorted(lines, key=lambda line: line.id):
             self._check_line(line)
 
@@ -166,6 +196,8 @@ class LimitInvariants:
 
     def _check_line(self, line: Line) -> None:
         waiting = [task for task in self._under(line) if self._waits(line, task)]
+        if line.limit is None and any(_in_front(task, waiting) for task in self._under(line)):
+            waiting = []  # for the first in line, which is not due
         since = self._together.get(line, self._engine.now)
         if not waiting or self._held(line) >= (self._now(line) or 0):
             self._together.pop(line, None)
@@ -185,18 +217,21 @@ class LimitInvariants:
     def check_rest(self) -> None:
         """Every task has ended: nothing holds a slot, and nothing waits. If the queue has lost the
         last message of an attempt whose executor died, its slot stays until the next task finds
-        the limit full."""
+        the limit full. What an ended task has left in the line of its ordering key is removed by
+        the next task of that key."""
         if self.store is None:
             return
         for line, slot in self._slots():
-            if slot.token not in self._gone:
+            if slot.token not in self._gone and line.limit is not None:
                 self._fail(f"slot {slot.number} of {line.id} is left", self._tasks[slot.task_id])
         for line, place in self._places():
-            self._fail(f"a place of {line.id} is left", self._tasks.get(place.task_id))
+            if line.limit is not None:
+                self._fail(f"a place of {line.id} is left", self._tasks.get(place.task_id))
 
     def _under(self, line: Line) -> Iterator[Task]:
         for task in self._tasks.values():
-            if task.spec.limits and _line_of(task) == line:
+            ordered = line.limit is None and task.spec.ordering_key == line.key
+            if ordered or (line.limit and task.spec.limits and _limit_line(task) == line):
                 yield task
 
     def _waits(self, line: Line, task: Task) -> bool:
@@ -216,20 +251,24 @@ class LimitInvariants:
         return task is not None and not task.status.finished and slot.token in ("", task.token)
 
     def _place(self, line: Line, task: Task) -> Place | None:
-        key = (line, task.due_at, task.id)
+        key = (line, _position(line, task), task.id)
         found = (p for at, p in self._places() if (at, p.position, p.task_id) == key)
         return next(found, None)
 
     def _most(self, line: Line, since: Millis) -> int | None:
         """Returns the highest definition that executors may have used since a time; None if there
         was none for a while."""
-        history = self._definitions[line.limit or ""]
+        if line.limit is None:
+            return 1
+        history = self._definitions[line.limit]
         recent = [c for at, c in history if at >= since - STALE]
         recent += [c for _, c in history[: len(history) - len(recent)][-1:]]
         return None if None in recent or not recent else max(c for c in recent if c is not None)
 
     def _now(self, line: Line) -> int | None:
-        history = self._definitions[line.limit or ""]
+        if line.limit is None:
+            return 1
+        history = self._definitions[line.limit]
         return history[-1][1] if history else None
 
     def _slots(self) -> list[tuple[Line, Slot]]:
@@ -251,6 +290,28 @@ class LimitInvariants:
             return connection.execute(sql).fetchall()
 
 
+def _in_front(task: Task, waiting: Sequence[Task]) -> bool:
+    """Whether a task that may not have been due yet is in front of all that wait."""
+    to_start = not task.status.finished and task.attempt == 0 and task.held is None
+    return to_start and all(_turn(task) < _turn(other) for other in waiting)
+
+
+def _position(line: Line, task: Task) -> Millis:
+    return _turn(task)[0] if line.limit is None else task.due_at
+
+
+def _turn(task: Task) -> tuple[Millis, str]:
+    revived = task.attempt > 0 or task.spec.order_at is None
+    return (task.due_at if revived else task.spec.order_at or 0), task.id
+
+
 def _line_of(task: Task) -> Line:
+    """Returns the line of what the task waits for, or of its limit."""
+    if task.held == ORDERING_KEY or not task.spec.limits:
+        return Line(namespace=task.spec.namespace, limit=None, key=task.spec.ordering_key or "")
+    return _limit_line(task)
+
+
+def _limit_line(task: Task) -> Line:
     use = task.spec.limits[0]
     return Line(namespace=task.spec.namespace, limit=use.name, key=use.key)

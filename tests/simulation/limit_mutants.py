@@ -9,9 +9,10 @@ from zlib import crc32
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Status
 from duetime.core.limits import hand_over
+from duetime.core.limits.slots import LineState
 from duetime.core.times import MINUTE
-from duetime.engine import lines
-from duetime.executor import slot_gate
+from duetime.engine import lines, ordered
+from duetime.executor import order_gate, slot_gate
 from duetime.executor.executor import Executor
 from duetime.executor.stale_messages import StaleMessages
 from duetime.scanner.dispatch import Dispatcher
@@ -21,6 +22,7 @@ from tests.simulation.mutant import Mutant, aimed, mutant
 CARRY_OUT, LOOK_AT, IS_VOID = lines._carry_out, slot_gate.look_at, hand_over.is_void
 OUTCOMES, WAIT = Executor._outcomes, slot_gate.SlotGate._wait
 FREE = StaleMessages.free_slots
+PUT_IN_ORDER, HAS_PASSED, SERVE = ordered.put_in_order, hand_over.has_passed, hand_over._serve
 
 
 def limit_mutant(make: Mutant) -> Mutant:
@@ -28,7 +30,7 @@ def limit_mutant(make: Mutant) -> Mutant:
 
     @contextmanager
     def made() -> Iterator[None]:
-        given = {"SHARES": [1.0], "CHANGES": [0]}
+        given = {"SHARES": [1.0], "CHANGES": [0], "ORDERED_SHARES": [0.0]}
         with patch.multiple(limit_workload, **given), make():
             yield
 
@@ -161,3 +163,58 @@ def freed_slot_not_handed_over():
                 lines.store_of(ports).replace(writes)
 
     return patch.object(lines, "free_slots", broken)
+
+
+# ordered keys
+
+
+def order_mutant(make: Mutant) -> Mutant:
+    """Registers a mutant in whose worlds every task has an ordering key."""
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        given = {"SHARES": [0.0], "ORDERED_SHARES": [1.0]}
+        with patch.multiple(limit_workload, **given), make():
+            yield
+
+    made.__name__ = make.__name__
+    return mutant(made, changed=0.4)
+
+
+@order_mutant
+@aimed(often=("killed",), SCHEDULES=[0])
+def order_row_after_the_task():
+    def broken(ports, tasks, put):
+        answers = put()
+        return PUT_IN_ORDER(ports, tasks, lambda: answers)
+
+    return patch.object(ordered, "put_in_order", broken)
+
+
+@order_mutant
+def head_not_asked():
+    return patch.object(order_gate, "_is_first", lambda state, one: not state.slots)
+
+
+@order_mutant
+def released_on_retry():
+    def broken(task):
+        return HAS_PASSED(task) or task.status is Status.RETRYING
+
+    return patch.multiple(hand_over, has_passed=broken)
+
+
+@order_mutant
+def position_taken_anew():
+    """A task that is not due is passed, and joins again at its new time."""
+
+    def broken(done, line, state, tasks, of_task, free, *, now, joined):
+        due = [p for p in state.places if not _is_later(tasks.get(p.task_id), now)]
+        due_state = LineState(slots=state.slots, places=due)
+        return SERVE(done, line, due_state, tasks, of_task, free, now=now, joined=joined)
+
+    return patch.object(hand_over, "_serve", broken)
+
+
+def _is_later(task, now):
+    return task is not None and task.due_at > now

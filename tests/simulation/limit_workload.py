@@ -12,6 +12,7 @@ CHANGES = [0, 0, 2]  # of the definition, in a world
 ON_FULL = [OnFull.QUEUE] * 8 + [OnFull.SKIP, OnFull.CANCEL]
 NAME = "few"
 KEYS = 2
+ORDERED_SHARES = [0.0, 0.0, 0.0, 0.4]  # of the submissions, in a world
 LONGEST = 60 * SECOND  # of an attempt under a limit
 
 
@@ -24,6 +25,7 @@ class LimitWorkload:
         self._share = random.choice(SHARES)
         self._changes = random.choice(CHANGES)
         self._concurrency = random.randint(1, 3)
+        self._ordered_share = random.choice(ORDERED_SHARES)
 
     def begin(self) -> None:
         self._define(self._concurrency)
@@ -35,12 +37,20 @@ class LimitWorkload:
         self._world.engine.after(at, lambda: self._define(self._concurrency))
 
     def add_to(self, body: dict[str, Any]) -> dict[str, Any]:
+        return self._ordered(self._limited(body))
+
+    def _ordered(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self._random.random() >= self._ordered_share:
+            return body
+        key = f"key-{self._random.randrange(KEYS)}"
+        return {**body, "payload": _shortened(body["payload"]), "ordering_key": key}
+
+    def _limited(self, body: dict[str, Any]) -> dict[str, Any]:
         if self._random.random() >= self._share:
             return body
         key, on_full = str(self._random.randrange(KEYS)), self._random.choice(ON_FULL)
-        plan = [{**step, "takes": min(step["takes"], LONGEST)} for step in body["payload"]]
         use = {"name": NAME, "key": key, "on_full": on_full}
-        return {**body, "payload": plan, "limits": [use]}
+        return {**body, "payload": _shortened(body["payload"]), "limits": [use]}
 
     def _define(self, concurrency: int | None) -> None:
         """Replaces the definition; None deletes it."""
@@ -51,3 +61,7 @@ class LimitWorkload:
         else:
             limits.put(Limit(namespace="default", name=NAME, concurrency=concurrency))
         self._world.monitor.limits.defined(NAME, concurrency)
+
+
+def _shortened(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**step, "takes": min(step["takes"], LONGEST)} for step in plan]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from duetime.core.limits.slots import Line, Place, SlotStore
+from duetime.core.limits.slots import Line, Place, SlotStore, SlotWrite
 from duetime.core.wakes import Wake
 from tests.faulty_ports import FaultyPort
 from tests.simulation.limit_invariants import LimitInvariants
@@ -21,6 +21,16 @@ class SimulatedSlots(FaultyPort):
     def join(self, places: Sequence[tuple[Line, Place]]) -> None:
         self._laws.joins(self._network.process, places)
         self._network.call(lambda: self.port.join(places))
+
+    def replace(self, writes: Sequence[SlotWrite]) -> list[bool]:
+        def replace() -> list[bool]:
+            made: list[bool] = self.port.replace(writes)
+            for write, applied in zip(writes, made, strict=True):
+                if applied and write.after and not _same(write):
+                    self._laws.granted(self._network.process, write.line, write.after)
+            return made
+
+        return self._network.call(replace)
 
     def leave(self, places: Sequence[tuple[Line, Place]]) -> None:
         def leave() -> None:
@@ -45,3 +55,7 @@ class SimulatedSlots(FaultyPort):
 
     def _call(self, verb: str, call: Callable[..., Any], *arguments: Any) -> Any:
         return self._network.call(lambda: call(*arguments))
+
+
+def _same(write: SlotWrite) -> bool:
+    return write.before is not None and write.after is not None and write.before.names(write.after)

@@ -99,6 +99,7 @@ class Monitor:
         self.tasks[task.id] = task
         self.schedules.put(task)
         self.children.stored(task)
+        self.limits.stored(task)
         self.unique.check(task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 

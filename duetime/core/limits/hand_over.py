@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import OnDead
 from duetime.core.limits.slots import HEADS, Line, LineState, Place, Slot
-from duetime.core.task import Task
+from duetime.core.task import ORDERING_KEY, Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
 from duetime.core.value import value
 
@@ -40,7 +40,6 @@ class HandOver:
     sends: list[tuple[Task, Place]] = field(default_factory=list)  # the limit is gone
     leaves: list[Place] = field(default_factory=list)  # nothing waits there any more
     watched: bool = False  # whether the line still needs its watch
-    next_start: Millis = 0  # when the first in line may start, if it is not due yet
 
     @property
     def changes(self) -> bool:
@@ -62,6 +61,20 @@ def has_passed(task: Task) -> bool:
     if task.status is Status.DEAD:
         return task.spec.on_dead is OnDead.CONTINUE
     return task.status.finished
+
+
+def order_position(*, order_at: Millis | None, due_at: Millis, attempt: int) -> Millis:
+    """Returns the position of a task in the line of its ordering key. It is fixed when the task is
+    submitted; a revived task has a new one, at its new due time."""
+    return due_at if order_at is None or attempt > 0 else order_at
+
+
+def position_of(line: Line, task: Task) -> Millis:
+    """Returns the only position at which a task has a place in a line; another one is left over,
+    from an older due time, or from a submission that was repeated."""
+    if line.limit is not None:
+        return task.due_at
+    return order_position(order_at=task.spec.order_at, due_at=task.due_at, attempt=task.attempt)
 
 
 def slot_for(line: Line, number: int, task: Task, now: Millis) -> Slot:
@@ -101,7 +114,7 @@ def hand_over(
     of_task = {slot.task_id: slot for slot in valid if _current(slot, tasks)}
     served = _serve(done, line, state, tasks, of_task, free, now=now, joined=joined)
     if deep:
-        _send_again(done, valid, tasks, served, now)
+        _send_again(done, line, valid, tasks, served, now)
     reused = {grant.before for grant in done.grants}
     done.frees = [slot for slot in void if slot not in reused]
     return done
@@ -151,14 +164,18 @@ def _serve(
 ) -> set[str]:
     """Gives slots to the first in line. Returns the ids of the tasks that have one."""
     ordered = line.limit is None
+    held = any(task.held == ORDERING_KEY for p in state.places if (task := tasks.get(p.task_id)))
     done.watched = len(state.places) >= HEADS
     served: set[str] = set()
     for place in state.places:
         task = tasks.get(place.task_id)
         if task is None and ordered and now < place.since + ABSENT_GRACE:
-            done.watched = True
+            done.watched = held
             break
         if task is None or task.status.finished or task.status is Status.RUNNING:
+            done.leaves.append(place)
+            continue
+        if place.position != position_of(line, task):
             done.leaves.append(place)
             continue
         if slot := of_task.get(task.id):
@@ -169,10 +186,10 @@ def _serve(
             done.watched = True
             continue
         if task.due_at > now + CLOCK_SKEW:
-            if ordered:
-                done.watched, done.next_start = True, task.due_at
+            if ordered:  # its place is fixed: those behind wait for it
+                done.watched = held
                 break
-            done.leaves.append(place)  # its time was changed: it joins again when it is due
+            done.watched = True
             continue
         if not free:
             done.watched = True
@@ -188,7 +205,7 @@ def _serve(
 
 
 def _send_again(
-    done: HandOver, valid: list[Slot], tasks: Tasks, served: set[str], now: Millis
+    done: HandOver, line: Line, valid: list[Slot], tasks: Tasks, served: set[str], now: Millis
 ) -> None:
     """A holder that does not start may have lost its message. It keeps its slot: it is the next to
     start in any case, and a slot that is never taken from a task that may start needs no fence."""
@@ -198,6 +215,8 @@ def _send_again(
             continue
         if task.status is Status.RUNNING or task.due_at > now + CLOCK_SKEW:
             continue
+        if line.limit is None and task.held not in (None, ORDERING_KEY):
+            continue  # it has its turn, and waits in the line of a limit
         done.watched = True
         if now >= max(slot.since, task.due_at) + START_GRACE:
             again = replace(slot, since=now)

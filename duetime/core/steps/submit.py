@@ -1,5 +1,7 @@
 """submit: a new task."""
 
+from dataclasses import replace
+
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Status
 from duetime.core.task import Spec, Task
@@ -20,6 +22,8 @@ def submit(
     (the fast path); otherwise PENDING until the scanner claims it. It is stored only if its id is
     free: of two replays of one idempotency key the second stores and sends nothing."""
     due_at = due_time(spec, now=now, draw=draw)
+    if spec.ordering_key is not None:
+        spec = replace(spec, order_at=due_at)
     fast = wake_policy.within_horizon(due_at, now)
     return Task(
         id=task_id,
