@@ -24,6 +24,7 @@ from duetime.core.times import rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
+    from duetime.api.lanes import LaneActivities
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ class Api:
     """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
     the targets that they may call. `health` reads the health; the default checks that the store can
     be read. `secrets` returns the names of the secrets that tasks may use; by default there are
-    none. `quotas` limits submissions."""
+    none. `quotas` limits submissions. `lanes` returns what is known of the lanes
+    beside the number of their messages."""
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class Api:
         health: HealthProbe | None = None,
         secrets: SecretNames = frozenset,
         quotas: "QuotaGate | None" = None,
+        lanes: "LaneActivities | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -61,7 +64,7 @@ class Api:
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/purge", _purge(ports))
-        self._router.add_lazily("/v1/lanes", _lanes(ports))
+        self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
@@ -155,11 +158,11 @@ def _purge(ports: Ports) -> Callable[[Router], None]:
     return add_to
 
 
-def _lanes(ports: Ports) -> Callable[[Router], None]:
+def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Router], None]:
     def add_to(router: Router) -> None:
-        from duetime.api.lanes import Lanes
+        from duetime.api.lanes import Lanes, unknown
 
-        Lanes(ports).add_to(router)
+        Lanes(ports, activities or unknown).add_to(router)
 
     return add_to
 

@@ -15,6 +15,7 @@ from duetime.cli import (
     change,
     cron,
     dlq,
+    lanes,
     local,
     manifest,
     openapi,
@@ -75,7 +76,7 @@ app.command()(sync.sync)
 app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
-app.command()(tasks.lanes)
+app.command()(lanes.lanes)
 app.command()(tasks.health)
 app.command()(openapi.openapi)
 

@@ -60,6 +60,7 @@ class Step(StrEnum):
     REQUEST_CANCEL = "request_cancel"
     REVOKE = "revoke"
     DEFER = "defer"
+    PROMOTE = "promote"
     EXPIRE = "expire"
     FOLLOW_UP = "follow_up"
 
@@ -92,6 +93,7 @@ TRANSITIONS: Mapping[Step, Moves] = {
     Step.REQUEST_CANCEL: _one({R: R}),
     Step.REVOKE: _one({P: P, E: E}),
     Step.DEFER: {P: frozenset({P, E}), E: frozenset({P, E}), Y: frozenset({Y})},
+    Step.PROMOTE: _one({E: E, Y: Y}),
     Step.EXPIRE: _one({P: Status.EXPIRED, E: Status.EXPIRED}),
     Step.FOLLOW_UP: _one({s: s for s in FINISHED}),
 }
