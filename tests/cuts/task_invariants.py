@@ -25,7 +25,7 @@ def check(player: ScenarioPlayer, scenario: Scenario) -> None:
         _nothing_is_very_late(player, scenario, attempts)
         _runs_see_the_change(scenario, effects)
         _each_attempt_takes_effect_once(attempts, effects)
-        _few_messages_were_sent(player, task)
+        _few_messages_were_sent(player, scenario, task)
     _nothing_is_left(player)
 
 
@@ -93,9 +93,9 @@ def _each_attempt_takes_effect_once(attempts: list[Attempt], effects: list[Effec
     assert done <= set(numbers) <= {a.number for a in attempts}
 
 
-def _few_messages_were_sent(player: ScenarioPlayer, task: Task) -> None:
+def _few_messages_were_sent(player: ScenarioPlayer, scenario: Scenario, task: Task) -> None:
     sent = [d for d in player.world.lanes.sent if d.task_id == task.id]
-    assert len(sent) <= task.attempt + EXTRA_SENDS
+    assert len(sent) <= task.attempt + scenario.resends + EXTRA_SENDS
 
 
 def _nothing_is_left(player: ScenarioPlayer) -> None:
