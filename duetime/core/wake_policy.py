@@ -10,6 +10,7 @@ LONGEST_HORIZON: Millis = 900 * SECOND  # the longest delay of an SQS message
 FIRST_WATCH: Millis = 2 * MINUTE
 WATCH_SPREAD: Millis = 2 * MINUTE
 AGE_AFTER: Millis = HOUR  # by default
+AGING_SPREAD: Millis = 10 * SECOND  # or a tenth of `age_after`, if that is less
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -59,16 +60,31 @@ class WakePolicy:
     ) -> Wake:
         """Returns the watch of a delivery that is sent now, and held back until `visible_at`."""
         at = max(due_at, visible_at, now) + FIRST_WATCH + round(WATCH_SPREAD * draw.spread)
-        return self.watch(task_id, lane, at, since=due_at, now=now)
+        return self.watch(task_id, lane, at, since=due_at, now=now, draw=draw)
 
-    def watch(self, task_id: str, lane: Lane, at: Millis, *, since: Millis, now: Millis) -> Wake:
+    def watch(
+        self, task_id: str, lane: Lane, at: Millis, *, since: Millis, now: Millis, draw: Draw
+    ) -> Wake:
         """Returns the watch of a task that waits in its lane since a time. It is not later than
-        when the task is promoted. If that has passed, the task gets the same time once more, since
-        its message has only just been sent."""
+        `age_after` from then. If that has passed, the task gets the same time once more, since its
+        message has only just been sent.
+
+        These watches are spread, too: of two scanners that write one for the same task, the second
+        must not take the wake of the first for its own."""
         if self.age_after and lane is not Lane.HIGH:
-            aged_at = since + self.age_after
-            at = min(at, aged_at if aged_at > now else now + self.age_after)
+            start = now if self.is_aged(since, now) else since
+            spread = round(self._aging_spread * draw.spread)
+            at = min(at, start + self.age_after - spread)
         return self.wake(WakeKind.WATCH, task_id, lane, at, now=now)
+
+    def is_aged(self, since: Millis, now: Millis) -> bool:
+        """Whether a task that waits since a time is to be promoted."""
+        aged_at = since + self.age_after - self._aging_spread
+        return bool(self.age_after) and aged_at <= now
+
+    @property
+    def _aging_spread(self) -> Millis:
+        return min(AGING_SPREAD, self.age_after // 10)
 
     def wake(self, kind: WakeKind, task_id: str, lane: Lane, at: Millis, *, now: Millis) -> Wake:
         """Returns a wake to be written now. Its bucket is never in the past, where the scanner may

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -60,6 +61,40 @@ def test_no_lane_waits_for_more_than_the_turns_of_the_others(given_weights, befo
         shares.hand_out(free, ready)
 
     assert lane in shares.hand_out(ALL, FULL)
+
+
+def weights_ignored(shares: Shares, given_weights: Weights) -> None:
+    real_init(shares, given_weights)
+    shares._turns = dict.fromkeys(Lane, 1)
+
+
+def idle_share_not_lent(shares: Shares, slots: int, ready: Mapping[Lane, int]) -> dict[Lane, int]:
+    """A lane without work keeps its turn: its slots stay free."""
+    given = real_hand_out(shares, slots, FULL)
+    return {lane: min(count, ready.get(lane, 0)) for lane, count in given.items()}
+
+
+real_init, real_hand_out = Shares.__init__, Shares.hand_out
+
+
+@pytest.mark.parametrize(
+    ("method", "mutant", "law"),
+    [
+        (
+            "__init__",
+            weights_ignored,
+            test_full_lanes_start_tasks_in_proportion_to_their_weights,
+        ),
+        ("hand_out", idle_share_not_lent, test_one_lane_alone_gets_every_slot),
+        ("hand_out", idle_share_not_lent, test_no_slot_stays_free_while_a_lane_has_work),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_broken_shares_are_noticed(method, mutant, law, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Shares, method, mutant)
+
+    with pytest.raises(AssertionError):
+        law()
 
 
 def test_a_lent_share_is_not_given_back_later():

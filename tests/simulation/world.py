@@ -1,6 +1,7 @@
 """One simulated world: its time, table, queues, faults and processes."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any
 
 from duetime.api.http import Response
@@ -12,7 +13,7 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import minute_of
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import SeededRandom
-from tests.simulation import faults
+from tests.simulation import aging_invariants, faults
 from tests.simulation.actors import call_api
 from tests.simulation.engine import Engine, Process, SkewedClock
 from tests.simulation.faults import Faults
@@ -32,7 +33,8 @@ class World:
         self.seed = seed
         self.engine = engine = Engine(seed)
         self.faults = faults.draw_faults(engine.random, engine.scanner_random)
-        self.monitor = Monitor(engine, self.faults)
+        self.age_after = Random(f"aging {seed}").choice(aging_invariants.AGE_AFTERS)
+        self.monitor = Monitor(engine, self.faults, self.age_after)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
         self._rows = SqliteTaskStore(None)
@@ -69,7 +71,7 @@ class World:
                 self._rows.schedules(process.clock), network, self.monitor
             ),
             lanes=SimulatedLanes(self.sqs, network, self.monitor),
-            wake_policy=WakePolicy(shards=self.shards),
+            wake_policy=WakePolicy(shards=self.shards, age_after=self.age_after),
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),

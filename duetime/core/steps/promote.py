@@ -29,8 +29,7 @@ def may_be_promoted(task: Task) -> bool:
 
 def is_aged(wake_policy: WakePolicy, task: Task, now: Millis) -> bool:
     """Whether a task has waited in its lane for as long as it may."""
-    after = wake_policy.age_after
-    return bool(after) and may_be_promoted(task) and waiting_since(task) + after <= now
+    return may_be_promoted(task) and wake_policy.is_aged(waiting_since(task), now)
 
 
 def promote(wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw) -> Change:

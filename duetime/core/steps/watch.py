@@ -81,19 +81,21 @@ def _check_sent(
         return Verdict(change=change, enqueues=True, reason="aged")
     if backed_up and task.skips < MAX_SKIPS:
         at = now + FIRST_WATCH + round(WATCH_SPREAD * draw.spread)
-        change = _watch_again(wake_policy, task, at, now=now, skips=task.skips + 1)
+        change = _watch_again(wake_policy, task, at, now=now, draw=draw, skips=task.skips + 1)
         return Verdict(change=change, enqueues=False, reason="lane backed up")
     at = now + min(SECOND_WATCH * 2**task.resends, LONGEST_WATCH)
-    change = _watch_again(wake_policy, task, at, now=now, sends=task.resends + 1, skips=0)
+    sends = task.resends + 1
+    change = _watch_again(wake_policy, task, at, now=now, draw=draw, sends=sends, skips=0)
     return Verdict(change=change, enqueues=True, reason="message not taken")
 
 
 def _watch_again(
-    wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, **sets: Any
+    wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, draw: Draw, **sets: Any
 ) -> Change:
     """Moves the watch of a task in its lane, not beyond the time of its promotion."""
     since = waiting_since(task)
-    return _moved(task, wake_policy.watch(task.id, task.lane, at, since=since, now=now), **sets)
+    wake = wake_policy.watch(task.id, task.lane, at, since=since, now=now, draw=draw)
+    return _moved(task, wake, **sets)
 
 
 def _move(wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, **sets: Any) -> Change:
