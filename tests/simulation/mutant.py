@@ -19,8 +19,8 @@ MUTANTS: dict[str, Mutant] = {}
 
 def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
-    the more happens in a world, the seldomer it triggers a mutant of something else. So its tasks do
-    not age."""
+    the more happens in a world, the seldomer it triggers a mutant of something else. So its tasks
+    do not age."""
 
     @contextmanager
     def made() -> Iterator[None]:
