@@ -209,12 +209,12 @@ class Pump:
         """Pass messages to the pool as it has slots."""
         self._started.wait()
         while not self._stopping.is_set():
-            free = self._pool.wait_for_slots(self._poll)
+            free = min(self._pool.wait_for_slots(self._poll), RECEIVE_BATCH)
             if not free:
                 continue
-            ready = self._source.ready(self._poll)
+            ready = self._source.ready(self._poll, free)
             messages: list[Message] = []
-            for lane, count in self._shares.hand_out(min(free, RECEIVE_BATCH), ready).items():
+            for lane, count in self._shares.hand_out(free, ready).items():
                 messages += self._source.take(lane, count)
             if messages:
                 self._pool.offer(messages)

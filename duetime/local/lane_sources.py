@@ -19,8 +19,9 @@ class LaneSource(Protocol):
 
     polled: Collection[Lane]  # the lanes whose `poll` must be called all the time
 
-    def ready(self, wait: float) -> Mapping[Lane, int]:
-        """Returns how many messages each lane has; waits up to `wait` seconds for the first."""
+    def ready(self, wait: float, limit: int) -> Mapping[Lane, int]:
+        """Returns how many messages each lane has, at least if they are fewer than `limit`; waits
+        up to `wait` seconds for the first."""
         ...
 
     def take(self, lane: Lane, limit: int) -> list[Message]: ...
@@ -40,8 +41,8 @@ class MemoryLanes:
     def __init__(self, lanes: MemoryLaneQueue) -> None:
         self._lanes = lanes
 
-    def ready(self, wait: float) -> Mapping[Lane, int]:
-        return self._lanes.ready(wait)
+    def ready(self, wait: float, limit: int) -> Mapping[Lane, int]:
+        return self._lanes.ready(wait, limit)
 
     def take(self, lane: Lane, limit: int) -> list[Message]:
         return self._lanes.receive(lane, limit, 0)
@@ -67,7 +68,7 @@ class PolledLanes:
         self._at_hand: dict[Lane, deque[Message]] = {lane: deque() for lane in Lane}
         self._closed = False
 
-    def ready(self, wait: float) -> Mapping[Lane, int]:
+    def ready(self, wait: float, limit: int) -> Mapping[Lane, int]:  # noqa: ARG002
         with self._changed:
             self._changed.wait_for(lambda: any(self._at_hand.values()), wait)
             return {lane: len(messages) for lane, messages in self._at_hand.items() if messages}

@@ -34,14 +34,14 @@ class MemoryLaneQueue:
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
         with self._changed:
             if wait:
-                self._wait([lane], wait)
+                self._wait([lane], wait, 1)
             return self._lanes[lane].pop(limit, self._clock.now())
 
-    def ready(self, wait: float) -> dict[Lane, int]:
-        """Returns how many messages of each lane are visible; waits up to `wait` seconds for the
-        first."""
+    def ready(self, wait: float, limit: int) -> dict[Lane, int]:
+        """Returns how many messages of each lane are visible, or `limit` if there are more; waits
+        up to `wait` seconds for the first."""
         with self._changed:
-            return self._wait(Lane, wait)
+            return self._wait(Lane, wait, limit)
 
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -74,11 +74,12 @@ class MemoryLaneQueue:
         with self._changed:
             return self._next_visible(Lane)
 
-    def _wait(self, lanes: Iterable[Lane], wait: float) -> dict[Lane, int]:
+    def _wait(self, lanes: Iterable[Lane], wait: float, limit: int) -> dict[Lane, int]:
         give_up = monotonic() + wait
         while True:
             now = self._clock.now()
-            ready = {lane: count for lane in lanes if (count := self._lanes[lane].ready(now))}
+            counts = {lane: self._lanes[lane].ready(now, limit) for lane in lanes}
+            ready = {lane: count for lane, count in counts.items() if count}
             left = give_up - monotonic()
             if ready or left <= 0:
                 return ready
@@ -122,8 +123,9 @@ class _MemoryLane:
             )
         return messages
 
-    def ready(self, now: Millis) -> int:
-        return self._fresh.ready(now) + self._paced.ready(now)
+    def ready(self, now: Millis, limit: int | None = None) -> int:
+        fresh = self._fresh.ready(now, limit)
+        return fresh + self._paced.ready(now, None if limit is None else limit - fresh)
 
     def depth(self, now: Millis) -> Depth:
         ready = self.ready(now)

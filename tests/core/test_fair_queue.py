@@ -50,6 +50,7 @@ def test_queue_returns_what_is_ready_and_keeps_the_rest(items, now):
     ready = {number for number, (_, at) in enumerate(items) if at <= now}
 
     assert queue.ready(now) == len(ready)
+    assert queue.ready(now, 3) == min(len(ready), 3)
     assert queue.oldest(now) == min((items[n][1] for n in ready), default=None)
     assert queue.next_at() == min((at for _, at in items), default=None)
     assert set(popped(queue, now)) == ready
@@ -83,3 +84,29 @@ def test_no_group_is_passed_by_twice_while_it_has_items(items):
         for before, after in pairwise(places):
             between = order[before + 1 : after]
             assert len(between) == len(set(between))
+
+
+@given(st.lists(st.tuples(GROUPS, st.integers(0, 8)) | st.integers(0, 3), max_size=60))
+def test_queue_that_is_filled_while_it_is_read_loses_and_repeats_nothing(acts):
+    """A number lets so much time pass and pops; anything else is pushed."""
+    queue: FairQueue[int] = FairQueue()
+    left: dict[int, tuple[str, int]] = {}
+    now = 0
+    for number, act in enumerate(acts):
+        if isinstance(act, tuple):
+            group, delay = act
+            queue.push(number, group, now + delay)
+            left[number] = (group, now + delay)
+            continue
+        now += act
+        item = queue.pop(now)
+        ready = [n for n, (_, at) in left.items() if at <= now]
+        if not ready:
+            assert item is None
+            continue
+        of_its_group = [n for n in ready if left[n][0] == left[item][0]]
+        assert item == min(of_its_group, key=lambda n: (left[n][1], n))
+        del left[item]
+        assert queue.ready(now) == len(ready) - 1
+        assert len(queue) == len(left)
+        assert queue.next_at() == min((at for _, at in left.values()), default=None)

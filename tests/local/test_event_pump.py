@@ -226,7 +226,7 @@ def test_messages_that_found_no_slot_are_given_back_at_the_end(parts):
     pump = a_pump(parts)
     pump.start()
     parts.lanes.coming.put(["1", "2"])
-    assert pump._source.ready(PATIENCE) == {Lane.HIGH: 2}
+    assert pump._source.ready(PATIENCE, 100) == {Lane.HIGH: 2}
 
     assert stop(pump, parts) == 0
     assert sorted(parts.lanes.handed_back) == ["1", "2"]

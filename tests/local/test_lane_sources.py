@@ -27,20 +27,20 @@ def test_memory_lanes_take_nothing_ahead_of_its_slot():
     lanes = filled(30)
     source = MemoryLanes(lanes)
 
-    assert source.ready(0) == {Lane.HIGH: 30}
+    assert source.ready(0, 100) == {Lane.HIGH: 30}
     assert lanes.depth(Lane.HIGH).in_flight == 0
     assert len(source.take(Lane.HIGH, 7)) == 7
-    assert source.ready(0) == {Lane.HIGH: 23}
+    assert source.ready(0, 100) == {Lane.HIGH: 23}
 
 
 def test_polled_lane_keeps_a_few_messages_at_hand():
     lanes = filled(30)
     source = PolledLanes(lanes)
 
-    assert source.ready(0) == {}
+    assert source.ready(0, 100) == {}
     source.poll(Lane.HIGH, 0)
     source.poll(Lane.HIGH, 0)  # enough is at hand
-    assert source.ready(0) == {Lane.HIGH: AT_HAND}
+    assert source.ready(0, 100) == {Lane.HIGH: AT_HAND}
     assert lanes.depth(Lane.HIGH).ready == 30 - AT_HAND
 
     first = source.take(Lane.HIGH, AT_HAND - 4)
@@ -53,7 +53,7 @@ def test_polled_lane_keeps_a_few_messages_at_hand():
 def test_taker_is_woken_by_the_first_message_of_any_lane():
     source = PolledLanes(filled(1, Lane.LOW))
     seen: list[object] = []
-    taker = threading.Thread(target=lambda: seen.append(source.ready(PATIENCE)))
+    taker = threading.Thread(target=lambda: seen.append(source.ready(PATIENCE, 100)))
     taker.start()
     for lane in Lane:
         source.poll(lane, 0)
@@ -72,4 +72,4 @@ def test_closed_source_gives_back_what_was_not_taken():
 
     source.poll(Lane.HIGH, 0)  # a poll that was under way
     assert lanes.depth(Lane.HIGH).in_flight == 8
-    assert source.ready(0) == {}
+    assert source.ready(0, 100) == {}

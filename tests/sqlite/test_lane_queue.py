@@ -35,13 +35,13 @@ def test_quiet_tenant_is_served_between_the_tasks_of_a_noisy_one():
 
     assert [i for i in taken if i in {t.id for t in quiet}] == [task.id for task in quiet]
     assert keyed.id in taken[:3]
-    assert lanes.ready(0) == {Lane.MEDIUM: 94}
+    assert lanes.ready(0, 100) == {Lane.MEDIUM: 94}
 
 
 def test_lanes_wait_for_the_first_message_of_any():
     lanes = MemoryLaneQueue(SystemClock())
     task = a_sent_task(spec=a_spec(run_at=NOW, priority=Lane.LOW))
-    waiting = threading.Thread(target=lambda: seen.append(lanes.ready(60)))
+    waiting = threading.Thread(target=lambda: seen.append(lanes.ready(60, 100)))
     seen: list[dict[Lane, int]] = []
     waiting.start()
 
@@ -49,7 +49,7 @@ def test_lanes_wait_for_the_first_message_of_any():
     waiting.join(60)
 
     assert seen == [{Lane.LOW: 1}]
-    assert lanes.ready(0) == {Lane.LOW: 1}, "nothing is taken"
+    assert lanes.ready(0, 100) == {Lane.LOW: 1}, "nothing is taken"
 
 
 def test_overdue_work_that_is_handed_back_still_comes_last():
