@@ -34,6 +34,7 @@ def main() -> None:
     arguments.add_argument("--slots", type=int, default=8)
     arguments.add_argument("--age-after", type=float, default=5, help="seconds, in the second run")
     arguments.add_argument("--noisy", type=int, default=100_000, help="tasks of the noisy tenant")
+    arguments.add_argument("--tenant-nap", type=float, default=0.1, help="seconds of their tasks")
     given = arguments.parse_args()
     rows, panels = [], []
     for what, age_after in (("no aging", 0.0), (f"aging {given.age_after:g} s", given.age_after)):
@@ -100,8 +101,8 @@ def measure_tenants(given: argparse.Namespace, noisy: int) -> dict[str, Any]:
     with duetime_local(None, "--concurrency", "1") as running:
         due = time.time() + 2 + noisy / 1_500
         for _ in range(noisy // BATCH):
-            submit(running, BATCH, due, given.nap, namespace="noisy")
-        submit(running, QUIET, due, given.nap, namespace="quiet")
+            submit(running, BATCH, due, given.tenant_nap, namespace="noisy")
+        submit(running, QUIET, due, given.tenant_nap, namespace="quiet")
         late = time.time() - due
         if late > 0:
             raise RuntimeError(f"the tasks were submitted {late:.0f} s late")

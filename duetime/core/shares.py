@@ -64,7 +64,7 @@ class Shares:
 
         Args:
             slots: The number of free slots.
-            ready: How many tasks of each lane could start now."""
+            ready: How many tasks of each lane could start now; at least `slots` stands for more."""
         waiting = {lane: count for lane, count in ready.items() if count > 0}
         given: dict[Lane, int] = {}
         while slots and waiting:
@@ -76,8 +76,8 @@ class Shares:
                 waiting[self._lane] -= count
             if not waiting.get(self._lane):
                 waiting.pop(self._lane, None)
-                self._end_turn()
-            elif not self._left:
+            # A lane that got the last slot may have more, and goes on with its turn next time.
+            if not self._left or (slots and self._lane not in waiting):
                 self._end_turn()
         return given
 
