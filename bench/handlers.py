@@ -27,3 +27,8 @@ def flaky(_: Any, ctx: Context) -> None:
 @task("bench.broken")
 def broken(_: Any, __: Context) -> None:
     raise ConnectionError("connection refused")
+
+
+@task("bench.nap")
+def nap(seconds: float, _: Context) -> None:
+    time.sleep(seconds)

@@ -117,6 +117,7 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         table=table.name,
         shards=stage.shards,
         catch_up=stage.catch_up,
+        age_after=stage.age_after,
         at_once_high=stage.at_once(Lane.HIGH),
         at_once_medium=stage.at_once(Lane.MEDIUM),
         at_once_low=stage.at_once(Lane.LOW),

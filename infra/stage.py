@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from duetime.aws.settings import MAX_RETENTION_DAYS
+from duetime.aws.settings import MAX_RETENTION_DAYS, MIN_AGE_AFTER
 from duetime.core.lanes import Lane
 from duetime.core.quotas import BadQuota, read_quotas
 from infra.formats import (
@@ -208,6 +208,7 @@ class Stage(_Settings):
     shards: int = Field(default=16, ge=1, le=256)
     slices: int = Field(default=1, ge=1, le=50)
     catch_up: int = Field(default=100, ge=1, le=10_000)
+    age_after: int = Field(default=3_600, ge=0, le=7 * 24 * 3_600)
     concurrency: int = Field(default=100, ge=MIN_CONCURRENCY, le=3 * MAX_LANE_CONCURRENCY)
     weights: Weights = Field(default_factory=Weights)
     batch_size: BatchSize = Field(default_factory=BatchSize)
@@ -254,6 +255,13 @@ class Stage(_Settings):
         if len(_compact(quotas)) > MAX_QUOTAS:
             raise ValueError(f"is over {MAX_QUOTAS:,} characters; use * for namespaces alike")
         return quotas
+
+    @field_validator("age_after")
+    @classmethod
+    def _not_before_the_first_watch(cls, seconds: int) -> int:
+        if 0 < seconds < MIN_AGE_AFTER:
+            raise ValueError(f"must be 0, which is off, or at least {MIN_AGE_AFTER} seconds")
+        return seconds
 
     @field_validator("allow_hosts")
     @classmethod

@@ -72,15 +72,22 @@ def _publish(slice_number: int, report: TickReport) -> None:
     metrics.add_metric("Lag", MetricUnit.Seconds, report.lag / SECOND)
     _count(metrics, {"HeldBack": report.held_back, "SetAside": report.set_aside})
     for lane in Lane:
-        _publish_lane(lane, report.claims[lane], report.lost_claims[lane])
+        _publish_lane(
+            lane,
+            {
+                "Claims": report.claims[lane],
+                "LostClaims": report.lost_claims[lane],
+                "Promoted": report.promoted[lane],
+            },
+        )
 
 
-def _publish_lane(lane: Lane, claims: int, lost_claims: int) -> None:
+def _publish_lane(lane: Lane, counts: Mapping[str, int]) -> None:
     """Each lane is published alone, because metrics in one object share their dimensions."""
-    if claims or lost_claims:
+    if any(counts.values()):
         of_lane = EphemeralMetrics(namespace=METRICS_NAMESPACE, service=SERVICE)
         of_lane.add_dimension("lane", lane)
-        _count(of_lane, {"Claims": claims, "LostClaims": lost_claims})
+        _count(of_lane, counts)
         of_lane.flush_metrics()
 
 

@@ -41,7 +41,12 @@ wake_policies = st.builds(
     WakePolicy,
     shards=st.integers(1, 64),
     horizon=st.one_of(st.just(4 * MINUTE), st.integers(1, LONGEST_HORIZON)),
+    age_after=st.just(0),
 )
+aging_policies = st.builds(
+    replace, wake_policies, age_after=st.sampled_from([SECOND, 5 * MINUTE, HOUR, DAY])
+)
+any_policies = wake_policies | aging_policies
 
 # Valid UTF-8: a lone surrogate cannot be stored, and the API refuses it.
 texts = st.text(st.characters(exclude_categories=["Cs"]))

@@ -24,6 +24,7 @@ from duetime.core.times import rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
+    from duetime.api.lanes import LaneActivities
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,8 @@ class Api:
     the targets that they may call. `health` reads the health; the default checks that the store can
     be read. `secrets` returns the names of the secrets that tasks may use; by default there are
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
-    gets a hint to use jitter; 0 turns it off."""
+    gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
+    number of their messages."""
 
     def __init__(
         self,
@@ -50,6 +52,7 @@ class Api:
         secrets: SecretNames = frozenset,
         quotas: "QuotaGate | None" = None,
         crowded_minute: int = MARK,
+        lanes: "LaneActivities | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -65,7 +68,7 @@ class Api:
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/limits", _limits(ports))
         self._router.add_lazily("/v1/purge", _purge(ports))
-        self._router.add_lazily("/v1/lanes", _lanes(ports))
+        self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
@@ -170,11 +173,11 @@ def _purge(ports: Ports) -> Callable[[Router], None]:
     return add_to
 
 
-def _lanes(ports: Ports) -> Callable[[Router], None]:
+def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Router], None]:
     def add_to(router: Router) -> None:
-        from duetime.api.lanes import Lanes
+        from duetime.api.lanes import Lanes, unknown
 
-        Lanes(ports).add_to(router)
+        Lanes(ports, activities or unknown).add_to(router)
 
     return add_to
 

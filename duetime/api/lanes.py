@@ -1,6 +1,7 @@
-"""/v1/lanes: how many messages each lane has."""
+"""/v1/lanes: how many messages each lane has, and how fast they come and go."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from duetime.api.http import Request, Response, Router
@@ -12,19 +13,48 @@ from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
 
+@value(frozen=True, kw_only=True, slots=True)
+class LaneActivity:
+    """What a process knows about a lane that it serves. None: it does not know.
+
+    Attributes:
+        weight: Its share of the starts while every lane has work, in percent.
+        running: Attempts that run now.
+        in_per_minute: Messages that were sent to it in the last minute.
+        out_per_minute: Attempts of it that started in the last minute.
+        promoted: Tasks that were moved from it to the next higher lane, since the process started.
+        waiting: Tasks of it that wait for a limit or for their ordering key."""
+
+    weight: int | None = None
+    running: int | None = None
+    in_per_minute: int | None = None
+    out_per_minute: int | None = None
+    promoted: int | None = None
+    waiting: int | None = None
+
+
+LaneActivities = Callable[[], Mapping[Lane, LaneActivity]]
+
+
+def unknown() -> Mapping[Lane, LaneActivity]:
+    """The activities for a process that serves no lane, such as the API on AWS."""
+    return dict.fromkeys(Lane, LaneActivity())
+
+
 @value(frozen=True, slots=True)
 class Lanes:
     ports: Ports
+    activities: LaneActivities
 
     def add_to(self, router: Router) -> None:
         router.add("GET", "/v1/lanes", self.page)
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
-        now = self.ports.clock.now()
-        return list_response([self._lane_json(lane, now) for lane in Lane], None)
+        now, known = self.ports.clock.now(), self.activities()
+        return list_response([self._lane_json(lane, known[lane], now) for lane in Lane], None)
 
-    def _lane_json(self, lane: Lane, now: Millis) -> dict[str, Any]:
+    def _lane_json(self, lane: Lane, known: LaneActivity, now: Millis) -> dict[str, Any]:
         depth = self.ports.lanes.depth(lane)
         oldest = depth.oldest
         return {
@@ -33,4 +63,5 @@ class Lanes:
             "delayed": depth.delayed,
             "in_flight": depth.in_flight,
             "oldest_seconds": None if oldest is None else max(now - oldest, 0) / SECOND,
+            **{each.name: getattr(known, each.name) for each in fields(known)},
         }

@@ -24,6 +24,8 @@ def summary_json(task: Task) -> dict[str, Any]:
         "run_at": rfc3339(spec.run_at),
         "due_at": rfc3339(task.due_at),
         "priority": spec.priority.value,
+        "lane": task.lane.value,
+        "promoted_at": moment_json(task.promoted.at if task.promoted else None),
         "tags": spec.tags,
         "attempt": task.attempt,
         "max_attempts": spec.retry.max_attempts,

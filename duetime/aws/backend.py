@@ -19,9 +19,9 @@ from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
 from duetime.core.ports import CursorStore, ObjectStore, Ports
 from duetime.core.secrets import SecretStore
-from duetime.core.times import Millis
+from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
-from duetime.core.wake_policy import WakePolicy
+from duetime.core.wake_policy import AGE_AFTER, WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def aws_adapters(
     dynamodb: Any = None,
     sqs: Any = None,
     objects_bucket: str = "",
+    age_after: Millis = AGE_AFTER,
 ) -> Adapters:
     """Make the adapters. Clients that are not given are made for `endpoint_url`."""
     clock = SystemClock()
@@ -117,7 +118,7 @@ def aws_adapters(
         schedules=lazy(schedules),
         limits=lazy(limits),
         lanes=lanes,
-        wake_policy=WakePolicy(shards=known().count),
+        wake_policy=WakePolicy(shards=known().count, age_after=age_after),
         clock=clock,
         chance=SystemRandom(),
         objects=lazy(objects) if objects_bucket else None,
@@ -177,6 +178,7 @@ def adapters() -> Adapters:
         dynamodb=dynamodb(),
         sqs=lazy(sqs),
         objects_bucket=given.objects_bucket,
+        age_after=given.age_after * SECOND,
     )
 
 

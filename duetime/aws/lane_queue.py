@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 MESSAGES_PER_CALL = 10
 MAX_DELAY = 900  # seconds, as the following two
 MAX_WAIT = 20
+MAX_GROUP = 128  # characters
 MAX_VISIBILITY = 11 * 3600  # SQS allows 12 hours, counted from the receive
 HEAD_START: Millis = SECOND  # SQS counts whole seconds; an executor waits for the rest
 
@@ -105,6 +107,7 @@ class SqsLaneQueue:
                 "Id": str(number),
                 "MessageBody": body_of(delivery),
                 "DelaySeconds": delay_seconds(delivery.visible_at, now),
+                **_group(delivery),
             }
             for number, delivery in batch
         ]
@@ -174,6 +177,17 @@ class SqsLaneQueue:
 
 def delay_seconds(visible_at: Millis, now: Millis) -> int:
     return min(max((visible_at - now - HEAD_START) // SECOND, 0), MAX_DELAY)
+
+
+def _group(delivery: Delivery) -> dict[str, str]:
+    """Returns the group of a message. A standard queue with groups is a fair queue: while one group
+    has a backlog, the messages of the others come first. SQS takes 128 ASCII letters, digits and
+    punctuation marks; anything else is hashed."""
+    group = delivery.group
+    if not group:
+        return {}
+    fits = len(group) <= MAX_GROUP and group.isascii() and group.isprintable() and " " not in group
+    return {"MessageGroupId": group if fits else sha256(group.encode()).hexdigest()}
 
 
 def _visibility(span: Millis) -> int:

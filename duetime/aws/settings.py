@@ -10,11 +10,15 @@ from duetime.core.allowed_targets import AllowedTargets
 from duetime.core.lanes import Lane
 from duetime.core.retention import RETENTION
 from duetime.core.task import LONGEST_TIMEOUT
-from duetime.core.times import DAY, Millis
+from duetime.core.times import DAY, SECOND, Millis
 from duetime.core.value import value
+from duetime.core.wake_policy import AGE_AFTER
 
 PREFIX = "DUETIME_"
 MAX_RETENTION_DAYS = 3650
+# Seconds. The scanner alone has this setting, and first watches, which other roles write too, come
+# up to four minutes after the due time.
+MIN_AGE_AFTER = 300
 
 _REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
 
@@ -28,6 +32,7 @@ class Settings:
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks per second and lane, over all slices
+    age_after: int = AGE_AFTER // SECOND  # seconds in a lane until a promotion; 0: none
     at_once_high: int = 0  # concurrent executors of a lane; 0 if unknown
     at_once_medium: int = 0
     at_once_low: int = 0
@@ -46,6 +51,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.catch_up < 1:
             raise ValueError(f"{_variable('catch_up')} must be at least 1, not {self.catch_up}")
+        if self.age_after and self.age_after < MIN_AGE_AFTER:
+            raise ValueError(
+                f"{_variable('age_after')} must be 0 or at least {MIN_AGE_AFTER},"
+                f" not {self.age_after}"
+            )
         # A task must outlive its idempotency key: otherwise a replay within that day runs it again.
         if not 1 <= self.retention_days <= MAX_RETENTION_DAYS:
             raise ValueError(

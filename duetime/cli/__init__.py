@@ -16,6 +16,7 @@ from duetime.cli import (
     cron,
     dlq,
     forecast,
+    lanes,
     limits,
     local,
     manifest,
@@ -79,7 +80,7 @@ app.command()(sync.sync)
 app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
-app.command()(tasks.lanes)
+app.command()(lanes.lanes)
 app.command()(tasks.health)
 app.command()(forecast.forecast)
 app.command()(quota.quota)

@@ -10,11 +10,13 @@ import typer
 
 from duetime.cli.parse import duration, refuse
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
+from duetime.core.shares import Weights, parse_weights
 from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
 MIN_TICK = 0.1
+MIN_AGE, MAX_AGE = 1, 7 * 86_400  # seconds
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "SQLite store", "Other backends"
 FOREVER = "forever"
@@ -105,8 +107,23 @@ def local(
         str, typer.Option(metavar="DURATION", help="How often the scanner runs.")
     ] = f"{DEFAULTS.tick:g}",
     concurrency: Annotated[
-        int, typer.Option(min=1, help="Tasks at a time, in each lane.")
+        int, typer.Option(min=1, help="Tasks at a time, in all lanes together.")
     ] = DEFAULTS.concurrency,
+    weights: Annotated[
+        str,
+        typer.Option(
+            metavar="HIGH/MEDIUM/LOW",
+            help="How the lanes share the starts while all of them have work, in percent.",
+        ),
+    ] = str(DEFAULTS.weights),
+    age_after: Annotated[
+        str,
+        typer.Option(
+            metavar="DURATION",
+            help="Promote a task to the next higher lane when it has waited so long; 0: never.",
+            show_default="1h",
+        ),
+    ] = f"{DEFAULTS.age_after:g}",
     catch_up: Annotated[
         int,
         typer.Option(
@@ -221,6 +238,8 @@ def local(
         reload=reload,
         tick=_tick(tick),
         concurrency=concurrency,
+        weights=_weights(weights),
+        age_after=_age_after(age_after),
         catch_up=catch_up,
         crowded_minute=crowded_minute,
         allow_private=allow_private,
@@ -338,6 +357,20 @@ def _check_endpoint(backend: Backend, url: str | None) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
+
+
+def _weights(text: str) -> Weights:
+    try:
+        return parse_weights(text)
+    except ValueError as error:
+        refuse("--weights", str(error))
+
+
+def _age_after(text: str) -> float:
+    seconds = duration("--age-after", text)
+    if seconds and not MIN_AGE <= seconds <= MAX_AGE:
+        refuse("--age-after", f"must be 0, or from {MIN_AGE} s to {MAX_AGE // 86_400} days")
+    return seconds
 
 
 def _tick(text: str) -> float:

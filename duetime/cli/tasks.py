@@ -97,16 +97,6 @@ def run(tasks: TaskIds, *, connection: Connection) -> None:
 
 
 @grouped
-def lanes(*, connection: Connection) -> None:
-    """How many tasks wait in each lane, and how many run."""
-    from duetime.cli.views import lane_table
-
-    with connection.connect() as client:
-        found = client.lanes()
-    connection.print({"items": found}, lambda: [lane_table(found)])
-
-
-@grouped
 def health(*, connection: Connection) -> None:
     """Whether Duetime answers, and whether it is healthy."""
     with connection.connect() as client:

@@ -1,6 +1,6 @@
 """Tasks as the commands print them: a panel, tables, sentences."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Group, RenderableType
@@ -51,6 +51,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "target": fmt.target(task["target"]),
         "namespace": task["namespace"],
         "priority": task["priority"],
+        "promoted": _promotion(task, now),
         "due": fmt.when(task["due_at"], now),
         "submitted": fmt.when(task["created_at"], now),
         "started": fmt.when(task["started_at"], now),
@@ -82,6 +83,11 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         yield "error", Text(error, style="red")
     if trace := fmt.traceback(task["error"]):
         yield "traceback", Text(trace)
+
+
+def _promotion(task: Task, now: datetime) -> str | None:
+    at = task.get("promoted_at")  # an older API has no such field
+    return f"to {task['lane']}, {fmt.when(at, now)}" if at else None
 
 
 def _stopping(task: Task) -> bool:
@@ -118,7 +124,7 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
             task["id"],
             fmt.status(task),
             fmt.relative(task["due_at"], now, rough=True),
-            task["priority"],
+            task.get("lane") or task["priority"],
             fmt.tries(task).replace(" of ", "/"),
             cell(fmt.short(task)),
         )
@@ -126,19 +132,41 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
 
 
 def lane_table(lanes: Sequence[LaneState]) -> Table:
+    """Leaves out the columns that are not known, as most are on AWS."""
+    columns: dict[str, Callable[[LaneState], float | None]] = {
+        "WEIGHT": lambda lane: lane.get("weight"),  # an older API has no such field, as below
+        "WAITING": lambda lane: lane["depth"],
+        "OLDEST": lambda lane: lane["oldest_seconds"],
+        "DUE SOON": lambda lane: lane["delayed"],
+        "RUNNING": _running,
+        "IN/MIN": lambda lane: lane.get("in_per_minute"),
+        "OUT/MIN": lambda lane: lane.get("out_per_minute"),
+        "PROMOTED": lambda lane: lane.get("promoted"),
+        "HELD": lambda lane: lane.get("waiting"),
+    }
+    always = ("WAITING", "OLDEST", "DUE SOON", "RUNNING")
+    shown = {
+        h: of for h, of in columns.items() if h in always or any(of(x) is not None for x in lanes)
+    }
     table = Table("LANE", box=None, header_style="dim", pad_edge=False)
-    for header in ("WAITING", "OLDEST", "DUE SOON", "RUNNING"):
+    for header in shown:
         table.add_column(header, justify="right")
     for lane in lanes:
-        oldest = lane["oldest_seconds"]
-        table.add_row(
-            lane["lane"],
-            f"{lane['depth']:,}",
-            "" if oldest is None else length(oldest),
-            f"{lane['delayed']:,}",
-            f"{lane['in_flight']:,}",
-        )
+        table.add_row(lane["lane"], *(_lane_cell(h, of(lane)) for h, of in shown.items()))
     return table
+
+
+def _running(lane: LaneState) -> int:
+    running = lane.get("running")
+    return lane["in_flight"] if running is None else running
+
+
+def _lane_cell(header: str, number: float | None) -> str:
+    if number is None:
+        return ""
+    if header == "OLDEST":
+        return length(number)
+    return f"{number}%" if header == "WEIGHT" else f"{number:,}"
 
 
 def dead_table(tasks: Sequence[Task], now: datetime) -> Table:

@@ -223,7 +223,9 @@ class Task(TypedDict):
     payload: Any
     run_at: str
     due_at: str
-    priority: Priority
+    priority: Priority  # as submitted
+    lane: Priority  # where it runs: a higher one if it was promoted
+    promoted_at: str | None
     timeout: float
     retry: Retry
     jitter: float
@@ -265,13 +267,21 @@ class Submitted:
 
 
 class LaneState(TypedDict):
-    """How busy a lane is; on AWS the numbers are approximate."""
+    """How busy a lane is. On AWS the numbers are approximate, and those that may be None are."""
 
     lane: str
     depth: int  # due tasks that wait for an executor
     delayed: int  # tasks that are due within minutes
     in_flight: int  # tasks that an executor has
-    oldest_seconds: float | None  # how long the oldest has waited; None: nothing waits, or on AWS
+    oldest_seconds: float | None  # how long the oldest has waited; None also if nothing waits
+    weight: int | None  # its share of the starts while every lane has work, in percent
+    running: int | None  # attempts that run now
+    in_per_minute: int | None  # messages that were sent to it in the last minute
+    out_per_minute: int | None  # attempts of it that started in the last minute
+    promoted: (
+        int | None
+    )  # tasks that have left it for the next higher lane since the runner started
+    waiting: int | None  # tasks that wait for a limit or for their ordering key
 
 
 class LanePage(TypedDict):

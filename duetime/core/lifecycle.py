@@ -61,6 +61,7 @@ class Step(StrEnum):
     REVOKE = "revoke"
     DEFER = "defer"
     HOLD = "hold"
+    PROMOTE = "promote"
     EXPIRE = "expire"
     FOLLOW_UP = "follow_up"
 
@@ -94,6 +95,7 @@ TRANSITIONS: Mapping[Step, Moves] = {
     Step.REVOKE: _one({P: P, E: E}),
     Step.DEFER: {P: frozenset({P, E}), E: frozenset({P, E}), Y: frozenset({Y})},
     Step.HOLD: _one({s: s for s in (P, E, Y)}),
+    Step.PROMOTE: _one({E: E, Y: Y}),
     Step.EXPIRE: _one({P: Status.EXPIRED, E: Status.EXPIRED}),
     Step.FOLLOW_UP: _one({s: s for s in FINISHED}),
 }

@@ -34,6 +34,8 @@ def task_json(task: Task) -> dict[str, Any]:
         "run_at": rfc3339(spec.run_at),
         "due_at": rfc3339(task.due_at),
         "priority": spec.priority.value,
+        "lane": task.lane.value,
+        "promoted_at": moment_json(task.promoted.at if task.promoted else None),
         "timeout": spec.timeout,
         "retry": retry_json(spec.retry),
         "jitter": spec.jitter,

@@ -1,4 +1,4 @@
-"""The attempt loop: owns every attempt of one lane from its message to its outcome.
+"""The attempt loop: owns every attempt from its message to its outcome.
 
 An attempt waits for its due time, is leased, runs, and is recorded. The loop holds its state and
 decides what is due; the `Executor` does the I/O that it asks for. The loop has no threads and never
@@ -10,11 +10,13 @@ monotonic clock, so setting the wall clock neither ends an attempt nor delays a 
 """
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
 
 from duetime.core.delivery import Message
+from duetime.core.lanes import Lane
 from duetime.core.ports import Clock
 from duetime.core.steps import lease
 from duetime.core.times import SECOND, Millis
@@ -71,6 +73,10 @@ class AttemptLoop:
     @property
     def running(self) -> int:
         return len(self._running)
+
+    def running_by_lane(self) -> Counter[Lane]:
+        """Called from any thread, hence the copy."""
+        return Counter(running.run.message.lane for running in list(self._running.values()))
 
     @property
     def unfinished(self) -> int:

@@ -56,7 +56,7 @@ class _Outcome(NamedTuple):
 
 
 class Executor:
-    """The I/O of one lane's attempts; it holds no state of them.
+    """The I/O of attempts; it holds no state of them.
 
     Args:
         ports: The store, the lanes and the clock.

@@ -1,4 +1,4 @@
-"""The worker pool: runs the attempts of one lane in threads.
+"""The worker pool: runs attempts in threads.
 
 The loop thread drives the attempt loop: it leases what is due, renews, times out and records,
 always for everything that has arrived since its last step. The worker threads run one target at a
@@ -11,12 +11,13 @@ threads can be started, runs wait for the existing ones and the pool accepts few
 
 import logging
 import threading
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from duetime.core.delivery import Message
+from duetime.core.lanes import Lane
 from duetime.core.ports import Clock
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.executor.attempt_loop import AttemptLoop
@@ -30,11 +31,13 @@ WAKE_MORE_AFTER = 0.001  # seconds that a run may wait for a busy thread before 
 THREAD_RETRY_DELAY: Millis = MINUTE  # after a thread could not be started
 
 InboxItem = Sequence[Message] | Ended | BaseException | None  # None: close
+OnStart = Callable[[Sequence[Run]], None]
 
 
 class WorkerPool:
     """`slots`: how many messages the pool holds at most, waiting or running. `until`: when it
-    must be done, by the monotonic clock, if the caller ends the process then."""
+    must be done, by the monotonic clock, if the caller ends the process then. `on_start` is called
+    with the runs that were leased."""
 
     def __init__(
         self,
@@ -44,11 +47,13 @@ class WorkerPool:
         *,
         name: str = "executor",
         until: Millis | None = None,
+        on_start: OnStart | None = None,
     ) -> None:
         self._executor = executor
         self._clock = clock
         self._slots = slots
         self._name = name
+        self._on_start = on_start
         self._loop = AttemptLoop(executor, clock, until=until)
         self._inbox: SimpleQueue[InboxItem] = SimpleQueue()
         self._work: deque[Run] = deque()
@@ -83,6 +88,9 @@ class WorkerPool:
     @property
     def running(self) -> int:
         return self._loop.running
+
+    def running_by_lane(self) -> Counter[Lane]:
+        return self._loop.running_by_lane()
 
     def abandoned(self) -> int:
         """Returns how many handlers still run after `run` has returned: they did not stop."""
@@ -119,6 +127,8 @@ class WorkerPool:
             result = self._loop.step(self._wait_for_arrivals())
             self._free(result.not_started)
             self._executing += len(result.started)
+            if self._on_start and result.started:
+                self._on_start(result.started)
             for run in result.started:
                 run.control.queued = True
             self._work.extend(result.started)

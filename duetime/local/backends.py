@@ -1,6 +1,7 @@
 """The backends of the local runner: SQLite, or AWS (real, at another endpoint, or moto)."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -9,15 +10,18 @@ from functools import partial
 from duetime.aws.settings import Settings
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.events import StatusChange
+from duetime.core.lanes import Lane
 from duetime.core.limits.slots import line_of
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.quotas import QuotaStore
 from duetime.core.task import LONGEST_TIMEOUT
+from duetime.core.times import seconds
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.lines import look_lines
 from duetime.extras import NotInstalled
 from duetime.local.folder_archive import FolderArchive
+from duetime.local.lane_sources import LaneSource, MemoryLanes, PolledLanes
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
 from duetime.sqlite.lane_queue import MemoryLaneQueue
@@ -41,6 +45,7 @@ class Backend:
     name: str
     ports: Ports
     cursors: CursorStore
+    source: LaneSource
     poll: float  # seconds that a poll of a lane may wait
     close: Callable[[], None]
     check: Callable[[], object]  # raises if the store does not work
@@ -48,6 +53,7 @@ class Backend:
     sweep: Sweep | None = None  # removes tasks, if the store does not do that by itself
     quotas: QuotaStore | None = None  # if there are quotas
     look_at_lines: Callable[[], object] | None = None  # if ticks alone would be too seldom
+    waiting: Callable[[], Counter[Lane]] | None = None  # counts the tasks that wait for a limit
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -66,12 +72,13 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
     )
     store = SqliteTaskStore(path, on_changes, on_lost, objects)
     now = clock.now()
-    wake_policy = WakePolicy(shards=store.shards(now).count)
+    wake_policy = WakePolicy(shards=store.shards(now).count, age_after=seconds(options.age_after))
+    lanes = MemoryLaneQueue(clock)
     ports = Ports(
         store=store,
         schedules=store.schedules(clock),
         limits=store.limits(),
-        lanes=MemoryLaneQueue(clock),
+        lanes=lanes,
         wake_policy=wake_policy,
         clock=clock,
         chance=SystemRandom(),
@@ -84,6 +91,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         name="memory; nothing is kept" if path is None else str(path),
         ports=ports,
         cursors=store,
+        source=MemoryLanes(lanes),
         poll=1.0,
         close=store.close,
         check=store.check,
@@ -91,6 +99,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         sweep=RetentionSweep(ports, options.retention) if options.retention else None,
         quotas=store.quotas(clock) if options.quotas else None,
         look_at_lines=partial(look_at_watched_lines, ports, store.slots()),
+        waiting=store.waiting,
     )
 
 
@@ -112,12 +121,14 @@ def _aws(options: LocalOptions) -> Backend:
         retention=settings.retention,
         endpoint_url=options.endpoint_url,
         objects_bucket=settings.objects_bucket,
+        age_after=seconds(options.age_after),
     )
     closing.callback(adapters.close)
     return Backend(
         name=options.endpoint_url or options.backend,
         ports=adapters.ports,
         cursors=adapters.cursors,
+        source=PolledLanes(adapters.ports.lanes),
         poll=1.0 if options.backend == "moto" else 5.0,
         close=closing.close,
         check=lambda: adapters.cursors.load(0),

@@ -1,29 +1,33 @@
 """The event pump: does what EventBridge, the SQS pollers and the table's stream do when deployed.
 
-It has no rules of its own. It calls the scanner at every tick, passes each lane's messages to the
-lane's worker pool, and passes status changes to the relay. None of its threads may end unnoticed:
-see supervisor.py. The thread of a worker pool is not restarted: only that thread knows which runs
-it has started.
+It has no rules of its own. It calls the scanner at every tick, passes messages to the worker pool
+as it has slots, by the weights of their lanes, and passes status changes to the relay. None of its
+threads may end unnoticed: see supervisor.py. The thread of the worker pool is not restarted: only
+that thread knows which runs it has started.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from time import monotonic
 
 from duetime.api.health import Check
+from duetime.core.delivery import Message
 from duetime.core.errors import Unavailable
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
-from duetime.core.ports import Clock, LaneQueue
+from duetime.core.ports import Clock
+from duetime.core.shares import Shares
 from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.times import SECOND, Millis
 from duetime.engine.clock import ClockJumps
 from duetime.executor.worker_pool import WorkerPool
+from duetime.local.lane_sources import LaneSource
 from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
 from duetime.relay import Relay
+from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
 log = logging.getLogger(__name__)
@@ -31,6 +35,7 @@ log = logging.getLogger(__name__)
 Changes = SimpleQueue[Sequence[StatusChange] | None]  # None ends the relay
 Feed = Callable[[], Sequence[StatusChange]]
 Sweep = Callable[[], Millis]
+OnTick = Callable[[TickReport], None]
 
 RECEIVE_BATCH = 100
 CLOCK_JUMP_PAUSE = HEARTBEAT / SECOND  # by then every running attempt has renewed its lease
@@ -43,53 +48,66 @@ LATE_TICKS, LATE_SECONDS = 3, 60.0
 
 
 class Pump:
-    """`feed` polls status changes if the store does not publish them. `sweep` removes tasks after
-    their retention, if the store does not do that by itself; it returns how long to wait for its
-    next call. `look_at_lines` gives free slots to waiting tasks. `on_failure` is called with the
-    reason, from any thread, when the runner must end."""
+    """Drives the roles.
+
+    Args:
+        source: Where the messages of the lanes come from.
+        shares: Decides which lane gets a free slot of the pool.
+        tick: Seconds between two ticks of the scanner.
+        poll: Seconds that one wait for messages or for a slot takes at most.
+        on_failure: Called with the reason, from any thread, when the runner must end.
+        on_tick: Called with the report of each tick.
+        feed: Polls status changes, if the store does not publish them.
+        sweep: Removes tasks after their retention, if the store does not do that by itself. Returns
+            how long to wait for its next call.
+        look_at_lines: Gives free slots to tasks that wait for a limit."""
 
     def __init__(
         self,
         *,
         scanner: Scanner,
-        pools: Mapping[Lane, WorkerPool],
-        lanes: LaneQueue,
+        pool: WorkerPool,
+        source: LaneSource,
+        shares: Shares,
         relay: Relay,
         changes: Changes,
         clock: Clock,
         tick: float,
         poll: float,
         on_failure: OnFailure,
+        on_tick: OnTick | None = None,
         feed: Feed | None = None,
         sweep: Sweep | None = None,
         look_at_lines: Callable[[], object] | None = None,
     ) -> None:
         self._scanner = scanner
-        self._pools = pools
-        self._lanes = lanes
+        self._pool = pool
+        self._source = source
+        self._shares = shares
         self._relay = relay
         self._clock_jumps = ClockJumps(clock)
         self._tick = tick
         self._poll = poll
         self._on_failure = on_failure
+        self._on_tick = on_tick
         self._ready = False
         self._started = threading.Event()
         self._stopping = threading.Event()
         self._drained = threading.Event()
         self._changes = changes
-        self._intake_threads = [self._thread(self._run_ticks, "tick")]
-        self._intake_threads += [
-            self._thread(partial(self._poll_lane, n), f"poll-{n}") for n in pools
-        ]
+        self._tick_thread = self._thread(self._run_ticks, "tick")
+        self._intake_thread = self._thread(self._run_intake, "intake")
+        self._poll_threads = {
+            lane: self._thread(partial(self._poll_lane, lane), f"poll-{lane}")
+            for lane in source.polled
+        }
         self._sweep_threads = (
             [self._thread(partial(self._run_sweeps, sweep), "retention")] if sweep else []
         )
         if look_at_lines:
             lines = self._thread(partial(self._watch_lines, look_at_lines), "lines")
             self._sweep_threads.append(lines)
-        self._pool_threads = [
-            self._thread(pool.run, f"pool-{lane}", restarts=0) for lane, pool in pools.items()
-        ]
+        self._pool_thread = self._thread(pool.run, "pool", restarts=0)
         self._relay_threads = [self._thread(self._run_relay, "relay")]
         if feed:
             self._relay_threads.insert(
@@ -102,8 +120,7 @@ class Pump:
         """Start every thread; none receives messages yet. A runner that cannot start all of them
         must not have started any attempt."""
         with starting_threads():
-            for pool in self._pools.values():
-                pool.start()
+            self._pool.start()
             for thread in self._threads:
                 thread.start()
         self._ready = True
@@ -117,14 +134,14 @@ class Pump:
         """Stop receiving and wait for running attempts. Returns how many are still running."""
         self._stopping.set()
         self._started.set()
-        _join([*self._intake_threads, *self._sweep_threads], grace)
-        for pool in self._pools.values():
-            pool.close()
-        _join(self._pool_threads, grace)
+        _join(self._threads_until_stop, grace)
+        self._source.close()
+        self._pool.close()
+        _join([self._pool_thread], grace)
         self._drained.set()
         self._changes.put(None)
         _join(self._relay_threads, grace)
-        return sum(pool.running for pool in self._pools.values())
+        return self._pool.running
 
     @property
     def tick_age(self) -> float:
@@ -133,19 +150,19 @@ class Pump:
 
     def checks(self) -> list[Check]:
         """Returns whether every thread is running and the scanner is ticking."""
-        tick, *polling = self._intake_threads
-        lanes = zip(self._pools, self._pool_threads, polling, strict=True)
         return [
-            Check(name="scanner", reason=tick.failure_reason or self._late()),
-            *(
-                Check(name=f"lane {n}", reason=pool.failure_reason or poll.failure_reason)
-                for n, pool, poll in lanes
-            ),
+            Check(name="scanner", reason=self._tick_thread.failure_reason or self._late()),
+            *(Check(name=f"lane {lane}", reason=self._not_served(lane)) for lane in Lane),
             *(
                 Check(name=thread.name, reason=thread.failure_reason)
                 for thread in (*self._relay_threads, *self._sweep_threads)
             ),
         ]
+
+    def _not_served(self, lane: Lane) -> str | None:
+        poll = self._poll_threads.get(lane)
+        threads = [self._pool_thread, self._intake_thread, *([poll] if poll else [])]
+        return next((reason for t in threads if (reason := t.failure_reason)), None)
 
     def _late(self) -> str | None:
         if self.tick_age <= max(LATE_TICKS * self._tick, LATE_SECONDS):
@@ -155,8 +172,12 @@ class Pump:
 
     @property
     def _threads(self) -> list[SupervisedThread]:
-        intake = [*self._intake_threads, *self._sweep_threads]
-        return [*self._relay_threads, *self._pool_threads, *intake]
+        return [*self._relay_threads, self._pool_thread, *self._threads_until_stop]
+
+    @property
+    def _threads_until_stop(self) -> list[SupervisedThread]:
+        intake = [self._intake_thread, *self._poll_threads.values()]
+        return [self._tick_thread, *intake, *self._sweep_threads]
 
     def _run_ticks(self) -> None:
         self._started.wait()
@@ -175,6 +196,8 @@ class Pump:
                 continue
             self._ticked_at, self._tick_failure = monotonic(), None
             log.debug("tick finished", extra={"step": "scan", **report.as_dict()})
+            if self._on_tick:
+                self._on_tick(report)
             if report.unfinished:
                 wait = min(SHORT_PAUSE, self._tick)
 
@@ -197,21 +220,28 @@ class Pump:
             except Exception as error:  # noqa: BLE001 - logged and retried
                 _log_failure("lines not checked", error, step="watch")
 
-    def _poll_lane(self, lane: Lane) -> None:
-        pool = self._pools[lane]
+    def _run_intake(self) -> None:
+        """Pass messages to the pool as it has slots."""
         self._started.wait()
         while not self._stopping.is_set():
-            free = pool.wait_for_slots(self._poll)
+            free = min(self._pool.wait_for_slots(self._poll), RECEIVE_BATCH)
             if not free:
                 continue
+            ready = self._source.ready(self._poll, free)
+            messages: list[Message] = []
+            for lane, count in self._shares.hand_out(free, ready).items():
+                messages += self._source.take(lane, count)
+            if messages:
+                self._pool.offer(messages)
+
+    def _poll_lane(self, lane: Lane) -> None:
+        self._started.wait()
+        while not self._stopping.is_set():
             try:
-                messages = self._lanes.receive(lane, min(free, RECEIVE_BATCH), self._poll)
+                self._source.poll(lane, self._poll)
             except Exception as error:  # noqa: BLE001 - logged and retried
                 _log_failure("lane not read", error, step="receive", lane=lane)
                 self._stopping.wait(SHORT_PAUSE)
-                continue
-            if messages:
-                pool.offer(messages)
 
     def _run_relay(self) -> None:
         while (changes := self._changes.get()) is not None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from duetime.core.retention import RETENTION
-from duetime.core.times import Millis
+from duetime.core.shares import DEFAULT_WEIGHTS, Weights
+from duetime.core.times import SECOND, Millis
+from duetime.core.wake_policy import AGE_AFTER
 
 LogFormat = Literal["auto", "text", "json"]
 Backend = Literal["embedded", "moto", "aws"]
@@ -23,7 +25,9 @@ class LocalOptions:
     handlers: tuple[str, ...] = ()
     reload: bool = False  # import handlers again when their files change
     tick: float = 60.0
-    concurrency: int = 100
+    concurrency: int = 100  # tasks at a time, in all lanes
+    weights: Weights = DEFAULT_WEIGHTS
+    age_after: float = AGE_AFTER / SECOND  # seconds in a lane until a promotion; 0: none
     allow_private: bool = False
     allow_hosts: tuple[str, ...] = ()
     secrets: Path | None = None

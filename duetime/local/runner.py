@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -19,8 +19,10 @@ from rich.console import Console
 from duetime import __version__
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
+from duetime.api.lanes import LaneActivity
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Lane
+from duetime.core.shares import Shares
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
@@ -39,6 +41,7 @@ from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
+from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
@@ -57,6 +60,8 @@ DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
 # The runner's threads pass small pieces of work to each other all the time; with Python's default
 # of 5 ms a ready thread would often wait longer than its work takes.
 SWITCH_INTERVAL = 0.001
+TICKS_PER_AGE = 5  # a task is promoted at most a fifth of `age_after` late
+MIN_TICK = 0.5  # seconds
 GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every thread
 
 # Modules that the roles import on first use. A runner that has run out of file descriptors could
@@ -106,7 +111,10 @@ class Runner:
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
+        self._weights = options.weights
+        self._lane_counts = LaneCounts()
         ports = self.backend.ports
+        ports = ports.with_lanes(CountedLanes(ports.lanes, self._lane_counts))
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
         targets = LazyTargets(
             {"python": run_handler, "http": http}, service_targets(options, ports.clock)
@@ -115,19 +123,21 @@ class Runner:
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
         executor = Executor(ports, targets, children=children)
         self.activity = Activity(notices.events)
+        self._pool = WorkerPool(
+            executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
+        )
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
-            pools={
-                lane: WorkerPool(executor, ports.clock, options.concurrency, name=lane)
-                for lane in Lane
-            },
-            lanes=ports.lanes,
+            pool=self._pool,
+            source=self.backend.source,
+            shares=Shares(options.weights),
             relay=Relay([self.activity, waits], partial(run_follow_ups_after, ports)),
             changes=changes,
             clock=ports.clock,
-            tick=options.tick,
+            tick=tick_interval(options),
             poll=self.backend.poll,
             on_failure=self._fail,
+            on_tick=self._lane_counts.ticked,
             feed=self.backend.feed,
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
@@ -143,6 +153,7 @@ class Runner:
             secrets=lambda: secrets,
             quotas=gate,
             crowded_minute=options.crowded_minute,
+            lanes=self._lane_activity,
         )
 
     def prepare(self) -> None:
@@ -173,6 +184,10 @@ class Runner:
     def _call(self, request: Request) -> Response:
         return self.api.call(request)
 
+    def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
+        waiting = self.backend.waiting() if self.backend.waiting else None
+        return self._lane_counts.activity(self._weights, self._pool.running_by_lane(), waiting)
+
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)
 
@@ -184,6 +199,14 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def tick_interval(options: LocalOptions) -> float:
+    """Returns the seconds between two ticks: often enough to promote tasks soon after a short
+    `age_after`."""
+    if not options.age_after:
+        return options.tick
+    return min(options.tick, max(options.age_after / TICKS_PER_AGE, MIN_TICK))
 
 
 def run(options: LocalOptions) -> int:

@@ -40,6 +40,7 @@ class Dispatched:
     lost_claims: Counter[Lane] = field(default_factory=Counter)
     unknown: int = 0
     watched: int = 0
+    promoted: Counter[Lane] = field(default_factory=Counter)
     sent: int = 0
     set_aside: int = 0
     held_back: int = 0
@@ -113,6 +114,7 @@ class Dispatcher:
             lost_claims=lost,
             unknown=unknown,
             watched=checked.watched,
+            promoted=checked.promoted,
             sent=sent + checked.sent,
             set_aside=unreadable,
             held_back=held_back + checked.held_back,
@@ -198,15 +200,24 @@ class Dispatcher:
             slots[task.id] = slot
             self._keep_attempt(task, verdict.change.step)
         answers = self.ports.store.apply([verdict.change for verdict in verdicts])
-        due = [
-            answer.stored
+        written = [
+            (verdict, answer.stored)
             for verdict, answer in zip(verdicts, answers, strict=True)
             if isinstance(answer, Applied)
-            and (verdict.enqueues or needs_enqueue(verdict.change, answer.stored))
+        ]
+        due = [
+            task
+            for verdict, task in written
+            if verdict.enqueues or needs_enqueue(verdict.change, task)
         ]
         sent = enqueue(self.ports, due, slots)
         self._free_slots(tasks, verdicts, answers)
-        return Dispatched(watched=len(tasks) - held_back, sent=sent, held_back=held_back)
+        return Dispatched(
+            watched=len(tasks) - held_back,
+            promoted=Counter(_lane_left(v.change) for v, _ in written if _promotes(v)),
+            sent=sent,
+            held_back=held_back,
+        )
 
     def _waiting(self, tasks: Sequence[Task]) -> set[str]:
         """Returns the ids of the tasks that wait in a line, and gives each line a watch if it has
@@ -251,6 +262,11 @@ class Dispatcher:
     def _slot_of(self, verdict: Verdict, task: Task) -> Millis | None:
         if not verdict.enqueues:
             return UNPACED
+        if _promotes(verdict):
+            # Each tick promotes no more than the pace, but at once: overdue work that is paced may
+            # wait for fresh work, and this task has waited long enough.
+            new_lane = verdict.change.sets["promoted"].lane
+            return None if self.pacer.slot(new_lane, task.id) is None else UNPACED
         # A lost run is retried at a new due time, which is not overdue.
         due_at = verdict.change.sets.get("due_at", task.due_at)
         return self._slot(task.lane, task.id, due_at)
@@ -280,6 +296,14 @@ class Dispatcher:
         """An executor that died right after its lease may not have kept the previous attempt."""
         if task.previous is not None and step in ENDS:
             self.ports.store.keep_attempt(task.id, task.previous)
+
+
+def _promotes(verdict: Verdict) -> bool:
+    return verdict.change.step is Step.PROMOTE
+
+
+def _lane_left(promotion: Change) -> Lane:
+    return Lane.ranked(promotion.sets["promoted"].lane.rank + 1)
 
 
 def _waits_in_lane(task: Task) -> bool:

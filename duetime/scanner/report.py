@@ -16,6 +16,7 @@ class TickReport:
     unknown: int = 0  # claims that the store did not answer
     sent: int = 0
     watched: int = 0
+    promoted: Counter[Lane] = field(default_factory=Counter)  # by the lane that they have left
     occurrences: int = 0  # of schedules that became tasks
     set_aside: int = 0
     held_back: int = 0  # overdue work that waits for a slot or for room in its lane

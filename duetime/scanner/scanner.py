@@ -240,6 +240,7 @@ class _Tick:
         self.report.lost_claims += done.lost_claims
         self.report.unknown += done.unknown
         self.report.watched += done.watched
+        self.report.promoted += done.promoted
         self.report.sent += done.sent
         self.report.set_aside += done.set_aside
         self.report.held_back += done.held_back

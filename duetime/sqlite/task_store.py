@@ -4,6 +4,7 @@ TaskWrites decides and makes the conditional writes; Database has the transactio
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic_ns
@@ -13,6 +14,7 @@ from duetime.core.change import Answer, Applied, Change, Unknown
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.forecast import DueCounts, DueSpan
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
@@ -146,6 +148,16 @@ class SqliteTaskStore(SqliteCursorStore):
     def due_counts(self, span: DueSpan) -> DueCounts:
         with self._database.read() as connection:
             return count_due(connection, span)
+
+    def waiting(self) -> Counter[Lane]:
+        """Returns how many tasks of each lane wait for a limit or for their ordering key."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT substr(wake_key, 3, 1), count(*) FROM places CROSS JOIN tasks"
+                " ON tasks.id = places.task_id WHERE held IS NOT NULL"
+                " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1"
+            ).fetchall()
+        return Counter({Lane.ranked(int(rank)): count for rank, count in rows})
 
     def page(self, listing: Listing) -> Page:
         columns = SUMMARY_COLUMNS if listing.summary else COLUMNS

@@ -1,6 +1,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -71,6 +72,30 @@ def test_an_entry_that_sqs_refuses_is_not_sent(
     assert sent == [n not in (1, 11) for n in range(13)]
     assert lanes.depth(Lane.MEDIUM).delayed == 11
     assert [r.getMessage() for r in caplog.records].count("delivery refused") == 2
+
+
+@pytest.mark.parametrize(
+    ("group", "sent_as"),
+    [
+        ("acme:eu-1", "acme:eu-1"),
+        ("g" * 128, "g" * 128),
+        ("two words", sha256(b"two words").hexdigest()),
+        ("übermut", sha256("übermut".encode()).hexdigest()),
+        ("g" * 129, sha256(b"g" * 129).hexdigest()),
+    ],
+)
+def test_message_carries_its_group_so_that_the_queue_is_fair(
+    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue, group: str, sent_as: str
+):
+    assert lanes.send([replace(a_delivery(), group=group), a_delivery()], NOW) == [True, True]
+
+    received = sqs.receive_message(
+        QueueUrl=urls[Lane.MEDIUM],
+        MaxNumberOfMessages=10,
+        MessageSystemAttributeNames=["MessageGroupId"],
+    )["Messages"]
+    groups = [m.get("Attributes", {}).get("MessageGroupId") for m in received]
+    assert sorted(groups, key=str) == sorted([sent_as, None], key=str)
 
 
 def test_a_lane_without_a_queue_is_our_own_mistake(sqs: Any):

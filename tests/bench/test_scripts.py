@@ -79,3 +79,14 @@ def test_make_bench_runs_every_script_of_the_readme() -> None:
 
     assert "api" in scripts
     assert [name for name in scripts if not re.search(rf"\b{name}\b", recipe)] == []
+
+
+def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
+    options = ("--tasks=200", "--nap=0.002", "--slots=2", "--noisy=200", "--age-after=1")
+    shares = run(tmp_path, "fairness-shares", "fairness.py", *options)
+    tenants = json.loads((tmp_path / "results/fairness-tenants.json").read_text())["rows"]
+
+    assert shares[0]["promoted"] == 0
+    assert sum(shares[0][f"{lane} %"] for lane in ("high", "medium", "low")) == pytest.approx(100)
+    assert [row["what"] for row in tenants] == ["alone", "beside 200"]
+    assert (tmp_path / "results/fairness.png").read_bytes().startswith(b"\x89PNG")

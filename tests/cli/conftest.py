@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from duetime import Context, PermanentError, task
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
+from duetime.api.lanes import unknown
 from duetime.cli import app
 from duetime.core.lanes import Lane
 from duetime.core.ports import Ports
@@ -153,10 +154,18 @@ class System:
             chance=SystemRandom(),
             objects=MemoryObjectStore(),
         )
+        self.lanes = unknown
         self.api = Api(
-            self.ports, handlers=registry.defaults, version="9.9.9", secrets=lambda: SECRETS
+            self.ports,
+            handlers=registry.defaults,
+            version="9.9.9",
+            secrets=lambda: SECRETS,
+            lanes=self._lane_activities,
         )
         self.executor = Executor(self.ports, {"python": run_handler})
+
+    def _lane_activities(self) -> Any:
+        return self.lanes()
 
     def lease(self) -> list[Any]:
         messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)

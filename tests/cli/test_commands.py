@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from duetime.api.health import Check, Health
+from duetime.api.lanes import LaneActivity
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.submit import print_refusal
 from duetime.client import Client, Unreachable
 from duetime.client.submissions import make_id
 from duetime.client.transport import Transport
+from duetime.core.lanes import Lane
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -44,6 +46,36 @@ def test_lanes(live: Any) -> None:
     header, first, *_ = live("lanes").stdout.splitlines()
     assert header.split() == ["LANE", "WAITING", "OLDEST", "DUE", "SOON", "RUNNING"]
     assert first.split()[:2] == ["high", "1"]
+
+
+def test_lanes_of_a_runner_show_what_it_knows(live: Any, system: Any) -> None:
+    known = LaneActivity(
+        weight=60, running=7, in_per_minute=1_200, out_per_minute=900, promoted=3, waiting=2
+    )
+    system.lanes = lambda: dict.fromkeys(Lane, known)
+    header, first, *_ = live("lanes").stdout.splitlines()
+
+    columns = "LANE WEIGHT WAITING OLDEST DUE SOON RUNNING IN/MIN OUT/MIN PROMOTED HELD"
+    assert " ".join(header.split()) == columns
+    assert first.split() == ["high", "60%", "0", "0", "7", "1,200", "900", "3", "2"]
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_watched_lanes_are_shown_until_ctrl_c(
+    live: Any, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("duetime.cli.lanes.sleep", sleep)
+    shown = live("lanes", "--watch", "--every", "5", *(["--json"] if as_json else [])).stdout
+
+    assert waits == [5, 5, 5]
+    assert shown.count("high") == 3
 
 
 def test_bad_health_prints_its_reasons_and_exits_with_not_done(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from duetime.cli.exit_codes import ExitCode
+from duetime.core.shares import Weights
 from duetime.core.times import DAY
 from duetime.local.options import LocalOptions
 
@@ -31,6 +32,7 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
     words += (
         " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
     )
+    words += " --weights 50/30/20 --age-after 5m"
     words += " --secrets secrets.json --quotas quotas.json"
     words += " --allow-private --allow-host 10.1.0.0/16 --allow-host db.internal"
     duetime("local", *words.split())
@@ -43,6 +45,8 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             reload=True,
             tick=90.0,
             concurrency=4,
+            weights=Weights(high=50, medium=30, low=20),
+            age_after=300.0,
             catch_up=7,
             allow_private=True,
             allow_hosts=("10.1.0.0/16", "db.internal"),
@@ -53,6 +57,11 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
             log_format="json",
         )
     ]
+
+
+def test_aging_can_be_turned_off(duetime: Any, asked: list[LocalOptions]) -> None:
+    duetime("local", "--age-after", "0")
+    assert asked == [LocalOptions(age_after=0)]
 
 
 def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
@@ -85,6 +94,12 @@ def test_other_stores(duetime: Any, asked: list[LocalOptions]) -> None:
         ("--tick 0.09", "--tick"),
         ("--tick 181", "--tick"),
         ("--concurrency 0", "--concurrency"),
+        ("--weights 60/30", "--weights"),
+        ("--weights 60/30/20", "--weights"),
+        ("--weights 70/30/0", "--weights"),
+        ("--age-after 0.5", "--age-after"),
+        ("--age-after -5", "--age-after"),
+        ("--age-after 8d", "--age-after"),
         ("--catch-up 0", "--catch-up"),
         ("--catch-up 2.5", "--catch-up"),
         ("--backend redis", "--backend"),

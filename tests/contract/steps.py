@@ -24,7 +24,7 @@ from duetime.core.steps.revive import revive
 from duetime.core.steps.revoke import revoke
 from duetime.core.steps.supersede import supersede
 from duetime.core.steps.watch import check_held, check_wake
-from duetime.core.task import ORDERING_KEY, Progress, Task, TaskError
+from duetime.core.task import ORDERING_KEY, Progress, Promotion, Task, TaskError
 from duetime.core.times import HOUR, MINUTE, SECOND
 from tests.factories import (
     NOW,
@@ -337,12 +337,32 @@ def watched_in_its_line() -> Made:
 
 def watched_and_sent_again() -> Made:
     task = a_sent_task(skips=2)
-    return task, looked_at(task, LATER)
+    return task, looked_at(task, NOW + 30 * MINUTE)
 
 
 def watched_and_held_back() -> Made:
     task = a_sent_task()
-    return task, looked_at(task, LATER, backed_up=True)
+    return task, looked_at(task, NOW + 30 * MINUTE, backed_up=True)
+
+
+def promoted() -> Made:
+    task = a_sent_task(sends=2, skips=1, spec=a_spec(run_at=NOW, priority=Lane.LOW))
+    return task, looked_at(task, LATER)
+
+
+def promoted_again_while_retrying() -> Made:
+    first = Promotion(lane=Lane.MEDIUM, at=NOW)
+    task = replace(a_retrying_task(), promoted=first)
+    return task, looked_at(task, LATER + HOUR)
+
+
+def revived_after_a_promotion() -> Made:
+    task = replace(a_dead_task(), promoted=Promotion(lane=Lane.HIGH, at=NOW))
+    return task, revive(WAKE_POLICY, task, now=LATER, draw=a_draw())
+
+
+def deferred_after_a_promotion() -> Made:
+    return deferred(replace(a_sent_task(), promoted=Promotion(lane=Lane.HIGH, at=NOW)))
 
 
 def watched_while_running() -> Made:
@@ -351,6 +371,10 @@ def watched_while_running() -> Made:
 
 
 STEPS = [
+    promoted,
+    promoted_again_while_retrying,
+    revived_after_a_promotion,
+    deferred_after_a_promotion,
     claimed,
     claimed_for_retry,
     released,

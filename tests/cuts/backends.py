@@ -27,6 +27,7 @@ from tests.factories import SteppedClock
 from tests.world import WAKE_POLICY, World, moto_world, sqlite_world
 
 LANE = Lane.MEDIUM
+LANES = (LANE, Lane.HIGH)  # a promotion leads to the second
 
 UNKNOWN = dict.fromkeys(ATTRIBUTES, "0")
 
@@ -86,7 +87,7 @@ class Sqlite:
 
     def left(self) -> Depth:
         """Returns the depth without messages in flight: those of a dead thread are lost."""
-        return replace(self.world.lanes.depth(LANE), in_flight=0)
+        return replace(_depth(self.world), in_flight=0)
 
     def letters(self) -> list[str]:
         return []
@@ -114,9 +115,8 @@ class Aws:
     table: str
     urls: dict[Lane, str]
 
-    @property
-    def lane(self) -> Queue:
-        return self._queue(self.urls[LANE])
+    def lane(self, lane: Lane) -> Queue:
+        return self._queue(self.urls[lane])
 
     @property
     def dead_letters(self) -> Queue:
@@ -129,7 +129,7 @@ class Aws:
     def clear(self) -> None:
         backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][self.dynamodb.meta.region_name]
         backend.tables[self.table].items.clear()
-        for queue in (self.lane, self.dead_letters):
+        for queue in (*map(self.lane, LANES), self.dead_letters):
             for messages in (queue._messages, queue.pending_messages, queue.deleted_messages):
                 messages.clear()
 
@@ -151,11 +151,11 @@ class Moto:
         """Nothing more: the other functions go on."""
 
     def next_message(self) -> Millis | None:
-        messages = self.aws.lane._messages
+        messages = [m for lane in LANES for m in self.aws.lane(lane)._messages]
         return min((ceil(max(m.visible_at, m.delayed_until)) for m in messages), default=None)
 
     def left(self) -> Depth:
-        return self.world.lanes.depth(LANE)
+        return _depth(self.world)
 
     def letters(self) -> list[str]:
         bodies = [letter.body for letter in self.aws.dead_letters._messages]
@@ -189,6 +189,16 @@ def open_backend(name: str, aws: Aws | None) -> Iterator[Backend]:
         world.empty_lanes = lambda: RedrivableLanes(world.clock)
         world.purge()
         yield Sqlite(world, restarts=name.startswith("restarted"))
+
+
+def _depth(world: World) -> Depth:
+    """Returns the depth of all lanes."""
+    depths = [world.lanes.depth(lane) for lane in LANES]
+    return Depth(
+        ready=sum(depth.ready for depth in depths),
+        delayed=sum(depth.delayed for depth in depths),
+        in_flight=sum(depth.in_flight for depth in depths),
+    )
 
 
 def _letter_of(world: World, task_id: str) -> Delivery:

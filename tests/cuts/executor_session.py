@@ -10,7 +10,7 @@ from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.executor import Executor
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Run
-from tests.cuts.backends import LANE
+from tests.cuts.backends import LANE, LANES
 from tests.world import World
 
 
@@ -25,7 +25,10 @@ class ExecutorSession:
         self._begun: Sequence[Run] = ()
 
     def begin(self) -> "ExecutorSession":
-        self._loop.accept(self._lanes.receive(LANE, 10, 0))
+        """An executor has one lane. It is the first one, unless a promotion has left the task's
+        message in the next."""
+        ready = (lane for lane in LANES if self._world.lanes.depth(lane).ready)
+        self._loop.accept(self._lanes.receive(next(ready, LANE), 10, 0))
         self._begun = self._loop.step().started
         return self
 

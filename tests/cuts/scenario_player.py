@@ -150,14 +150,14 @@ class ScenarioPlayer:
         if message is not None and message <= self.world.clock.now():
             self.execute()
             return True
-        wake = self._next_wake()
+        wake = self.next_wake()
         moments = [at for at in (message, wake) if at is not None]
         if moments:
             self.world.advance_to(min(moments))
             self.execute() if message == min(moments) else self.tick()
         return bool(moments)
 
-    def _next_wake(self) -> Millis | None:
+    def next_wake(self) -> Millis | None:
         wakes = [task.wake for task in self.tasks() if task.wake is not None]
         ahead = {WakeKind.DISPATCH: WAKE_POLICY.horizon, WakeKind.WATCH: 0}
         return min((wake.at - ahead[wake.kind] for wake in wakes), default=None)

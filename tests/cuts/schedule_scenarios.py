@@ -68,9 +68,9 @@ class SchedulePlayer(ScenarioPlayer):
             return True
         return super()._step()
 
-    def _next_wake(self) -> Millis | None:
+    def next_wake(self) -> Millis | None:
         wake = self.schedule.wake
-        times = [super()._next_wake(), wake.at if wake else None]
+        times = [super().next_wake(), wake.at if wake else None]
         return min((at for at in times if at is not None), default=None)
 
     _relayed: list[str] = []  # noqa: RUF012 - replaced, never changed

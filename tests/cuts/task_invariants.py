@@ -96,7 +96,7 @@ def _each_attempt_takes_effect_once(attempts: list[Attempt], effects: list[Effec
 def _few_messages_were_sent(player: ScenarioPlayer, scenario: Scenario, task: Task) -> None:
     sent = [d for d in player.world.lanes.sent if d.task_id == task.id]
     for_each = 2 if scenario.waits else 1
-    assert len(sent) <= task.attempt * for_each + EXTRA_SENDS
+    assert len(sent) <= task.attempt * for_each + scenario.resends + EXTRA_SENDS
 
 
 def _nothing_is_left(player: ScenarioPlayer) -> None:

@@ -9,7 +9,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.watch import SECOND_WATCH
 from duetime.core.times import MINUTE, Millis
-from duetime.core.wake_policy import FIRST_WATCH, WATCH_SPREAD
+from duetime.core.wake_policy import AGE_AFTER, FIRST_WATCH, WATCH_SPREAD
 from tests.cuts.scenario_player import ScenarioPlayer
 
 WATCHED: Millis = FIRST_WATCH + WATCH_SPREAD  # by then the first watch has come
@@ -31,6 +31,7 @@ class Scenario:
     change: dict[str, Any] = field(default_factory=dict)  # fields that a user changes
     changed_after: int = 0  # attempts before the change
     shift: Millis = 0  # by which an operator moves all tasks
+    resends: int = 0  # messages that watches send without a cut
     tasks: int = 2  # a batch, so that a cut can fall within a call
     fields: dict[str, Any] = field(default_factory=dict)
 
@@ -194,6 +195,18 @@ def waits_too_long(player: ScenarioPlayer, scenario: Scenario) -> None:
     player.run()
 
 
+def waits_in_a_full_lane(player: ScenarioPlayer, scenario: Scenario) -> None:
+    """No executor takes its message for an hour. Cuts begin with the watch that promotes it."""
+    with player.cutter.paused():
+        scenario.submit(player)
+        while (watch := player.next_wake()) < player.tasks()[0].due_at + AGE_AFTER:
+            player.world.advance_to(watch)
+            player.tick()
+    player.world.advance_to(watch)
+    player.tick()
+    player.run()
+
+
 FIRST = frozenset({1})
 FIRST_TWO = frozenset({1, 2})
 CANCELLED = Status.CANCELLED
@@ -261,6 +274,12 @@ SCENARIOS = {
         fails=FIRST,
         tasks=1,
         fields={"retry": LONG_BACKOFF},
+    ),
+    "promoted": Scenario(
+        play=waits_in_a_full_lane,
+        late=AGE_AFTER,
+        late_when_cut=AGE_AFTER + WATCHED,
+        resends=4,
     ),
     "expires": Scenario(
         play=waits_too_long,

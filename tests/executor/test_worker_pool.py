@@ -101,7 +101,8 @@ def step(world: World, pool: Observed, by: int) -> None:
 
 def comes_early(world: World) -> Message:
     """Returns the last message that was sent, as a queue with a clock ahead may deliver it."""
-    world.lanes.port._lanes[Lane.MEDIUM]._fresh[0] = (0, 0, world.lanes.sent[-1])
+    world.lanes.port.purge()
+    world.lanes.port._lanes[Lane.MEDIUM].push(world.lanes.sent[-1], 0)
     [message] = world.receive()
     return message
 

@@ -1,5 +1,6 @@
 import logging
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -9,10 +10,12 @@ import pytest
 
 from duetime.core.errors import DuetimeError, Unavailable
 from duetime.core.lanes import Lane
+from duetime.core.shares import Shares, Weights
 from duetime.core.times import SECOND
 from duetime.local import event_pump as pump_module
 from duetime.local import supervisor
 from duetime.local.event_pump import Pump
+from duetime.local.lane_sources import PolledLanes
 from duetime.scanner.report import TickReport
 from tests.factories import SteppedClock
 
@@ -39,7 +42,7 @@ def broken_logging() -> Iterator[None]:
 class WorkerPool:
     """Records the offered messages; fails if a test says so."""
 
-    running = 0
+    running, free = 0, 3
 
     def __init__(self) -> None:
         self.offered: SimpleQueue[Sequence[Any]] = SimpleQueue()
@@ -60,25 +63,32 @@ class WorkerPool:
         self.closed.set()
 
     def wait_for_slots(self, timeout: float) -> int:
-        return 3
+        return self.free
 
     def offer(self, messages: Sequence[Any]) -> None:
         self.offered.put(messages)
 
 
 class Lanes:
-    """Hands out what it is given, an error by raising it."""
+    """Hands out what it is given for the lane high, an error by raising it."""
 
     def __init__(self) -> None:
         self.coming: SimpleQueue[Any] = SimpleQueue()
         self.limits: list[int] = []
+        self.handed_back: list[Any] = []
 
     def receive(self, lane: Lane, limit: int, wait: float) -> list[Any]:
+        if lane is not Lane.HIGH:
+            time.sleep(wait)
+            return []
         self.limits.append(limit)
         item = self.coming.get()
         if isinstance(item, Exception):
             raise item
         return item
+
+    def hand_back(self, message: Any, delay: int) -> None:
+        self.handed_back.append(message)
 
 
 class Scanner:
@@ -110,8 +120,9 @@ def a_pump(parts, tick: float = 3600, **options: Any) -> Pump:
     parts.changes = SimpleQueue()
     return Pump(
         scanner=parts.scanner,
-        pools={Lane.HIGH: parts.pool},
-        lanes=parts.lanes,
+        pool=parts.pool,
+        source=PolledLanes(parts.lanes),
+        shares=Shares(Weights()),
         relay=SimpleNamespace(relay=parts.relayed.put),
         changes=parts.changes,
         clock=parts.clock,
@@ -200,14 +211,26 @@ def test_tick_waits_for_the_leases_when_the_wall_clock_was_set(parts, monkeypatc
     stop(pump, parts)
 
 
-def test_messages_reach_the_worker_pool_of_their_lane_as_it_has_slots(parts):
+def test_messages_reach_the_worker_pool_as_it_has_slots(parts):
     pump = a_pump(parts)
     pump.start()
-    parts.lanes.coming.put(["a message"])
+    parts.lanes.coming.put(["1", "2", "3", "4"])
 
-    assert parts.pool.offered.get(timeout=PATIENCE) == ["a message"]
+    assert parts.pool.offered.get(timeout=PATIENCE) == ["1", "2", "3"]
+    assert parts.pool.offered.get(timeout=PATIENCE) == ["4"]
     stop(pump, parts)
-    assert set(parts.lanes.limits) == {3}
+
+
+def test_messages_that_found_no_slot_are_given_back_at_the_end(parts):
+    parts.pool.free = 0
+    pump = a_pump(parts)
+    pump.start()
+    parts.lanes.coming.put(["1", "2"])
+    assert pump._source.ready(PATIENCE, 100) == {Lane.HIGH: 2}
+
+    assert stop(pump, parts) == 0
+    assert sorted(parts.lanes.handed_back) == ["1", "2"]
+    assert parts.pool.offered.empty()
 
 
 def test_a_lane_that_cannot_be_read_is_read_again(parts):
@@ -241,8 +264,8 @@ def test_lanes_are_not_read_before_every_thread_has_started(parts, monkeypatch):
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    pump._intake_threads.append(pump._thread(lambda: None, "one more"))
-    last = pump._intake_threads[-1]._thread
+    pump._sweep_threads.append(pump._thread(lambda: None, "one more"))
+    last = pump._sweep_threads[-1]._thread
     monkeypatch.setattr(threading.Thread, "start", start_all_but_the_last)
 
     with pytest.raises(DuetimeError, match="no more threads: can't start new thread; allow more"):

@@ -17,6 +17,7 @@ from duetime.core.change import Applied, Unknown
 from duetime.core.errors import DiskFull, Unavailable
 from duetime.core.lanes import Lane
 from duetime.core.ports import Ports
+from duetime.core.shares import Shares, Weights
 from duetime.core.times import HOUR
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
@@ -25,6 +26,7 @@ from duetime.executor.worker_pool import WorkerPool
 from duetime.local import event_pump as pump_module
 from duetime.local.event_pump import Pump
 from duetime.local.health import Probe, RunnerHealth
+from duetime.local.lane_sources import MemoryLanes
 from duetime.relay import Relay
 from duetime.scanner.scanner import Scanner
 from duetime.sqlite import database
@@ -42,11 +44,12 @@ class Running:
         self.failures: SimpleQueue[str] = SimpleQueue()
         clock = SystemClock()
         self.store = SqliteTaskStore(path)
+        lanes = MemoryLaneQueue(clock)
         ports = Ports(
             store=self.store,
             schedules=self.store.schedules(clock),
             limits=self.store.limits(),
-            lanes=MemoryLaneQueue(clock),
+            lanes=lanes,
             wake_policy=WakePolicy(shards=self.store.shards(clock.now()).count),
             clock=clock,
             chance=SystemRandom(),
@@ -54,11 +57,12 @@ class Running:
         self.executor = Executor(ports, {})
         self.scanner = Scanner(ports, self.store)
         self.ticked = threading.Event()
-        self.pools = {lane: WorkerPool(self.executor, clock, 2, name=lane) for lane in Lane}
+        self.pool = WorkerPool(self.executor, clock, 2)
         self.pump = Pump(
             scanner=SimpleNamespace(tick=self._tick),
-            pools=self.pools,
-            lanes=ports.lanes,
+            pool=self.pool,
+            source=MemoryLanes(lanes),
+            shares=Shares(Weights()),
             relay=Relay([], lambda _: None),
             changes=SimpleQueue(),
             clock=clock,
@@ -184,17 +188,18 @@ def test_deleted_file_is_unhealthy(running: Running, tmp_path: Path):
     assert "deleted or moved" in running.wrong()["store"]
 
 
-def test_lane_whose_worker_pool_died_is_unhealthy(
+def test_lanes_are_unhealthy_when_the_worker_pool_died(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ):
     def die(*_: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(running.pools[Lane.LOW]._loop, "accept", die)
-    running.pools[Lane.LOW].offer([])
-    assert "pool-low" in running.failures.get(timeout=PATIENCE)
+    monkeypatch.setattr(running.pool._loop, "accept", die)
+    running.pool.offer([])
+    assert "the thread pool failed" in running.failures.get(timeout=PATIENCE)
 
-    assert running.wrong() == {"lane low": "the thread pool-low failed: SystemExit: "}
+    reason = "the thread pool failed: SystemExit: "
+    assert running.wrong() == {f"lane {lane}": reason for lane in Lane}
 
 
 def test_scanner_that_does_not_tick_any_more_is_unhealthy(

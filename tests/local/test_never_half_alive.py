@@ -30,5 +30,5 @@ def test_runner_whose_worker_pool_dies_ends_although_logging_fails_too(tmp_path:
         runner.submit(target={"type": "python", "handler": "sabotage.pool"})
         code, said = runner.wait()
 
-    assert (code, "error: the thread pool-medium failed: " in said) == (1, True), said
+    assert (code, "error: the thread pool failed: " in said) == (1, True), said
     assert error.partition("(")[0] in said

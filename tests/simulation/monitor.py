@@ -14,6 +14,7 @@ from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
 from duetime.core.wakes import Wake
 from duetime.executor.attempt_loop import STOP_GRACE
+from tests.simulation.aging_invariants import AgingInvariants
 from tests.simulation.bulk_invariants import BulkInvariants
 from tests.simulation.child_workload import ChildInvariants
 from tests.simulation.engine import Engine, Process
@@ -28,6 +29,8 @@ FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lo
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
 # They may write to an ended task.
 AFTER_THE_END = (Step.REVIVE, Step.SUPERSEDE, Step.DISCARD, Step.FOLLOW_UP)
+# They write a new token.
+RENEWING = (Step.REVIVE, Step.REVOKE, Step.SUPERSEDE, Step.DEFER, Step.PROMOTE)
 EVERYTHING = "everything"  # is in `asked` while all dead tasks are being redriven
 
 # The transitions of the design, written a second time: the table in the code is under test.
@@ -60,6 +63,7 @@ class Move:
 class Monitor:
     engine: Engine
     faults: Faults
+    age_after: Millis
     tasks: dict[str, Task] = field(default_factory=dict)
     succeeded: Counter[str] = field(default_factory=Counter)
     revived: Counter[str] = field(default_factory=Counter)  # by token: once for each death
@@ -81,6 +85,7 @@ class Monitor:
     def __post_init__(self) -> None:
         self.schedules = ScheduleInvariants(self.engine, self.faults, self._blame, self.tasks)
         self.versions = VersionInvariants(self._blame)
+        self.aging = AgingInvariants(self.age_after, self._blame)
         self.unique = UniqueInvariants(self._fail)
         self.children = ChildInvariants(self._fail, self.tasks)
         self.bulk = BulkInvariants(self._blame)
@@ -116,6 +121,7 @@ class Monitor:
         self._check(process, change, before, after)
         self.versions.changed(change, before, after)
         self.limits.changed(process, change, before, after)
+        self.aging.changed(process, change, before, after)
         self.bulk.changed(process, change, before, after)
         self.rates.changed(process, change, before, after)
         self.schedules.changed(process, before, after)
@@ -175,7 +181,7 @@ class Monitor:
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
         """A token belongs to one version of a task and one due time, and changes with each of them,
         or when it is revoked."""
-        renewed = change.step in (Step.REVIVE, Step.REVOKE, Step.SUPERSEDE, Step.DEFER)
+        renewed = change.step in RENEWING
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"

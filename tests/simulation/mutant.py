@@ -7,7 +7,13 @@ from random import Random
 from unittest.mock import patch
 
 from duetime.core.change import Expect
-from tests.simulation import change_workload, faults, rate_workload, schedule_workload
+from tests.simulation import (
+    aging_invariants,
+    change_workload,
+    faults,
+    rate_workload,
+    schedule_workload,
+)
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -19,13 +25,15 @@ MUTANTS: dict[str, Mutant] = {}
 
 def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
-    the more happens in a world, the seldomer it triggers a mutant of something else."""
+    the more happens in a world, the seldomer it triggers a mutant of something else. So its tasks
+    do not age."""
 
     @contextmanager
     def made() -> Iterator[None]:
         with (
             patch.object(change_workload, "SHARES", [changed]),
             patch.object(rate_workload, "SHARES", [0]),
+            patch.object(aging_invariants, "AGE_AFTERS", [0]),
             make(),
         ):
             yield

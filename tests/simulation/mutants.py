@@ -1,7 +1,7 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
-Here are those of the path of a task; `request_mutants.py`, `child_mutants.py`, `limit_mutants.py`,
-`rate_mutants.py` and `schedule_mutants.py` have the rest.
+Here are those of the path of a task; `aging_mutants.py`, `request_mutants.py`, `child_mutants.py`,
+`limit_mutants.py`, `rate_mutants.py` and `schedule_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -32,6 +32,7 @@ from duetime.scanner import scanner, wake_reader
 from duetime.scanner.dispatch import Dispatcher
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.simulation import (  # noqa: F401 - they register theirs
+    aging_mutants,
     child_mutants,
     limit_mutants,
     rate_mutants,

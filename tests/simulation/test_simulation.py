@@ -27,6 +27,7 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "follow_ups_forgotten",
     "late_runs_taken_for_overlapping",
     "old_versions_start",
+    "promoted_after_a_lease",
     "rule_scans_beside_a_chain",
     "runs_outside_the_rule_dropped",
     "handlers_not_stopped_in_silence",
@@ -39,6 +40,7 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "missed_decided_again_and_again",
     "run_once_decided_again_and_again",
     "end_of_a_run_not_matched_to_its_schedule",
+    "watches_not_spread",
 }
 # Where to begin with mutants that few worlds notice, one in a hundred or less.
 FIRST_SEEDS = {"late_runs_start_before_their_turn": 180, "missed_decided_again_and_again": 360}

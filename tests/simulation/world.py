@@ -1,6 +1,7 @@
 """One simulated world: its time, table, queues, faults and processes."""
 
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any
 
 from duetime.api.http import Response
@@ -14,7 +15,7 @@ from duetime.core.wakes import minute_of
 from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import SeededRandom
-from tests.simulation import faults
+from tests.simulation import aging_invariants, faults
 from tests.simulation.actors import call_api
 from tests.simulation.engine import Engine, Process, SkewedClock
 from tests.simulation.faults import Faults
@@ -36,7 +37,8 @@ class World:
         self.seed = seed
         self.engine = engine = Engine(seed)
         self.faults = faults.draw_faults(engine.random, engine.scanner_random)
-        self.monitor = Monitor(engine, self.faults)
+        self.age_after = Random(f"aging {seed}").choice(aging_invariants.AGE_AFTERS)
+        self.monitor = Monitor(engine, self.faults, self.age_after)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
         self._rows = SqliteTaskStore(None)
@@ -74,7 +76,7 @@ class World:
             ),
             limits=self._rows.limits(),
             lanes=SimulatedLanes(self.sqs, network, self.monitor),
-            wake_policy=WakePolicy(shards=self.shards),
+            wake_policy=WakePolicy(shards=self.shards, age_after=self.age_after),
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),

@@ -100,6 +100,11 @@ class Task(AnswerModel):
     due_at: Time
     """When the coming or last attempt is due."""
     priority: Literal["high", "medium", "low"]
+    """As submitted."""
+    lane: Literal["high", "medium", "low"]
+    """Where the task waits and runs: that of its priority, or a higher one after a promotion."""
+    promoted_at: Time | None
+    """When the task was moved to a higher lane, since it had waited for too long."""
     timeout: Seconds
     retry: RetryPolicy
     jitter: Seconds
@@ -179,6 +184,11 @@ class TaskSummary(AnswerModel):
     due_at: Time
     """When the coming or last attempt is due."""
     priority: Literal["high", "medium", "low"]
+    """As submitted."""
+    lane: Literal["high", "medium", "low"]
+    """Where the task waits and runs: that of its priority, or a higher one after a promotion."""
+    promoted_at: Time | None
+    """When the task was moved to a higher lane, since it had waited for too long."""
     tags: dict[str, str]
     attempt: int
     """The number of the current or last attempt; 0 before the first."""
@@ -262,7 +272,8 @@ class Health(AnswerModel):
 
 
 class LaneState(AnswerModel):
-    """The messages of a lane. The numbers are approximate on AWS."""
+    """The messages of a lane. The numbers are approximate on AWS, and those below that may be null
+    are null there."""
 
     lane: Literal["high", "medium", "low"]
     depth: int
@@ -274,6 +285,18 @@ class LaneState(AnswerModel):
     oldest_seconds: float | None
     """How long the oldest message of a due task has waited. Null if none waits, and on AWS, where
     CloudWatch has it as `ApproximateAgeOfOldestMessage` of the queue."""
+    weight: int | None
+    """Its share of the starts while every lane has work, in percent."""
+    running: int | None
+    """Attempts that run now."""
+    in_per_minute: int | None
+    """Messages that were sent to the lane in the last minute."""
+    out_per_minute: int | None
+    """Attempts from the lane that started in the last minute."""
+    promoted: int | None
+    """Tasks that were moved from this lane to the next higher one since the runner started."""
+    waiting: int | None
+    """Tasks of the lane that wait for a limit or for their ordering key, and have no message."""
 
 
 class LaneList(AnswerModel):

@@ -27,7 +27,6 @@ def claim(
     checks a task whose claim was refused although its wake has not moved (see watch.check_wake).
 
     If the delivery is held back until `not_before`, the watch counts from then."""
-    visible_at = max(found.at, not_before)
     return Change(
         step=Step.CLAIM,
         task_id=found.task_id,
@@ -35,7 +34,7 @@ def claim(
         sets={
             "status": status_after(Step.CLAIM, before),
             "wake": wake_policy.first_watch(
-                found.task_id, found.lane, visible_at, now=now, draw=draw
+                found.task_id, found.lane, found.at, now=now, draw=draw, visible_at=not_before
             ),
             "updated_at": now,
         },

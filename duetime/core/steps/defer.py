@@ -34,7 +34,7 @@ def defer(
 
     As after a submission, an unstarted task that is due within the horizon is ENQUEUED with a
     watch, and its caller sends it; otherwise the scanner dispatches it. A RETRYING task keeps its
-    status and its attempts."""
+    status and its attempts. A promoted task returns to the lane of its priority."""
     spec, due_at = wanted.spec, wanted.due_at
     return Change(
         step=Step.DEFER,
@@ -49,6 +49,7 @@ def defer(
             "due_at": due_at,
             "wake": wake_policy.place(task.id, spec.priority, due_at, now=now, draw=draw),
             "budget": budget_after(task, spec),
+            "promoted": None,
             "sends": 0,
             "skips": 0,
             "held": None,

@@ -20,7 +20,8 @@ def revive(
     """Gives a dead task as many attempts as it had at first. Attempt numbers continue, so that no
     fencing token is used twice. Of two revivals the second finds another token and is refused, and
     so is every further copy of the dead letter. `delay` spreads a bulk redrive, to spare the
-    targets."""
+    targets. A promoted task returns to the lane of its priority: its new life has a new due time,
+    so it has not waited yet."""
     due_at = now + delay
     return Change(
         step=Step.REVIVE,
@@ -30,7 +31,8 @@ def revive(
             "status": status_after(Step.REVIVE, Status.DEAD),
             "token": new_token(due_at, draw.nonce),
             "due_at": due_at,
-            "wake": wake_policy.place(task.id, task.lane, due_at, now=now, draw=draw),
+            "wake": wake_policy.place(task.id, task.spec.priority, due_at, now=now, draw=draw),
+            "promoted": None,
             "budget": task.attempt + task.spec.retry.max_attempts,
             "cancel_requested": False,
             "progress": None,

@@ -9,12 +9,13 @@ from duetime.core.steps import lease
 from duetime.core.steps.cancel import cancel, expire
 from duetime.core.steps.claim import claim, release
 from duetime.core.steps.follow_up import follow_up_now
+from duetime.core.steps.promote import is_aged, promote, waiting_since
 from duetime.core.steps.record import lease_expired, leaves_delivery
 from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, HOUR, MINUTE, Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import FIRST_WATCH, WATCH_SPREAD, Draw, WakePolicy
-from duetime.core.wakes import WakeKind
+from duetime.core.wakes import Wake, WakeKind
 
 SECOND_WATCH: Millis = 15 * MINUTE
 LONGEST_WATCH: Millis = 6 * HOUR
@@ -89,17 +90,34 @@ def _check_sent(
 ) -> Verdict:
     """A message that no executor has taken is either lost or waits in a backlog. A backlog must not
     multiply messages, nor delay a task further, so a backed-up lane gets no second copy at
-    first."""
+    first. A task that has waited for long moves to a higher lane, backed up or not."""
+    if is_aged(wake_policy, task, now):
+        change = promote(wake_policy, task, now=now, draw=draw)
+        return Verdict(change=change, enqueues=True, reason="aged")
     if backed_up and task.skips < MAX_SKIPS:
         at = now + FIRST_WATCH + round(WATCH_SPREAD * draw.spread)
-        change = _move(wake_policy, task, at, now=now, skips=task.skips + 1)
+        change = _watch_again(wake_policy, task, at, now=now, draw=draw, skips=task.skips + 1)
         return Verdict(change=change, enqueues=False, reason="lane backed up")
     at = now + min(SECOND_WATCH * 2**task.resends, LONGEST_WATCH)
-    change = _move(wake_policy, task, at, now=now, sends=task.resends + 1, skips=0)
+    sends = task.resends + 1
+    change = _watch_again(wake_policy, task, at, now=now, draw=draw, sends=sends, skips=0)
     return Verdict(change=change, enqueues=True, reason="message not taken")
 
 
+def _watch_again(
+    wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, draw: Draw, **sets: Any
+) -> Change:
+    """Moves the watch of a task in its lane, not beyond the time of its promotion."""
+    since = waiting_since(task)
+    wake = wake_policy.watch(task.id, task.lane, at, since=since, now=now, draw=draw)
+    return _moved(task, wake, **sets)
+
+
 def _move(wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, **sets: Any) -> Change:
+    return _moved(task, wake_policy.wake(WakeKind.WATCH, task.id, task.lane, at, now=now), **sets)
+
+
+def _moved(task: Task, wake: Wake, **sets: Any) -> Change:
     """Moves the watch. If the task was leased, ended or claimed meanwhile, this write is refused,
     and the watch is not needed any more."""
     return Change(
@@ -110,5 +128,5 @@ def _move(wake_policy: WakePolicy, task: Task, at: Millis, *, now: Millis, **set
             wake=task.wake,
             lease_until=task.lease_until,
         ),
-        sets={"wake": wake_policy.wake(WakeKind.WATCH, task.id, task.lane, at, now=now), **sets},
+        sets={"wake": wake, **sets},
     )

@@ -16,8 +16,9 @@ from duetime.core.times import CLOCK_SKEW, HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import FIRST_WATCH, WATCH_SPREAD
 from duetime.core.wakes import WakeKind, bucket_of, minute_of, shard_of
 from tests.factories import NOW, WAKE_POLICY, a_draw, a_running_task, a_sent_task, a_spec
-from tests.strategies import ALIVE, draws, tasks, waits, wake_policies
+from tests.strategies import ALIVE, any_policies, draws, tasks, waits, wake_policies
 
+NO_AGING = replace(WAKE_POLICY, age_after=0)
 WATCHED = (Status.ENQUEUED, Status.RETRYING, Status.RUNNING)
 
 
@@ -50,7 +51,7 @@ def test_a_task_without_a_wake_is_left_alone(wake_policy, task, draw, backed_up)
     )
 
 
-@given(wake_policies, due_wakes(tasks(*ALIVE - {Status.WAITING})), draws, st.booleans())
+@given(any_policies, due_wakes(tasks(*ALIVE - {Status.WAITING})), draws, st.booleans())
 def test_every_verdict_moves_the_task_forward_and_leaves_a_later_wake_or_an_end(
     wake_policy, seen, draw, backed_up
 ):
@@ -67,7 +68,7 @@ def test_every_verdict_moves_the_task_forward_and_leaves_a_later_wake_or_an_end(
         assert changed.wake.key != task.wake.key
 
 
-@given(wake_policies, due_wakes(tasks(*ALIVE - {Status.WAITING})), draws, st.booleans())
+@given(any_policies, due_wakes(tasks(*ALIVE - {Status.WAITING})), draws, st.booleans())
 def test_verdict_on_a_task_that_has_changed_since_is_refused(wake_policy, seen, draw, backed_up):
     task, now = seen
     change = check_wake(wake_policy, task, now=now, draw=draw, backed_up=backed_up).change
@@ -124,7 +125,7 @@ def test_message_that_is_not_taken_is_sent_again_at_growing_intervals():
     task, now, waited = a_sent_task(), NOW + 5 * MINUTE, []
     for _ in range(8):
         task = check_wake(
-            WAKE_POLICY, task, now=now, draw=a_draw(), backed_up=False
+            NO_AGING, task, now=now, draw=a_draw(), backed_up=False
         ).change.applied_to(task)
         waited.append((task.wake.at - now) // MINUTE)
         now = task.wake.at
@@ -147,7 +148,7 @@ def test_a_backed_up_lane_gets_no_second_copy_at_first(wake_policy, seen, draw):
 def test_a_backed_up_lane_is_skipped_three_times_running():
     task, now, sends = a_sent_task(), NOW + 5 * MINUTE, []
     for _ in range(9):
-        verdict = check_wake(WAKE_POLICY, task, now=now, draw=a_draw(), backed_up=True)
+        verdict = check_wake(NO_AGING, task, now=now, draw=a_draw(), backed_up=True)
         task = verdict.change.applied_to(task)
         sends.append(verdict.enqueues)
         now = task.wake.at
@@ -196,7 +197,7 @@ def test_renewal_wins_over_a_verdict(wake_policy, seen, draw):
     assert not change.expect.holds(renewed)
 
 
-@given(wake_policies, due_wakes(sent), draws, st.booleans())
+@given(any_policies, due_wakes(sent), draws, st.booleans())
 def test_lease_wins_over_a_verdict(wake_policy, seen, draw, backed_up):
     task, now = seen
     change = check_wake(wake_policy, task, now=now, draw=draw, backed_up=backed_up).change

@@ -1,0 +1,144 @@
+"""Measures how lanes and tenants share one runner that has too much to do.
+
+Shares: the lanes high, medium and low get three, two and one batch of tasks in turn, all due at the
+same second. Prints and plots the share of each priority in the starts, second by second, with and
+without aging.
+
+Tenants: ten tasks of a quiet namespace, alone and beside many of a noisy one that are due at the
+same second. Prints how long the quiet ones take until they have ended, and the ratio.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter, defaultdict
+from contextlib import closing
+from typing import Any
+
+from harness import RESULTS, Running, duetime_local, post, report, wait_for
+from plot import Panel, save
+
+from bench.drift import rfc3339
+from bench.percentile import percentile
+
+BATCH = 100
+LANES = ("high", "medium", "low")
+TASKS = {"high": 3, "medium": 2, "low": 1}  # parts of the load
+QUIET = 10
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--tasks", type=int, default=1_000, help="of the lane low")
+    arguments.add_argument("--nap", type=float, default=0.02, help="seconds that a task takes")
+    arguments.add_argument("--slots", type=int, default=8)
+    arguments.add_argument("--age-after", type=float, default=5, help="seconds, in the second run")
+    arguments.add_argument("--noisy", type=int, default=100_000, help="tasks of the noisy tenant")
+    arguments.add_argument("--tenant-nap", type=float, default=0.1, help="seconds of their tasks")
+    given = arguments.parse_args()
+    rows, panels = [], []
+    for what, age_after in (("no aging", 0.0), (f"aging {given.age_after:g} s", given.age_after)):
+        row, shares = measure_shares(given, age_after)
+        rows.append({"what": what, **row})
+        panels.append(Panel(f"starts in %, {what}", "seconds", shares))
+    total = given.tasks * sum(TASKS.values())
+    report("fairness-shares", f"{total:,} tasks, {given.slots} slots: the first 1,000 starts", rows)
+    alone, beside = (measure_tenants(given, noisy) for noisy in (0, given.noisy))
+    rows = [
+        {"what": "alone", **alone, "ratio": 1.0},
+        {
+            "what": f"beside {given.noisy:,}",
+            **beside,
+            "ratio": beside["mean until ended s"] / alone["mean until ended s"],
+        },
+    ]
+    title = f"{QUIET} tasks of a quiet tenant, one slot"
+    report("fairness-tenants", title, rows)
+    path = RESULTS / "fairness.png"
+    print(f"{path}, drawn by {save(path, panels)}")
+
+
+def measure_shares(
+    given: argparse.Namespace, age_after: float
+) -> tuple[dict[str, Any], dict[str, list[tuple[float, float]]]]:
+    options = ("--concurrency", str(given.slots), "--age-after", f"{age_after:g}")
+    with duetime_local(None, *options) as running:
+        total = given.tasks * sum(TASKS.values())
+        due = time.time() + 2 + total / 1_000
+        for _ in range(given.tasks // BATCH):
+            for lane, parts in TASKS.items():
+                for _ in range(parts):
+                    submit(running, BATCH, due, given.nap, priority=lane)
+        wait_for(running, total, timeout=600)
+        return summary(starts(running), due)
+
+
+def summary(
+    found: list[tuple[float, str, str]], due: float
+) -> tuple[dict[str, Any], dict[str, list[tuple[float, float]]]]:
+    first = Counter(lane for _, lane, _ in found[:1_000])
+    promoted = sum(lane != priority for _, priority, lane in found)
+    waits = defaultdict(list)
+    for at, priority, _ in found:
+        waits[priority].append(at - due)
+    seconds: dict[int, Counter[str]] = defaultdict(Counter)
+    for at, priority, _ in found:
+        seconds[int(at - due)][priority] += 1
+    row = {f"{lane} %": 100 * first[lane] / first.total() for lane in LANES}
+    row |= {"promoted": promoted}
+    row |= {f"{lane} waits s": percentile(waits[lane], 0.5) for lane in LANES}
+    shares = {
+        lane: [
+            (second, 100 * seconds[second][lane] / seconds[second].total()) for second in seconds
+        ]
+        for lane in LANES
+    }
+    return row, shares
+
+
+def measure_tenants(given: argparse.Namespace, noisy: int) -> dict[str, Any]:
+    """One slot makes the ten wait for each other, too; with more, alone they would not wait."""
+    with duetime_local(None, "--concurrency", "1") as running:
+        due = time.time() + 2 + noisy / 1_500
+        for _ in range(noisy // BATCH):
+            submit(running, BATCH, due, given.tenant_nap, namespace="noisy")
+        submit(running, QUIET, due, given.tenant_nap, namespace="quiet")
+        late = time.time() - due
+        if late > 0:
+            raise RuntimeError(f"the tasks were submitted {late:.0f} s late")
+        return ends(running, due)
+
+
+def submit(running: Running, count: int, due: float, nap: float, **fields: str) -> None:
+    task = {"target": {"type": "python", "handler": "bench.nap"}, "payload": nap, **fields}
+    task["run_at"] = rfc3339(due)
+    with closing(running.connect()) as connection:
+        post(connection, "/v1/tasks/batch", json.dumps({"tasks": [task] * count}).encode())
+
+
+def starts(running: Running) -> list[tuple[float, str, str]]:
+    """Returns the start, the priority and the lane of every task, in the order of their starts."""
+    with closing(running.database()) as database:
+        rows = database.execute("SELECT spec, current, promoted FROM tasks").fetchall()
+    found = []
+    for spec, attempt, promoted in rows:
+        priority = json.loads(spec).get("priority", "medium")
+        lane = promoted.partition(",")[0] if promoted else priority
+        found.append((int(attempt.split(",")[1]) / 1_000, priority, lane))
+    return sorted(found)
+
+
+def ends(running: Running, due: float) -> dict[str, Any]:
+    query = "SELECT updated_at FROM tasks WHERE namespace = 'quiet' AND status = 'SUCCEEDED'"
+    give_up = time.monotonic() + 120
+    with closing(running.database()) as database:
+        while len(rows := database.execute(query).fetchall()) < QUIET:
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"only {len(rows)} of the quiet tasks have ended")
+            time.sleep(0.1)
+    times = sorted(at / 1_000 - due for (at,) in rows)
+    return {"mean until ended s": sum(times) / QUIET, "last s": times[-1]}
+
+
+if __name__ == "__main__":
+    main()

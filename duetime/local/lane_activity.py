@@ -1,0 +1,116 @@
+"""What the local runner knows about its lanes, for GET /v1/lanes."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from duetime.api.lanes import LaneActivity
+from duetime.core.delivery import Delivery, Message
+from duetime.core.lanes import Lane
+from duetime.core.ports import Depth, LaneQueue
+from duetime.core.shares import Weights
+from duetime.core.times import Millis
+from duetime.executor.runs import Run
+from duetime.scanner.report import TickReport
+
+MINUTE = 60  # seconds
+
+
+class LastMinute:
+    """Counts events of the last 60 seconds, in steps of a second."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counts = [0] * MINUTE  # by second, round and round
+        self._second = int(clock())
+
+    def add(self, count: int) -> None:
+        with self._lock:
+            self._move_on()
+            self._counts[self._second % MINUTE] += count
+
+    def total(self) -> int:
+        with self._lock:
+            self._move_on()
+            return sum(self._counts)
+
+    def _move_on(self) -> None:
+        now = int(self._clock())
+        for second in range(max(self._second, now - MINUTE) + 1, now + 1):
+            self._counts[second % MINUTE] = 0
+        self._second = max(self._second, now)
+
+
+class LaneCounts:
+    """Counts what enters and leaves the lanes of this runner, from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._entered = {lane: LastMinute(clock) for lane in Lane}
+        self._left = {lane: LastMinute(clock) for lane in Lane}
+        self._promoted: Counter[Lane] = Counter()  # since the start; written by the tick alone
+
+    def sent(self, deliveries: Sequence[Delivery]) -> None:
+        for lane, count in Counter(delivery.lane for delivery in deliveries).items():
+            self._entered[lane].add(count)
+
+    def started(self, runs: Sequence[Run]) -> None:
+        for lane, count in Counter(run.message.lane for run in runs).items():
+            self._left[lane].add(count)
+
+    def ticked(self, report: TickReport) -> None:
+        self._promoted += report.promoted
+
+    def activity(
+        self, weights: Weights, running: Counter[Lane], waiting: Counter[Lane] | None
+    ) -> dict[Lane, LaneActivity]:
+        """Returns the activity of each lane.
+
+        Args:
+            weights: Of the lanes.
+            running: How many attempts of each lane run now.
+            waiting: How many tasks of each lane wait for a limit; None if that is not known."""
+        return {
+            lane: LaneActivity(
+                weight=weights.of(lane),
+                running=running[lane],
+                in_per_minute=self._entered[lane].total(),
+                out_per_minute=self._left[lane].total(),
+                promoted=self._promoted[lane],
+                waiting=None if waiting is None else waiting[lane],
+            )
+            for lane in Lane
+        }
+
+
+class CountedLanes:
+    """The lanes, with a count of what is sent to them."""
+
+    def __init__(self, lanes: LaneQueue, counts: LaneCounts) -> None:
+        self._lanes = lanes
+        self._counts = counts
+
+    def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
+        sent = self._lanes.send(deliveries, now)
+        pairs = zip(deliveries, sent, strict=True)
+        self._counts.sent([delivery for delivery, accepted in pairs if accepted])
+        return sent
+
+    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+        return self._lanes.receive(lane, limit, wait)
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        self._lanes.delete(messages)
+
+    def hand_back(self, message: Message, delay: Millis) -> None:
+        self._lanes.hand_back(message, delay)
+
+    def hold(self, messages: Sequence[Message], span: Millis) -> None:
+        self._lanes.hold(messages, span)
+
+    def bury(self, messages: Sequence[Message]) -> None:
+        self._lanes.bury(messages)
+
+    def depth(self, lane: Lane) -> Depth:
+        return self._lanes.depth(lane)
