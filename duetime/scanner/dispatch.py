@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import ceil
 
 from duetime.core.change import Answer, Applied, Change, Unknown, Unreadable
@@ -255,6 +255,8 @@ class Dispatcher:
     def _verdict(self, task: Task, now: Millis, *, waits: bool) -> Verdict | None:
         if waits and (verdict := check_held(self.ports.wake_policy, task, now=now)):
             return verdict
+        if not waits:  # it has its place, and waits in its lane
+            task = replace(task, held=None)
         crowded = _waits_in_lane(task) and self._backed_up(task.lane)
         draw = self.ports.chance.draw()
         return check_wake(self.ports.wake_policy, task, now=now, draw=draw, backed_up=crowded)

@@ -42,7 +42,7 @@ class VersionInvariants:
         if change.step is not Step.DEFER:
             return
         self._due_at[after.id] = after.due_at
-        wake, lane = after.wake, after.spec.priority
+        wake, lane = after.wake, after.lane
         placed = wake is not None and (
             wake.at == after.due_at if wake.kind is WakeKind.DISPATCH else wake.at > after.due_at
         )
