@@ -39,6 +39,7 @@ class _Arrival:
     place: Place
     passes: bool = False
     decided: bool = False  # that it waits: its message can be deleted
+    outdated: bool = False  # it starts nothing: its lease finds out why
 
     def slot(self, now: Millis) -> Slot:
         return Slot(number=0, task_id=self.delivery.task_id, token="", since=now)
@@ -49,8 +50,9 @@ class OrderGate:
         self._ports = ports
         self._acks = acks
 
-    def admit(self, due: Sequence[Admitted]) -> list[Admitted]:
-        """Returns what may be leased. The messages of the others are acknowledged here."""
+    def admit(self, due: Sequence[Admitted]) -> tuple[list[Admitted], list[Admitted]]:
+        """Returns what may be leased, and what is outdated: its lease is refused, and no further
+        gate may take anything for it. The messages of the others are acknowledged here."""
         arrivals = [one for admitted in due if (one := _arrival(admitted))]
         try:
             self._pass(arrivals)
@@ -62,8 +64,9 @@ class OrderGate:
         for one in stays:
             if not one.decided:
                 self._acks.hand_back_with_backoff(one.admitted.message)
-        out = {id(one.admitted) for one in stays}
-        return [admitted for admitted in due if id(admitted) not in out]
+        out = {id(one.admitted) for one in arrivals if not one.passes or one.outdated}
+        outdated = [one.admitted for one in arrivals if one.outdated]
+        return [admitted for admitted in due if id(admitted) not in out], outdated
 
     def _pass(self, arrivals: Sequence[_Arrival]) -> None:
         """Let those pass that have the slot of their key, or can take it. A task that is not in its
@@ -99,7 +102,7 @@ class OrderGate:
                     waiting.append(one)
                     held.setdefault(one.line, set()).add(one.delivery.task_id)
                 case Refused():
-                    one.passes = True  # its lease is refused too, and its message dealt with there
+                    one.passes = one.outdated = True
         for line in held:
             ensure_watch(self._ports, line)
         looks = [

@@ -61,9 +61,12 @@ class LimitInvariants:
         self._together.clear()
 
     def has_slots(self, delivery: Delivery) -> bool:
-        """Whether its task is under a limit with a concurrency."""
-        uses = delivery.limits.uses if delivery.limits else ()
-        return any(use.name in self._definitions for use in uses)
+        """Whether its task is under a limit with a concurrency, or has an ordering key."""
+        limits = delivery.limits
+        if limits is None:
+            return False
+        named = any(use.name in self._definitions for use in limits.uses)
+        return named or limits.ordering_key is not None
 
     def changed(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if change.step is Step.HOLD and (before.attempt, before.status) != (
