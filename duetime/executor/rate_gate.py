@@ -5,7 +5,8 @@ whose time is not now waits for it without asking again:
 
 - up to SHORT_WAIT, in the attempt loop, with its message;
 - up to LONGEST_RESEND, as a new message that carries the granted time;
-- longer, as a task that is due at the granted time (see defer.defer_to_slot).
+- longer, as a task that is due at the granted time (see defer.defer_to_slot). So does a task that
+  has a slot of a concurrency limit: it gives that back, and holds nothing but its time.
 
 A granted task reads its limit once, at its time: if a target has asked for a pause since, or the
 task comes too late, it reserves again. A reservation whose answer is lost, or whose task does not
@@ -19,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from duetime.core.change import Applied, Refused, Unknown
+from duetime.core.change import Answer, Applied, Unknown
 from duetime.core.delivery import Delivery, Limits, Message
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Step, sources
@@ -43,7 +44,7 @@ SHORT_WAIT: Millis = SECOND // 5
 LONGEST_RESEND: Millis = 60 * SECOND
 FULL = "limit"  # the reason of a task that was cancelled since its limit was full
 
-Release = Callable[[Sequence[Message]], object]
+Release = Callable[[Sequence[tuple[Message, Task]]], object]
 
 
 @value(slots=True)
@@ -56,6 +57,7 @@ class _Arrival:
     rate: Rate
     on_full: OnFull
     grant: Millis | None  # None: it needs a reservation
+    holds: bool  # it is under a concurrency limit, too, and has a slot of that
     slot: Millis | None = None  # None: there is none for it, or the store did not answer
     unanswered: bool = False
 
@@ -76,9 +78,9 @@ class _Arrival:
 
 
 class RateGate:
-    """`release` is called with the messages of tasks that the gate is about to hold back for longer
-    than SHORT_WAIT, before anything else: a gate before this one gives back what it has taken for
-    them. It may be called with a message whose task then turns out to be outdated."""
+    """`release` is called with tasks that the gate has held back, and that are under a concurrency
+    limit too: the gate of that limit gives back the slots that it has taken for them. Their old
+    tokens can start nothing by then, so a copy of the message cannot start without a slot."""
 
     def __init__(self, ports: Ports, acks: MessageAcks, release: Release = lambda _: None) -> None:
         self._ports = ports
@@ -147,7 +149,6 @@ class RateGate:
 
     def _hold_back(self, later: Sequence[_Arrival], now: Millis) -> list[_Arrival]:
         """Returns those whose messages can start nothing: the lease finds out why."""
-        self._release([one.message for one in later])
         try:
             tasks = self._ports.store.get([one.delivery.task_id for one in later])
             outdated = [one for one in later if not _may_start(tasks, one.delivery)]
@@ -169,8 +170,8 @@ class RateGate:
     ) -> list[_Arrival]:
         """Returns those whose messages are not needed any more."""
         given = [(one, one.slot) for one in left if one.slot is not None]
-        soon = [(one, slot) for one, slot in given if slot <= now + LONGEST_RESEND]
-        far = [(one, slot) for one, slot in given if slot > now + LONGEST_RESEND]
+        soon = [(one, slot) for one, slot in given if _is_resent(one, slot, now)]
+        far = [(one, slot) for one, slot in given if not _is_resent(one, slot, now)]
         slots = {one.delivery.task_id: slot for one, slot in soon}
         if slots:
             enqueue(self._ports, [tasks[task_id] for task_id in slots], slots, slots)
@@ -188,7 +189,7 @@ class RateGate:
         answers = self._ports.store.apply(changes)
         stored = [answer.stored for answer in answers if isinstance(answer, Applied)]
         enqueue(self._ports, [t for t in stored if t.wake and t.wake.kind is WakeKind.WATCH])
-        return _answered([one for one, _ in far], answers)
+        return self._answered([one for one, _ in far], answers)
 
     def _skip(
         self, skipped: Sequence[_Arrival], tasks: Mapping[str, Task], now: Millis
@@ -202,7 +203,20 @@ class RateGate:
             change = cancel(task, now=now, reason=FULL)
             seen = replace(change.expect, token=task.token, attempt=task.attempt)
             changes.append(replace(change, expect=seen))
-        return _answered(skipped, self._ports.store.apply(changes))
+        return self._answered(skipped, self._ports.store.apply(changes))
+
+    def _answered(self, arrivals: Sequence[_Arrival], answers: Sequence[Answer]) -> list[_Arrival]:
+        """Returns those whose writes were answered. A refused write has found the task changed
+        since it was read, so its message is outdated."""
+        pairs = list(zip(arrivals, answers, strict=True))
+        held = [
+            (one.message, answer.stored)
+            for one, answer in pairs
+            if one.holds and isinstance(answer, Applied)
+        ]
+        if held:
+            self._release(held)
+        return [one for one, answer in pairs if not isinstance(answer, Unknown)]
 
     def _without_limited(self, due: Sequence[Admitted], error: Unavailable) -> list[Admitted]:
         """The limits cannot be read, so no task that names one starts."""
@@ -229,6 +243,7 @@ def _arrivals(due: Iterable[Admitted], store: LimitStore) -> list[_Arrival]:
             rate=rate,
             on_full=use.on_full,
             grant=limits.grant,
+            holds=_has_concurrency(limits.uses, known[limits.namespace]),
         )
         for admitted, limits in limited
         for use, rate in rates_of(limits.uses, known[limits.namespace])
@@ -264,9 +279,11 @@ def _may_start(tasks: Mapping[str, Task], delivery: Delivery) -> bool:
     )
 
 
-def _answered(
-    arrivals: Sequence[_Arrival], answers: Sequence[Applied[Task] | Refused[Task] | Unknown]
-) -> list[_Arrival]:
-    """A refused write has found the task changed since it was read, so its message is outdated."""
-    pairs = zip(arrivals, answers, strict=True)
-    return [one for one, answer in pairs if not isinstance(answer, Unknown)]
+def _has_concurrency(uses: Sequence[LimitUse], known: Mapping[str, Limit]) -> bool:
+    found = (known.get(use.name) for use in uses)
+    return any(limit is not None and limit.concurrency is not None for limit in found)
+
+
+def _is_resent(one: _Arrival, slot: Millis, now: Millis) -> bool:
+    """A task that gives back its slot needs another token, so it is deferred."""
+    return slot <= now + LONGEST_RESEND and not one.holds
