@@ -20,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from duetime.core.change import Answer, Applied, Unknown
+from duetime.core.change import Applied, Change, Refused, Unknown
 from duetime.core.delivery import Delivery, Limits, Message
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Step, sources
@@ -60,6 +60,8 @@ class _Arrival:
     holds: bool  # it is under a concurrency limit, too, and has a slot of that
     slot: Millis | None = None  # None: there is none for it, or the store did not answer
     unanswered: bool = False
+    done: bool = False  # it waits elsewhere or has ended: its message can be deleted
+    outdated: bool = False  # its message can start nothing
 
     @property
     def message(self) -> Message:
@@ -151,72 +153,62 @@ class RateGate:
         """Returns those whose messages can start nothing: the lease finds out why."""
         try:
             tasks = self._ports.store.get([one.delivery.task_id for one in later])
-            outdated = [one for one in later if not _may_start(tasks, one.delivery)]
-            left = [one for one in later if _may_start(tasks, one.delivery)]
-            done = self._act(left, tasks, now)
+            for one in later:
+                one.outdated = not _may_start(tasks, one.delivery)
+            self._act([one for one in later if not one.outdated], tasks, now)
         except Unavailable as error:
             fields = {"step": "lease", "task_ids": [one.delivery.task_id for one in later]}
             log.warning("tasks not held back: %s", error, extra=fields)
-            outdated, done = [], []
-        self._acks.delete([one.message for one in done])
-        resolved = {id(one) for one in (*outdated, *done)}
+        self._acks.delete([one.message for one in later if one.done])
         for one in later:
-            if id(one) not in resolved:
+            if not one.done and not one.outdated:
                 self._acks.hand_back_with_backoff(one.message)
-        return outdated
+        return [one for one in later if one.outdated]
 
-    def _act(
-        self, left: Sequence[_Arrival], tasks: Mapping[str, Task], now: Millis
-    ) -> list[_Arrival]:
-        """Returns those whose messages are not needed any more."""
+    def _act(self, left: Sequence[_Arrival], tasks: Mapping[str, Task], now: Millis) -> None:
         given = [(one, one.slot) for one in left if one.slot is not None]
-        soon = [(one, slot) for one, slot in given if _is_resent(one, slot, now)]
-        far = [(one, slot) for one, slot in given if not _is_resent(one, slot, now)]
-        slots = {one.delivery.task_id: slot for one, slot in soon}
-        if slots:
-            enqueue(self._ports, [tasks[task_id] for task_id in slots], slots, slots)
+        soon = {one.delivery.task_id: slot for one, slot in given if _is_resent(one, slot, now)}
+        if soon:
+            enqueue(self._ports, [tasks[task_id] for task_id in soon], soon, soon)
+        for one in left:
+            one.done = one.delivery.task_id in soon
+        self._defer([(one, slot) for one, slot in given if not one.done], now)
         skipped = [one for one in left if one.skips and one.slot is None and not one.unanswered]
-        return [one for one, _ in soon] + self._defer(far, now) + self._skip(skipped, tasks, now)
+        self._skip(skipped, tasks, now)
 
-    def _defer(self, far: Sequence[tuple[_Arrival, Millis]], now: Millis) -> list[_Arrival]:
-        if not far:
-            return []
+    def _defer(self, far: Sequence[tuple[_Arrival, Millis]], now: Millis) -> None:
         policy = self._ports.wake_policy
         changes = [
             defer_to_slot(policy, one.delivery, slot, now=now, draw=self._ports.chance.draw())
             for one, slot in far
         ]
-        answers = self._ports.store.apply(changes)
-        stored = [answer.stored for answer in answers if isinstance(answer, Applied)]
+        stored = self._apply([one for one, _ in far], changes)
         enqueue(self._ports, [t for t in stored if t.wake and t.wake.kind is WakeKind.WATCH])
-        return self._answered([one for one, _ in far], answers)
 
-    def _skip(
-        self, skipped: Sequence[_Arrival], tasks: Mapping[str, Task], now: Millis
-    ) -> list[_Arrival]:
+    def _skip(self, skipped: Sequence[_Arrival], tasks: Mapping[str, Task], now: Millis) -> None:
         """Of this write and a lease by another copy of the message the first wins."""
-        if not skipped:
-            return []
         changes = []
         for one in skipped:
             task = tasks[one.delivery.task_id]
             change = cancel(task, now=now, reason=FULL)
             seen = replace(change.expect, token=task.token, attempt=task.attempt)
             changes.append(replace(change, expect=seen))
-        return self._answered(skipped, self._ports.store.apply(changes))
+        self._apply(skipped, changes)
 
-    def _answered(self, arrivals: Sequence[_Arrival], answers: Sequence[Answer]) -> list[_Arrival]:
-        """Returns those whose writes were answered. A refused write has found the task changed
-        since it was read, so its message is outdated."""
-        pairs = list(zip(arrivals, answers, strict=True))
-        held = [
-            (one.message, answer.stored)
-            for one, answer in pairs
-            if one.holds and isinstance(answer, Applied)
-        ]
-        if held:
+    def _apply(self, arrivals: Sequence[_Arrival], changes: Sequence[Change]) -> list[Task]:
+        """Returns the tasks that were written. A refused write has found its task changed since it
+        was read, so the message is outdated. No message is deleted before its slot is free."""
+        answers = self._ports.store.apply(changes) if changes else []
+        written: list[tuple[_Arrival, Task]] = []
+        for one, answer in zip(arrivals, answers, strict=True):
+            one.outdated = isinstance(answer, Refused)
+            if isinstance(answer, Applied):
+                written.append((one, answer.stored))
+        if held := [(one.message, task) for one, task in written if one.holds]:
             self._release(held)
-        return [one for one, answer in pairs if not isinstance(answer, Unknown)]
+        for one, _ in written:
+            one.done = True
+        return [task for _, task in written]
 
     def _without_limited(self, due: Sequence[Admitted], error: Unavailable) -> list[Admitted]:
         """The limits cannot be read, so no task that names one starts."""
