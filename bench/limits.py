@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
 from math import ceil
 from random import Random
+from threading import Lock
 from typing import Any
 
 from harness import report
@@ -49,28 +50,33 @@ LANE = Lane.MEDIUM
 
 
 class TimedLanes(FaultyPort):
-    """Lanes that note when their messages become visible."""
+    """Lanes that note when their messages become visible. Their calls take turns: moto's queues are
+    not made for threads."""
 
     def __init__(self, port: Any, now: Callable[[], Millis], whole_seconds: bool) -> None:
         super().__init__(port)
         self._now = now
         self._whole_seconds = whole_seconds
+        self._turn = Lock()
         self.visible: list[Millis] = []
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
-        sent: list[bool] = self.port.send(deliveries, now)
-        for delivery in deliveries:
-            delay = delay_seconds(delivery.visible_at, now) * SECOND
-            heappush(self.visible, now + delay if self._whole_seconds else delivery.visible_at)
+        with self._turn:
+            sent: list[bool] = self.port.send(deliveries, now)
+            for delivery in deliveries:
+                delay = delay_seconds(delivery.visible_at, now) * SECOND
+                heappush(self.visible, now + delay if self._whole_seconds else delivery.visible_at)
         return sent
 
     def hand_back(self, message: Message, delay: Millis) -> None:
-        self.port.hand_back(message, delay)
         whole = ceil(delay / SECOND) * SECOND
-        heappush(self.visible, self._now() + (whole if self._whole_seconds else delay))
+        with self._turn:
+            self.port.hand_back(message, delay)
+            heappush(self.visible, self._now() + (whole if self._whole_seconds else delay))
 
     def _call(self, verb: str, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ARG002
-        return call(*arguments)
+        with self._turn:
+            return call(*arguments)
 
 
 @dataclass

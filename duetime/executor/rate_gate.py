@@ -5,7 +5,8 @@ whose time is not now waits for it without asking again:
 
 - up to SHORT_WAIT, in the attempt loop, with its message;
 - up to LONGEST_RESEND, as a new message that carries the granted time;
-- longer, as a task that is due at the granted time (see defer.defer_to_slot).
+- longer, as a task that is due at the granted time (see defer.defer_to_slot). So does a task that
+  has a slot of a concurrency limit: it frees that, and holds nothing but its time.
 
 A granted task reads its limit once, at its time: if a target has asked for a pause since, or the
 task comes too late, it reserves again. A reservation whose answer is lost, or whose task does not

@@ -48,6 +48,15 @@ def test_bulk_changes_tasks_by_tag(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_limits_start_as_many_as_the_rate_allows(tmp_path: Path) -> None:
+    [row] = run(
+        tmp_path, "limits-rate", "limits.py", "--part=rate", "--backend=embedded", "--seconds=3"
+    )
+
+    assert (row["starts"], row["most in a period"]) == (150, 50)
+
+
+@pytest.mark.long
 def test_testkit_runs_what_is_due(tmp_path: Path) -> None:
     rows = run(tmp_path, "testkit", "testkit.py", "--rounds=1")
 
