@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from duetime.core.large_texts import references_of
-from duetime.core.lifecycle import Status
+from duetime.core.lifecycle import TO_START, Status
 from duetime.core.limits.definition import LimitUse
 from duetime.core.masking import masked
 from duetime.core.results import decode_result
@@ -106,7 +106,11 @@ def on_dead_of(spec: Spec) -> str | None:
 def _waiting_for(task: Task) -> dict[str, Any] | None:
     """Returns what a task that has not started waits for: a limit, or its ordering key."""
     spec, held = task.spec, task.held
-    if held is None or task.status.finished:
+    if task.status not in TO_START:
+        return None
+    if held is None and task.grant is not None and len(spec.limits) == 1:
+        held = 0  # its rate has deferred it
+    if held is None:
         return None
     if held == ORDERING_KEY:
         return {"ordering_key": spec.ordering_key}

@@ -10,6 +10,7 @@ from duetime.core.limits.rate import RateKey
 from duetime.core.limits.slots import Line
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import cancel
+from duetime.core.task_json import task_json
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.executor.runs import Run
 from duetime.executor.targets import TargetFailed
@@ -85,6 +86,8 @@ def test_task_far_from_its_time_is_deferred_to_it(limited: World):
     assert [t.grant for t in later][2:] == [t.due_at for t in later][2:]
     assert [str(t.status) for t in later][2:] == ["ENQUEUED"] * 3 + ["PENDING"] * 3
     assert {t.attempt for t in later[1:]} == {0}
+    waiting_for = [task_json(task)["waiting_for"] for task in later]
+    assert waiting_for == [None] * 2 + [{"limit": "stripe", "key": None}] * 6
     started = live(limited, 8 * MINUTE, step=SECOND)
     moments = sorted(started.values())
     assert [at - begin for at in moments] == [n * MINUTE for n in range(1, 8)]
