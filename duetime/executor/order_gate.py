@@ -26,7 +26,7 @@ from duetime.engine.lines import (
     store_of,
 )
 from duetime.executor.message_acks import MessageAcks
-from duetime.executor.runs import Admitted
+from duetime.executor.runs import Admitted, after_gate
 
 
 @value(slots=True)
@@ -39,6 +39,7 @@ class _Arrival:
     place: Place
     passes: bool = False
     decided: bool = False  # that it waits: its message can be deleted
+    refused: bool = False  # it may not wait, and so it may not start
 
     def slot(self, now: Millis) -> Slot:
         return Slot(number=0, task_id=self.delivery.task_id, token="", since=now)
@@ -57,13 +58,16 @@ class OrderGate:
             self._wait([one for one in arrivals if not one.passes])
         except Unavailable:
             pass  # what is not decided is handed back
-        stays = [one for one in arrivals if not one.passes]
+        stays = [one for one in arrivals if not one.passes and not one.refused]
         self._acks.delete([one.admitted.message for one in stays if one.decided])
         for one in stays:
             if not one.decided:
                 self._acks.hand_back_with_backoff(one.admitted.message)
-        out = {id(one.admitted) for one in stays}
-        return [admitted for admitted in due if id(admitted) not in out]
+        return after_gate(
+            due,
+            out=[one.admitted for one in stays],
+            refused=[one.admitted for one in arrivals if one.refused],
+        )
 
     def _pass(self, arrivals: Sequence[_Arrival]) -> None:
         """Let those pass that have the slot of their key, or can take it. A task that is not in its
@@ -99,7 +103,7 @@ class OrderGate:
                     waiting.append(one)
                     held.setdefault(one.line, set()).add(one.delivery.task_id)
                 case Refused():
-                    one.passes = True  # its lease is refused too, and its message dealt with there
+                    one.refused = True
         for line in held:
             ensure_watch(self._ports, line)
         looks = [
@@ -116,10 +120,9 @@ class OrderGate:
 
 
 def _arrival(admitted: Admitted) -> _Arrival | None:
-    """A lease that is repeated was admitted before."""
     delivery = admitted.message.delivery
     limits = delivery.limits
-    if admitted.change is not None or limits is None or limits.ordering_key is None:
+    if not admitted.gated or limits is None or limits.ordering_key is None:
         return None
     position = order_position(
         order_at=limits.order_at, due_at=delivery.due_at, attempt=delivery.attempt - 1
