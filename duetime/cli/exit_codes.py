@@ -25,7 +25,7 @@ MEANINGS = {
     ExitCode.NOT_DONE: "the task ended DEAD, CANCELLED or EXPIRED, or a request was refused",
     ExitCode.USAGE: "the command line is wrong",
     ExitCode.UNREACHABLE: "Duetime does not answer",
-    ExitCode.NOT_FOUND: "no such task or schedule",
+    ExitCode.NOT_FOUND: "no such task, schedule or limit",
     ExitCode.TIMED_OUT: "the task had not ended when the wait did",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C",
 }

@@ -6,7 +6,7 @@ DuetimeError
 ├── NotSigned           there are no AWS credentials to sign with
 ├── Unreachable         no answer, or one that is not from Duetime
 ├── ApiError            Duetime refused the request
-│   ├── NotFound        there is no such task or schedule
+│   ├── NotFound        there is no such task, schedule or limit
 │   ├── Conflict        the state of the task or schedule forbids it
 │   ├── Invalid         a field of the request is not valid
 │   ├── TooLarge        the request is too large

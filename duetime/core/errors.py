@@ -41,7 +41,7 @@ DuetimeError
     ├── NotSigned       there are no AWS credentials to sign with
     ├── Unreachable     no answer, or an answer that is not from Duetime
     ├── ApiError        Duetime answered with a problem
-    │   ├── NotFound    there is no such task or schedule
+    │   ├── NotFound    there is no such task, schedule or limit
     │   ├── Conflict    the state of the task or schedule forbids it
     │   ├── Invalid     a field of the request is not valid
     │   ├── TooLarge    the request is too large

@@ -22,7 +22,7 @@ from tests.factories import an_id as a_schedule_id
             {},
             {
                 "body": "give at least one of payload, run_at, delay, priority, timeout, retry,"
-                " expires_at, tags"
+                " expires_at, on_dead, limits, fairness_key, tags"
             },
         ),
         ([], {"body": "must be an object"}),

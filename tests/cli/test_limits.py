@@ -49,7 +49,7 @@ def test_limit_is_set_shown_listed_and_deleted(live: Any) -> None:
 
     assert live("limits", "delete", "stripe").stdout == "Deleted stripe\n"
     assert live("limits", "list").stdout.startswith("No limits yet.")
-    assert live("limits", "show", "stripe").exit_code == ExitCode.NOT_DONE
+    assert live("limits", "show", "stripe").exit_code == ExitCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(

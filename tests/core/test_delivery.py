@@ -34,9 +34,10 @@ def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
         task_id=task.id,
         token=task.token,
         attempt=task.attempt + 1,
-        lane=task.spec.priority,
+        lane=task.lane,
         written_at=now,
         timeout=task.spec.timeout,
+        group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
     )
 

@@ -113,6 +113,24 @@ def later(deployed: Deployed) -> None:
     assert task["drift_ms"] >= 0
 
 
+def under_a_limit(deployed: Deployed) -> None:
+    limit = {"rate": {"count": 100, "period": 1}, "concurrency": 3}
+    status, put = deployed.call("PUT", "/v1/limits/stripe", limit)
+    assert (status, put["concurrency"]) == (200, 3)
+    assert deployed.call("GET", "/v1/limits")[1]["items"] == [put]
+    unknown = {"target": {"type": "python", "handler": "demo.hello"}, "limits": [{"name": "strip"}]}
+    status, problem = deployed.call("POST", "/v1/tasks", unknown)
+    assert (status, problem["errors"][0]["field"]) == (422, "limits.0.name")
+    assert "did you mean 'stripe'?" in problem["errors"][0]["message"]
+
+    task_id = submit(deployed, payload={"name": "Bo"}, limits=[{"name": "stripe", "key": "a7"}])
+    assert deployed.deliver(MEDIUM) == 1
+    assert read(deployed, task_id)["status"] == "SUCCEEDED"
+    deployed.relay()
+    assert deployed.call("DELETE", "/v1/limits/stripe")[0] == 204
+    assert deployed.call("GET", "/v1/limits/stripe")[0] == 404
+
+
 def in_a_child_process(deployed: Deployed) -> None:
     task_id = submit(deployed, "video.encode", payload={"rounds": 1_000})
     assert deployed.deliver(MEDIUM) == 1
@@ -341,6 +359,7 @@ def until_it_is_purged(deployed: Deployed) -> None:
 FLOWS: list[Flow] = [
     at_once,
     later,
+    under_a_limit,
     in_a_child_process,
     twice,
     to_the_dead_and_back,
