@@ -28,17 +28,16 @@ class Passed:
 def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
     """A task that waits holds nothing but its place, and the slot of its ordering key: the gate of
     the rate limits comes last, and frees the slots of tasks that it holds back."""
-    outdated: list[Admitted] = []
     if ports.slots and any(_is_ordered(admitted) for admitted in due):
-        due, outdated = OrderGate(ports, acks).admit(due)
+        due = OrderGate(ports, acks).admit(due)
     if any(admitted.message.delivery.occurrence for admitted in due):
         due = OverlapGate(ports, acks).admit(due)
     if not any(_uses(admitted) for admitted in due):
-        return Passed(due=due + outdated)
+        return Passed(due=due)
     if ports.slots:
         due = SlotGate(ports, acks).admit(due)
     due, waiting = RateGate(ports, acks, partial(free_slots, ports)).admit(due)
-    return Passed(due=due + outdated, waiting=waiting)
+    return Passed(due=due, waiting=waiting)
 
 
 def _is_ordered(admitted: Admitted) -> bool:

@@ -26,7 +26,7 @@ from duetime.engine.lines import (
     store_of,
 )
 from duetime.executor.message_acks import MessageAcks
-from duetime.executor.runs import Admitted
+from duetime.executor.runs import Admitted, after_gate
 
 
 @value(slots=True)
@@ -39,7 +39,7 @@ class _Arrival:
     place: Place
     passes: bool = False
     decided: bool = False  # that it waits: its message can be deleted
-    outdated: bool = False  # it starts nothing: its lease finds out why
+    refused: bool = False  # it may not wait, and so it may not start
 
     def slot(self, now: Millis) -> Slot:
         return Slot(number=0, task_id=self.delivery.task_id, token="", since=now)
@@ -50,23 +50,24 @@ class OrderGate:
         self._ports = ports
         self._acks = acks
 
-    def admit(self, due: Sequence[Admitted]) -> tuple[list[Admitted], list[Admitted]]:
-        """Returns what may be leased, and what is outdated: its lease is refused, and no further
-        gate may take anything for it. The messages of the others are acknowledged here."""
+    def admit(self, due: Sequence[Admitted]) -> list[Admitted]:
+        """Returns what may be leased. The messages of the others are acknowledged here."""
         arrivals = [one for admitted in due if (one := _arrival(admitted))]
         try:
             self._pass(arrivals)
             self._wait([one for one in arrivals if not one.passes])
         except Unavailable:
             pass  # what is not decided is handed back
-        stays = [one for one in arrivals if not one.passes]
+        stays = [one for one in arrivals if not one.passes and not one.refused]
         self._acks.delete([one.admitted.message for one in stays if one.decided])
         for one in stays:
             if not one.decided:
                 self._acks.hand_back_with_backoff(one.admitted.message)
-        out = {id(one.admitted) for one in arrivals if not one.passes or one.outdated}
-        outdated = [one.admitted for one in arrivals if one.outdated]
-        return [admitted for admitted in due if id(admitted) not in out], outdated
+        return after_gate(
+            due,
+            out=[one.admitted for one in stays],
+            refused=[one.admitted for one in arrivals if one.refused],
+        )
 
     def _pass(self, arrivals: Sequence[_Arrival]) -> None:
         """Let those pass that have the slot of their key, or can take it. A task that is not in its
@@ -102,7 +103,7 @@ class OrderGate:
                     waiting.append(one)
                     held.setdefault(one.line, set()).add(one.delivery.task_id)
                 case Refused():
-                    one.passes = one.outdated = True
+                    one.refused = True
         for line in held:
             ensure_watch(self._ports, line)
         looks = [
@@ -119,10 +120,9 @@ class OrderGate:
 
 
 def _arrival(admitted: Admitted) -> _Arrival | None:
-    """A lease that is repeated was admitted before."""
     delivery = admitted.message.delivery
     limits = delivery.limits
-    if admitted.change is not None or limits is None or limits.ordering_key is None:
+    if not admitted.gated or limits is None or limits.ordering_key is None:
         return None
     position = order_position(
         order_at=limits.order_at, due_at=delivery.due_at, attempt=delivery.attempt - 1

@@ -85,8 +85,7 @@ class OverlapGate:
         arrivals = [
             _Arrival(admitted, delivery, delivery.occurrence)
             for admitted in due
-            if (delivery := admitted.message.delivery).occurrence is not None
-            and admitted.change is None  # else it was admitted before: its lease is repeated
+            if (delivery := admitted.message.delivery).occurrence is not None and admitted.gated
         ]
         try:
             self._decide(arrivals)

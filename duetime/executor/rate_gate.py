@@ -270,7 +270,7 @@ def _is_over(one: _Arrival, task: Task | None) -> bool:
 
 def _uses(admitted: Admitted) -> Limits | None:
     limits = admitted.message.delivery.limits
-    return limits if limits and limits.uses and admitted.change is None else None
+    return limits if limits and limits.uses and admitted.gated else None
 
 
 def _good_grant(one: _Arrival, now: Millis) -> Millis | None:

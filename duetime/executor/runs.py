@@ -1,5 +1,7 @@
 """A run: one leased attempt, and its end."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from duetime.core.change import Change
@@ -23,6 +25,25 @@ class Admitted:
     change: Change | None = None  # the lease, once it was tried and not answered
     leased_at: Millis = 0  # of the first try, by the monotonic clock
     tries: int = 0
+    refused: bool = False  # by a gate: its lease will be refused too, and no other gate asks it
+
+    @property
+    def gated(self) -> bool:
+        """Whether the next gate has to decide about it. A lease that is repeated was admitted."""
+        return self.change is None and not self.refused
+
+
+def after_gate(
+    due: Sequence[Admitted], *, out: Sequence[Admitted], refused: Sequence[Admitted]
+) -> list[Admitted]:
+    """Returns what goes on behind a gate, with those marked that it has refused. Their lease is
+    refused too, which says what is to be done with their messages."""
+    gone, marked = {id(admitted) for admitted in out}, {id(admitted) for admitted in refused}
+    return [
+        replace(admitted, refused=True) if id(admitted) in marked else admitted
+        for admitted in due
+        if id(admitted) not in gone
+    ]
 
 
 @value(frozen=True, kw_only=True, slots=True)

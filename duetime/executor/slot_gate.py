@@ -31,7 +31,7 @@ from duetime.engine.lines import (
     store_of,
 )
 from duetime.executor.message_acks import MessageAcks
-from duetime.executor.runs import Admitted
+from duetime.executor.runs import Admitted, after_gate
 
 LIMIT = "limit"  # the reason of a task that is cancelled because its limit is full
 TAKE_TRIES = 3  # each lost to another executor
@@ -49,6 +49,7 @@ class _Arrival:
     slots: int
     passes: bool = False
     decided: bool = False  # that it does not start now: its message can be deleted
+    refused: bool = False  # it may not wait, and so it may not start
 
     @property
     def place(self) -> Place:
@@ -67,30 +68,26 @@ class SlotGate:
 
     def admit(self, due: Sequence[Admitted]) -> list[Admitted]:
         """Returns what may be leased. The messages of the others are acknowledged here."""
+        arrivals: list[_Arrival] = []
         try:
             arrivals = self._arrivals(due)
-        except Unavailable:
-            return self._without(due, [a for a in due if _is_limited(a)])
-        try:
             self._take(arrivals)
             self._turn_away([one for one in arrivals if not one.passes])
         except Unavailable:
-            pass  # what is not decided is handed back
-        stays = [one for one in arrivals if not one.passes]
-        self._acks.delete([one.admitted.message for one in stays if one.decided])
-        return self._without(
-            due,
-            [one.admitted for one in stays if not one.decided],
-            [one.admitted for one in stays if one.decided],
-        )
+            if not arrivals:  # the limits could not be read
+                return self._hand_back(due, [a for a in due if _is_limited(a)], [])
+        stays = [one for one in arrivals if not one.passes and not one.refused]
+        gone = [one.admitted for one in stays if one.decided]
+        self._acks.delete([admitted.message for admitted in gone])
+        left = self._hand_back(due, [one.admitted for one in stays if not one.decided], gone)
+        return after_gate(left, out=(), refused=[o.admitted for o in arrivals if o.refused])
 
-    def _without(
-        self, due: Sequence[Admitted], back: Sequence[Admitted], gone: Sequence[Admitted] = ()
+    def _hand_back(
+        self, due: Sequence[Admitted], back: Sequence[Admitted], gone: Sequence[Admitted]
     ) -> list[Admitted]:
         for admitted in back:
             self._acks.hand_back_with_backoff(admitted.message)
-        out = {id(admitted) for admitted in chain(back, gone)}
-        return [admitted for admitted in due if id(admitted) not in out]
+        return after_gate(due, out=[*back, *gone], refused=())
 
     def _arrivals(self, due: Sequence[Admitted]) -> list[_Arrival]:
         limited = [(a, a.message.delivery) for a in due if _is_limited(a)]
@@ -142,11 +139,11 @@ class SlotGate:
         for one in arrivals:
             task = tasks.get(one.delivery.task_id)
             if task is None or task.token != one.delivery.token:
-                one.passes = True
+                one.refused = True
                 continue
             (answer,) = self._ports.store.apply([_skip(task, now)])
             one.decided = isinstance(answer, Applied)
-            one.passes = isinstance(answer, Refused)
+            one.refused = isinstance(answer, Refused)
 
     def _make_room(self, arrivals: Sequence[_Arrival]) -> None:
         """Ask the oldest holders to stop: one for each task that wants a slot, and none twice."""
@@ -188,7 +185,7 @@ class SlotGate:
             ],
         )
         for one in held:
-            one.decided = not one.passes
+            one.decided = not one.refused
 
     def _hold(self, arrivals: Sequence[_Arrival], now: Millis) -> list[_Arrival]:
         """Returns those that are held. A refused one may not start either: it leaves the line and
@@ -201,10 +198,10 @@ class SlotGate:
                 case Applied():
                     held.append(one)
                 case Refused(stored) if _is_place_of(stored, one.place):
-                    one.passes = True
+                    one.refused = True
                     held.append(one)
                 case Refused():
-                    one.passes = True
+                    one.refused = True
                     refused.append((one.line, one.place))
         if refused:
             store_of(self._ports).leave(refused)
@@ -215,9 +212,8 @@ class SlotGate:
 
 
 def _is_limited(admitted: Admitted) -> bool:
-    """A lease that is repeated was admitted before."""
     limits = admitted.message.delivery.limits
-    return admitted.change is None and limits is not None and bool(limits.uses)
+    return admitted.gated and limits is not None and bool(limits.uses)
 
 
 def _choose(

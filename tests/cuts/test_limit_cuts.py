@@ -1,4 +1,4 @@
-"""Tasks that wait for one slot: an actor dies before or after any call, and all come to their end."""
+"""Tasks that wait for one slot: an actor dies before or after any call, and all end."""
 
 from collections.abc import Iterator
 from itertools import pairwise

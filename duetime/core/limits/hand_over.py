@@ -77,6 +77,15 @@ def position_of(line: Line, task: Task) -> Millis:
     return order_position(order_at=task.spec.order_at, due_at=task.due_at, attempt=task.attempt)
 
 
+def waits_elsewhere(line: Line, task: Task) -> bool:
+    """Whether a task is held, and not in this line."""
+    if task.held is None:
+        return False
+    if task.held == ORDERING_KEY:
+        return line.limit is not None
+    return task.spec.limits[task.held].name != line.limit
+
+
 def slot_for(line: Line, number: int, task: Task, now: Millis) -> Slot:
     """Returns the slot of a task. That of an ordering key is the task's through its retries."""
     token = "" if line.limit is None else task.token
@@ -178,6 +187,11 @@ def _serve(
         if place.position != position_of(line, task):
             done.leaves.append(place)
             continue
+        if waits_elsewhere(line, task):  # or joins this moment, and looks then
+            done.watched = True
+            if task.id in of_task:
+                done.leaves.append(place)
+            continue
         if slot := of_task.get(task.id):
             served.add(task.id)
             if task.id in joined or now >= slot.since + SEND_GRACE:
@@ -215,7 +229,7 @@ def _send_again(
             continue
         if task.status is Status.RUNNING or task.due_at > now + CLOCK_SKEW:
             continue
-        if line.limit is None and task.held not in (None, ORDERING_KEY):
+        if waits_elsewhere(line, task):
             continue  # it has its turn, and waits in the line of a limit
         done.watched = True
         if now >= max(slot.since, task.due_at) + START_GRACE:
