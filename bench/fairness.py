@@ -13,6 +13,8 @@ import json
 import time
 from collections import Counter, defaultdict
 from contextlib import closing
+from math import ceil
+from statistics import mean
 from typing import Any, NamedTuple
 
 from harness import RESULTS, Running, duetime_local, post, report, wait_for
@@ -53,15 +55,15 @@ def main() -> None:
     report("fairness-shares", f"{total:,} tasks, {given.slots} slots: the first 1,000 starts", rows)
     alone, beside = (measure_tenants(given, noisy) for noisy in (0, given.noisy))
     rows = [
-        {"what": "alone", **alone, "ratio": 1.0},
-        {
-            "what": f"beside {given.noisy:,}",
-            **beside,
-            "ratio": beside["mean until ended s"] / alone["mean until ended s"],
-        },
+        {"what": what, "mean until ended s": mean(times), "last s": times[-1], "ratio": ratio}
+        for what, times, ratio in (
+            ("alone", alone, 1.0),
+            (f"beside {given.noisy:,}", beside, mean(beside) / mean(alone)),
+        )
     ]
-    title = f"{QUIET} tasks of a quiet tenant, one slot"
-    report("fairness-tenants", title, rows)
+    report("fairness-tenants", f"{QUIET} tasks of a quiet tenant, one slot", rows)
+    lines = {"alone": list(enumerate(alone, 1)), "beside a noisy one": list(enumerate(beside, 1))}
+    panels.append(Panel("seconds until ended", "task of the quiet tenant", lines, ceil(beside[-1])))
     path = RESULTS / "fairness.png"
     print(f"{path}, drawn by {save(path, panels)}")
 
@@ -105,8 +107,9 @@ def summary(
     return row, shares
 
 
-def measure_tenants(given: argparse.Namespace, noisy: int) -> dict[str, Any]:
-    """One slot makes the ten wait for each other, too; with more, alone they would not wait."""
+def measure_tenants(given: argparse.Namespace, noisy: int) -> list[float]:
+    """Returns after how many seconds each of the ten has ended. One slot makes them wait for each
+    other, too; with more, alone they would not wait."""
     with duetime_local(None, "--concurrency", "1") as running:
         due = time.time() + 2 + noisy / 1_500
         for _ in range(noisy // BATCH):
@@ -139,7 +142,7 @@ def starts(running: Running) -> list[Start]:
     )
 
 
-def ends(running: Running, due: float) -> dict[str, Any]:
+def ends(running: Running, due: float) -> list[float]:
     query = "SELECT updated_at FROM tasks WHERE namespace = 'quiet' AND status = 'SUCCEEDED'"
     give_up = time.monotonic() + 120
     with closing(running.database()) as database:
@@ -147,8 +150,7 @@ def ends(running: Running, due: float) -> dict[str, Any]:
             if time.monotonic() > give_up:
                 raise TimeoutError(f"only {len(rows)} of the quiet tasks have ended")
             time.sleep(0.1)
-    times = sorted(at / 1_000 - due for (at,) in rows)
-    return {"mean until ended s": sum(times) / QUIET, "last s": times[-1]}
+    return sorted(at / 1_000 - due for (at,) in rows)
 
 
 if __name__ == "__main__":
