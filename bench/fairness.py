@@ -1,8 +1,8 @@
 """Measures how lanes and tenants share one runner that has too much to do.
 
-Shares: the lanes high, medium and low get three, two and one batch of tasks in turn, all due at the
-same second. Prints and plots the share of each priority in the starts, second by second, with and
-without aging.
+Shares: the lanes high, medium and low get three, two and one batch of tasks in turn, due one batch
+after another and faster than the slots can run them. Prints and plots the share of each priority in
+the starts, second by second, with and without aging, and how long half of its tasks wait at least.
 
 Tenants: ten tasks of a quiet namespace, alone and beside many of a noisy one that are due at the
 same second. Prints how long the quiet ones take until they have ended, and the ratio.
@@ -13,7 +13,9 @@ import json
 import time
 from collections import Counter, defaultdict
 from contextlib import closing
-from typing import Any
+from math import ceil
+from statistics import mean
+from typing import Any, NamedTuple
 
 from harness import RESULTS, Running, duetime_local, post, report, wait_for
 from plot import Panel, save
@@ -27,11 +29,19 @@ TASKS = {"high": 3, "medium": 2, "low": 1}  # parts of the load
 QUIET = 10
 
 
+class Start(NamedTuple):
+    at: float
+    due: float
+    priority: str
+    promoted: bool
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--tasks", type=int, default=1_000, help="of the lane low")
     arguments.add_argument("--nap", type=float, default=0.02, help="seconds that a task takes")
     arguments.add_argument("--slots", type=int, default=8)
+    arguments.add_argument("--over", type=float, default=10, help="seconds in which tasks are due")
     arguments.add_argument("--age-after", type=float, default=5, help="seconds, in the second run")
     arguments.add_argument("--noisy", type=int, default=100_000, help="tasks of the noisy tenant")
     arguments.add_argument("--tenant-nap", type=float, default=0.1, help="seconds of their tasks")
@@ -45,15 +55,15 @@ def main() -> None:
     report("fairness-shares", f"{total:,} tasks, {given.slots} slots: the first 1,000 starts", rows)
     alone, beside = (measure_tenants(given, noisy) for noisy in (0, given.noisy))
     rows = [
-        {"what": "alone", **alone, "ratio": 1.0},
-        {
-            "what": f"beside {given.noisy:,}",
-            **beside,
-            "ratio": beside["mean until ended s"] / alone["mean until ended s"],
-        },
+        {"what": what, "mean until ended s": mean(times), "last s": times[-1], "ratio": ratio}
+        for what, times, ratio in (
+            ("alone", alone, 1.0),
+            (f"beside {given.noisy:,}", beside, mean(beside) / mean(alone)),
+        )
     ]
-    title = f"{QUIET} tasks of a quiet tenant, one slot"
-    report("fairness-tenants", title, rows)
+    report("fairness-tenants", f"{QUIET} tasks of a quiet tenant, one slot", rows)
+    lines = {"alone": list(enumerate(alone, 1)), "beside a noisy one": list(enumerate(beside, 1))}
+    panels.append(Panel("seconds until ended", "task of the quiet tenant", lines, ceil(beside[-1])))
     path = RESULTS / "fairness.png"
     print(f"{path}, drawn by {save(path, panels)}")
 
@@ -65,28 +75,29 @@ def measure_shares(
     with duetime_local(None, *options) as running:
         total = given.tasks * sum(TASKS.values())
         due = time.time() + 2 + total / 1_000
-        for _ in range(given.tasks // BATCH):
+        rounds = given.tasks // BATCH
+        for number in range(rounds):
+            at = due + given.over * number / rounds
             for lane, parts in TASKS.items():
                 for _ in range(parts):
-                    submit(running, BATCH, due, given.nap, priority=lane)
+                    submit(running, BATCH, at, given.nap, priority=lane)
         wait_for(running, total, timeout=600)
         return summary(starts(running), due)
 
 
 def summary(
-    found: list[tuple[float, str, str]], due: float
+    found: list[Start], due: float
 ) -> tuple[dict[str, Any], dict[str, list[tuple[float, float]]]]:
-    first = Counter(lane for _, lane, _ in found[:1_000])
-    promoted = sum(lane != priority for _, priority, lane in found)
+    first = Counter(start.priority for start in found[:1_000])
     waits = defaultdict(list)
-    for at, priority, _ in found:
-        waits[priority].append(at - due)
+    for start in found:
+        waits[start.priority].append(start.at - start.due)
     seconds: dict[int, Counter[str]] = defaultdict(Counter)
-    for at, priority, _ in found:
-        seconds[int(at - due)][priority] += 1
+    for start in found:
+        seconds[int(start.at - due)][start.priority] += 1
     row = {f"{lane} %": 100 * first[lane] / first.total() for lane in LANES}
-    row |= {"promoted": promoted}
-    row |= {f"{lane} waits s": percentile(waits[lane], 0.5) for lane in LANES}
+    row |= {"promoted": sum(start.promoted for start in found)}
+    row |= {f"{lane} p50 s": percentile(waits[lane], 0.5) for lane in LANES}
     shares = {
         lane: [
             (second, 100 * seconds[second][lane] / seconds[second].total()) for second in seconds
@@ -96,8 +107,9 @@ def summary(
     return row, shares
 
 
-def measure_tenants(given: argparse.Namespace, noisy: int) -> dict[str, Any]:
-    """One slot makes the ten wait for each other, too; with more, alone they would not wait."""
+def measure_tenants(given: argparse.Namespace, noisy: int) -> list[float]:
+    """Returns after how many seconds each of the ten has ended. One slot makes them wait for each
+    other, too; with more, alone they would not wait."""
     with duetime_local(None, "--concurrency", "1") as running:
         due = time.time() + 2 + noisy / 1_500
         for _ in range(noisy // BATCH):
@@ -116,19 +128,21 @@ def submit(running: Running, count: int, due: float, nap: float, **fields: str) 
         post(connection, "/v1/tasks/batch", json.dumps({"tasks": [task] * count}).encode())
 
 
-def starts(running: Running) -> list[tuple[float, str, str]]:
-    """Returns the start, the priority and the lane of every task, in the order of their starts."""
+def starts(running: Running) -> list[Start]:
     with closing(running.database()) as database:
-        rows = database.execute("SELECT spec, current, promoted FROM tasks").fetchall()
-    found = []
-    for spec, attempt, promoted in rows:
-        priority = json.loads(spec).get("priority", "medium")
-        lane = promoted.partition(",")[0] if promoted else priority
-        found.append((int(attempt.split(",")[1]) / 1_000, priority, lane))
-    return sorted(found)
+        rows = database.execute("SELECT spec, current, due_at, promoted FROM tasks").fetchall()
+    return sorted(
+        Start(
+            at=int(attempt.split(",")[1]) / 1_000,
+            due=due_at / 1_000,
+            priority=json.loads(spec).get("priority", "medium"),
+            promoted=promoted is not None,
+        )
+        for spec, attempt, due_at, promoted in rows
+    )
 
 
-def ends(running: Running, due: float) -> dict[str, Any]:
+def ends(running: Running, due: float) -> list[float]:
     query = "SELECT updated_at FROM tasks WHERE namespace = 'quiet' AND status = 'SUCCEEDED'"
     give_up = time.monotonic() + 120
     with closing(running.database()) as database:
@@ -136,8 +150,7 @@ def ends(running: Running, due: float) -> dict[str, Any]:
             if time.monotonic() > give_up:
                 raise TimeoutError(f"only {len(rows)} of the quiet tasks have ended")
             time.sleep(0.1)
-    times = sorted(at / 1_000 - due for (at,) in rows)
-    return {"mean until ended s": sum(times) / QUIET, "last s": times[-1]}
+    return sorted(at / 1_000 - due for (at,) in rows)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,6 @@ CREATE INDEX IF NOT EXISTS unsuccessful ON tasks (namespace, day, id)
     WHERE status IN ('DEAD', 'CANCELLED', 'EXPIRED');
 CREATE INDEX IF NOT EXISTS soonest ON tasks (namespace, due_at, id)
     WHERE status IN ('PENDING', 'ENQUEUED', 'RETRYING');
-CREATE INDEX IF NOT EXISTS held ON tasks (status, wake_key) WHERE held IS NOT NULL;
 CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, day, id)
     WHERE schedule_id IS NOT NULL;

@@ -33,6 +33,8 @@ def test_task_is_returned_with_every_default(any_service: Service):
         "run_at": TIME,
         "due_at": TIME,
         "priority": "medium",
+        "lane": "medium",
+        "promoted_at": None,
         "timeout": 60.0,
         "retry": {
             "max_attempts": 5,

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -30,7 +32,9 @@ def test_two_due_times_make_two_tokens(one, other, nonce):
 
 @given(tasks(Status.ENQUEUED, Status.RETRYING), moments)
 def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
-    assert delivery_of(task, now) == Delivery(
+    delivery = delivery_of(task, now)
+
+    assert replace(delivery, limits=None) == Delivery(
         task_id=task.id,
         token=task.token,
         attempt=task.attempt + 1,
@@ -40,6 +44,8 @@ def test_a_delivery_is_for_the_coming_attempt_of_its_task(task, now):
         group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
     )
+    limited = task.spec.limits or task.spec.ordering_key is not None
+    assert (delivery.limits is not None) == bool(limited)
 
 
 DIED_AT = NOW + 10 * SECOND
