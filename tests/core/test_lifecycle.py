@@ -87,6 +87,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "request_cancel": {"RUNNING"},
         "revoke": {"PENDING", "ENQUEUED"},
         "defer": {"PENDING", "ENQUEUED", "RETRYING"},
+        "hold": {"PENDING", "ENQUEUED", "RETRYING"},
         "supersede": {"DEAD"},
         "follow_up": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }

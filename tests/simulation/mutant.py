@@ -7,7 +7,7 @@ from random import Random
 from unittest.mock import patch
 
 from duetime.core.change import Expect
-from tests.simulation import change_workload, faults, schedule_workload
+from tests.simulation import change_workload, faults, limit_workload, schedule_workload
 
 ANYTHING = Expect(statuses=None)
 EVERYTHING = 10_000
@@ -19,11 +19,16 @@ MUTANTS: dict[str, Mutant] = {}
 
 def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
-    the more happens in a world, the seldomer it triggers a mutant of something else."""
+    the more happens in a world, the seldomer it triggers a mutant of something else. For the same
+    reason its worlds have no limits."""
 
     @contextmanager
     def made() -> Iterator[None]:
-        with patch.object(change_workload, "SHARES", [changed]), make():
+        with (
+            patch.object(change_workload, "SHARES", [changed]),
+            patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),
+            make(),
+        ):
             yield
 
     MUTANTS[make.__name__] = made

@@ -34,8 +34,11 @@ from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
 FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
-BEFORE_LIMITS = "DROP TABLE limits; " + "".join(
-    f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at")
+BEFORE_LIMITS = (
+    "DROP TABLE limits; DROP TABLE slots; DROP TABLE places; DROP TABLE lines; "
+    + "".join(
+        f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at")
+    )
 )
 LEFT_AT = 1_794_915_192_000  # when the runner of format 1 was killed
 STOPPED_AT = 1_794_940_930_027  # the last write of the runner of format 2
