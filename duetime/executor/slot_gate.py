@@ -166,26 +166,21 @@ class SlotGate:
         now = self._ports.clock.now()
         store_of(self._ports).join([(o.line, replace(o.place, since=now)) for o in arrivals])
         held = self._hold(arrivals, now)
-        lines: dict[Line, set[str]] = {}
-        for one in held:
-            lines.setdefault(one.line, set()).add(one.delivery.task_id)
-        counts = {one.line: one.slots for one in held}
-        for line in lines:
+        for line in dict.fromkeys(one.line for one in held):
             ensure_watch(self._ports, line)
-        look_at(
-            self._ports,
-            [
-                Look(
-                    line=line,
-                    slots=counts[line],
-                    joined=frozenset(joined),
-                    deep=counts[line] <= DEEP_UP_TO,
-                )
-                for line, joined in lines.items()
-            ],
-        )
+        self._look(held)
         for one in held:
             one.decided = not one.refused
+
+    def _look(self, held: Sequence[_Arrival]) -> None:
+        looks: dict[Line, Look] = {}
+        for one in held:
+            known = looks.get(one.line)
+            joined = (known.joined if known else frozenset()) | {one.delivery.task_id}
+            looks[one.line] = Look(
+                line=one.line, slots=one.slots, joined=joined, deep=one.slots <= DEEP_UP_TO
+            )
+        look_at(self._ports, list(looks.values()))
 
     def _hold(self, arrivals: Sequence[_Arrival], now: Millis) -> list[_Arrival]:
         """Returns those that are held. A refused one may not start either: it leaves the line and

@@ -42,7 +42,7 @@ CLOCK_JUMP_PAUSE = HEARTBEAT / SECOND  # by then every running attempt has renew
 SHORT_PAUSE = 1.0  # seconds, after an unfinished tick or a lane that was not read
 FEED_PAUSE = 0.5
 FAILED_SWEEP_PAUSE = 60.0
-LINES_PAUSE = 2.0
+LINES_PAUSE: Millis = 2 * SECOND
 # The scanner is unhealthy after this many missed ticks, and at least this many seconds.
 LATE_TICKS, LATE_SECONDS = 3, 60.0
 
@@ -214,7 +214,7 @@ class Pump:
     def _watch_lines(self, look: Callable[[], object]) -> None:
         """On one machine a line is looked at every few seconds, not only by a tick."""
         self._started.wait()
-        while not self._stopping.wait(LINES_PAUSE):
+        while not self._stopping.wait(LINES_PAUSE / SECOND):
             try:
                 look()
             except Exception as error:  # noqa: BLE001 - logged and retried

@@ -88,6 +88,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
         "revoke": {"PENDING", "ENQUEUED"},
         "defer": {"PENDING", "ENQUEUED", "RETRYING"},
         "promote": {"ENQUEUED", "RETRYING"},
+        "hold": {"PENDING", "ENQUEUED", "RETRYING"},
         "supersede": {"DEAD"},
         "follow_up": {"SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"},
     }

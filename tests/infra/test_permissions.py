@@ -12,6 +12,7 @@ Template = dict[str, Any]
 
 # Beside these, every role writes to its own log.
 ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+LINES = ("dynamodb:Query", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem")
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
@@ -26,7 +27,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
         *(("sqs:GetQueueAttributes", lane) for lane in Lane),
     },
     "scanner": {
-        *((action, "table") for action in ROWS),
+        *((action, "table") for action in (*ROWS, *LINES)),
         ("dynamodb:Query", "table/index/wake"),
         ("dynamodb:Scan", "table/index/wake"),
         *(("sqs:SendMessage", lane) for lane in Lane),
@@ -46,7 +47,7 @@ GRANTED: dict[str, set[tuple[str, str]]] = {
     },
     **{
         f"executor-{lane}": {
-            *((action, "table") for action in (*ROWS, "dynamodb:Query")),
+            *((action, "table") for action in (*ROWS, *LINES)),
             *(("sqs:SendMessage", each) for each in Lane),  # a handler may submit to any lane
             ("sqs:ReceiveMessage", lane),
             ("sqs:DeleteMessage", lane),

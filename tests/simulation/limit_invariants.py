@@ -28,7 +28,7 @@ TOGETHER: Millis = 90 * SECOND  # a free slot and a waiting task
 UNWATCHED: Millis = 10 * MINUTE  # a line with a waiting task, in which a process died
 LOOK_EVERY: Millis = 5 * SECOND
 KNOWN: Millis = 5 * SECOND  # before its turn, an earlier task is known
-JUST_JOINED: Millis = 30 * SECOND
+JUST_HELD: Millis = 30 * SECOND
 
 
 class LimitInvariants:
@@ -46,6 +46,7 @@ class LimitInvariants:
         self._joined: dict[tuple[Process, Line], set[tuple[Millis, str]]] = {}
         self._secured: dict[Line, set[tuple[Millis, str]]] = defaultdict(set)
         self._removed: dict[Process, set[Line]] = defaultdict(set)
+        self._held_at: dict[str, Millis] = {}
         self._stored_at: dict[str, Millis] = {}
         self._together: dict[Line, Millis] = {}
         self._unwatched: dict[str, Millis] = {}
@@ -74,6 +75,8 @@ class LimitInvariants:
             after.status,
         ):
             self._fail("a task that waits has used an attempt", after)
+        if change.step is Step.HOLD:
+            self._held_at[after.id] = self._engine.now
         if change.step is Step.CLAIM:
             self._claimed.add(after.token)
         if change.step is Step.LEASE and after.spec.ordering_key is not None:
@@ -104,9 +107,10 @@ class LimitInvariants:
         line = _line_of(task)
         if self._most(line, since=self._engine.now) is None:
             return
-        place = self._place(line, task)
-        if place is None or place.since > self._engine.now - JUST_JOINED:
+        if self._place(line, task) is None:
             return
+        if self._held_at.get(task.id, 0) > self._engine.now - JUST_HELD:
+            return  # after the sender has read it
         if not any(slot.task_id == task.id for slot in self._slots_of(line)):
             self._fail("a task was sent that waits in line", task)
 

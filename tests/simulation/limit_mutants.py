@@ -19,7 +19,7 @@ from duetime.scanner.dispatch import Dispatcher
 from tests.simulation import faults, limit_workload, schedule_workload
 from tests.simulation.mutant import Mutant, aimed, mutant
 
-CARRY_OUT, LOOK_AT, IS_VOID = lines._carry_out, slot_gate.look_at, hand_over.is_void
+CARRY_OUT, IS_VOID = lines._carry_out, hand_over.is_void
 OUTCOMES, WAIT = Executor._outcomes, slot_gate.SlotGate._wait
 FREE = StaleMessages.free_slots
 PUT_IN_ORDER, HAS_PASSED, SERVE = ordered.put_in_order, hand_over.has_passed, hand_over._serve
@@ -59,6 +59,7 @@ def only_slow(make: Mutant) -> Mutant:
 
 
 @limit_mutant
+@only_slow
 def slots_counted():
     """The gate counts the slots that are taken, and takes any number."""
 
@@ -104,10 +105,9 @@ def wake_removed_after_looking():
 @only_slow
 def joined_after_looking():
     def broken(self, arrivals):
-        looks = [lines.Look(line=one.line, slots=one.slots, deep=True) for one in arrivals]
-        LOOK_AT(self._ports, looks)
-        with patch.object(slot_gate, "look_at", lambda *given: None):
-            WAIT(self, arrivals)
+        self._look(arrivals)
+        self._look = lambda held: None
+        WAIT(self, arrivals)
 
     return patch.object(slot_gate.SlotGate, "_wait", broken)
 

@@ -11,6 +11,7 @@ from tests.simulation import (
     aging_invariants,
     change_workload,
     faults,
+    limit_workload,
     rate_workload,
     schedule_workload,
 )
@@ -25,8 +26,8 @@ MUTANTS: dict[str, Mutant] = {}
 
 def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
-    the more happens in a world, the seldomer it triggers a mutant of something else. So its tasks
-    do not age."""
+    the more happens in a world, the seldomer it triggers a mutant of something else. For the same
+    reason its worlds have no limits, and its tasks do not age."""
 
     @contextmanager
     def made() -> Iterator[None]:
@@ -34,6 +35,7 @@ def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
             patch.object(change_workload, "SHARES", [changed]),
             patch.object(rate_workload, "SHARES", [0]),
             patch.object(aging_invariants, "AGE_AFTERS", [0]),
+            patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),
             make(),
         ):
             yield

@@ -43,7 +43,13 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "watches_not_spread",
 }
 # Where to begin with mutants that few worlds notice, one in a hundred or less.
-FIRST_SEEDS = {"late_runs_start_before_their_turn": 180, "missed_decided_again_and_again": 360}
+FIRST_SEEDS = {
+    "joined_after_looking": 25,
+    "late_runs_start_before_their_turn": 180,
+    "line_without_a_watch": 39,
+    "missed_decided_again_and_again": 360,
+    "wake_removed_after_looking": 18,
+}
 LONG = [pytest.mark.long]
 
 

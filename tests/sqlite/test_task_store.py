@@ -185,7 +185,9 @@ def test_few_wakes_reads_only_the_indexes(store: SqliteTaskStore):
 
     merged, *steps = store._database.write(asked)
     assert merged == "MERGE (UNION ALL)", "nothing is sorted"
-    assert ["USING COVERING INDEX" in step for step in steps] == [False, True, False, True]
+    read = [step for step in steps if step.startswith(("SCAN", "SEARCH"))]
+    assert len(read) == 3
+    assert all("USING COVERING INDEX" in step for step in read)
 
 
 def parts_in_bodies(store: SqliteTaskStore) -> list[str]:
