@@ -40,6 +40,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Ended, Run
 from duetime.local.moto_backend import fair_moto
+from duetime.scanner.scanner import Scanner
 from tests.faulty_ports import FaultyLanes, FaultyPort
 from tests.world import World, moto_world, sqlite_world
 
@@ -215,6 +216,7 @@ def _timed(world: World, *, whole_seconds: bool) -> TimedLanes:
     lanes = TimedLanes(world.lanes.port, world.clock.now, whole_seconds)
     world.lanes = FaultyLanes(lanes)  # type: ignore[arg-type]
     world.ports = world.ports.with_lanes(lanes)  # type: ignore[arg-type]
+    world.scanner = Scanner(world.ports, world.cursors)
     return lanes
 
 
