@@ -40,6 +40,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Ended, Run
 from duetime.local.moto_backend import fair_moto
+from duetime.scanner.scanner import Scanner
 from tests.faulty_ports import FaultyLanes, FaultyPort
 from tests.world import World, moto_world, sqlite_world
 
@@ -128,6 +129,7 @@ class Race:
     takes: Millis = 0
     starts: list[Millis] = field(default_factory=list)
     holding: Counter[str] = field(default_factory=Counter)
+    ended: set[str] = field(default_factory=set)
     most_at_once: int = 0
 
     def __post_init__(self) -> None:
@@ -148,7 +150,7 @@ class Race:
     def kill(self, number: int) -> None:
         """Replaces an executor by a new one. Its handlers and messages are gone."""
         for _, run in self.executors[number].running.values():
-            self._ended(run.task)
+            del self.holding[run.task.id]
         self.executors[number] = self._executor()
 
     def close(self) -> None:
@@ -192,6 +194,7 @@ class Race:
 
     def _ended(self, task: Task) -> None:
         del self.holding[task.id]
+        self.ended.add(task.id)
 
 
 @contextmanager
@@ -213,6 +216,7 @@ def _timed(world: World, *, whole_seconds: bool) -> TimedLanes:
     lanes = TimedLanes(world.lanes.port, world.clock.now, whole_seconds)
     world.lanes = FaultyLanes(lanes)  # type: ignore[arg-type]
     world.ports = world.ports.with_lanes(lanes)  # type: ignore[arg-type]
+    world.scanner = Scanner(world.ports, world.cursors)
     return lanes
 
 
@@ -258,9 +262,7 @@ def _rate_run(
         race = Race(world, lanes)
         begin = world.clock.now()
         race.submit(tasks, limits=uses)
-        race.run(
-            begin + 2 * seconds * SECOND, lambda: len(race.starts) >= tasks and not race.holding
-        )
+        race.run(begin + 2 * seconds * SECOND, lambda: len(race.ended) == tasks)
         race.close()
         counts = meter.take_counts()
     starts = [at for at in race.starts if at < begin + seconds * SECOND]
@@ -278,14 +280,16 @@ def concurrency_part(backend: str, tasks: int, kills: int) -> dict[str, Any]:
         race.submit(tasks, limits=(LimitUse(name="five"),))
         for _ in range(kills):
             race.run(world.clock.now() + tasks // most // (kills + 1) * SECOND)
-            race.kill(random.randrange(EXECUTORS))
-        race.run(begin + tasks * MINUTE, lambda: len(race.starts) >= tasks and not race.holding)
+            busy = [n for n, executor in enumerate(race.executors) if executor.running]
+            race.kill(random.choice(busy or range(EXECUTORS)))
+        race.run(begin + tasks * MINUTE, lambda: len(race.ended) == tasks)
         race.close()
         lasted = (world.clock.now() - begin) / SECOND
     return {
         "what": f"concurrency {most}, {tasks:,} tasks, {kills} kills",
         "backend": backend,
         "starts": len(race.starts),
+        "ended": len(race.ended),
         "most at once": race.most_at_once,
         "allowed": most,
         "virtual seconds": lasted,
