@@ -13,7 +13,7 @@ from duetime.core.times import YEAR
 from duetime.executor import rate_gate
 from duetime.executor.rate_gate import RateGate
 from duetime.sqlite import rate_store
-from tests.simulation import rate_workload
+from tests.simulation import limit_workload, rate_workload
 from tests.simulation.mutant import Mutant, mutant
 
 GOOD_GRANT, RESERVE, BODY = rate_gate._good_grant, RateGate._reserve, message_codec.body_of
@@ -132,3 +132,14 @@ def every_second_time_wasted():
         return replace(after, tat=after.tat + interval(request.rate)), slots
 
     return patch.object(rate_store, "reserved", wasteful)
+
+
+@rate_mutant
+@contextmanager
+def waits_holding_a_slot() -> Iterator[None]:
+    """A task that waits for its rate keeps its slot of a concurrency limit."""
+    with (
+        patch.object(limit_workload, "SHARES", [1.0]),
+        patch.object(rate_gate, "_in_slot", lambda uses, known: False),
+    ):
+        yield
