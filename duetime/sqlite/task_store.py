@@ -153,7 +153,7 @@ class SqliteTaskStore(SqliteCursorStore):
         """Returns how many tasks of each lane wait for a limit or for their ordering key."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT substr(wake_key, 3, 1), count(*) FROM places CROSS JOIN tasks"
+                "SELECT substr(wake_key, 3, 1), count(DISTINCT id) FROM places CROSS JOIN tasks"
                 " ON tasks.id = places.task_id WHERE held IS NOT NULL"
                 " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1"
             ).fetchall()

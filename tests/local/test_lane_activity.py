@@ -7,6 +7,7 @@ from typing import Any
 from duetime.api.lanes import LaneActivity
 from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane
+from duetime.core.limits.slots import Line, Place
 from duetime.core.shares import Weights
 from duetime.local.lane_activity import CountedLanes, LaneCounts, LastMinute
 from duetime.local.options import LocalOptions
@@ -72,15 +73,16 @@ def test_counts_are_kept_by_lane():
 
 def test_tasks_that_wait_for_a_limit_are_counted_by_lane():
     store = SqliteTaskStore(None)
-    store.put(
-        [
-            of_lane(Lane.LOW, held=0),
-            of_lane(Lane.LOW, held=-1),
-            of_lane(Lane.HIGH, held=1),
-            of_lane(Lane.MEDIUM),
-            a_running_task(held=0),
-        ]
-    )
+    tasks = [
+        of_lane(Lane.LOW, held=0),
+        of_lane(Lane.LOW, held=-1),
+        of_lane(Lane.HIGH, held=1),
+        of_lane(Lane.MEDIUM),  # its turn has not come, and it is not due
+        a_running_task(held=0),
+    ]
+    store.put(tasks)
+    line = Line(namespace="default", limit="stripe", key="")
+    store.slots().join([(line, Place(position=t.due_at, task_id=t.id)) for t in tasks])
 
     assert store.waiting() == Counter({Lane.LOW: 2, Lane.HIGH: 1})
     store.close()
