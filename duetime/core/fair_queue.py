@@ -43,11 +43,14 @@ class FairQueue(Generic[T]):
 
     def pop(self, now: Millis) -> T | None:
         """Returns the item whose turn it is; None if none is ready."""
+        if not self._size:
+            return None
         self._begin_turns(now)
         while self._turns:
             heap = self._groups[self._turns[0]]
             if heap and heap[0][0] <= now:
-                self._turns.rotate(-1)
+                if len(self._turns) > 1:
+                    self._turns.rotate(-1)
                 self._size -= 1
                 return heappop(heap)[2]
             self._end_turn()
@@ -55,6 +58,8 @@ class FairQueue(Generic[T]):
 
     def ready(self, now: Millis, limit: int | None = None) -> int:
         """Returns how many items are ready, or `limit` if there are more."""
+        if not self._size:
+            return 0
         self._begin_turns(now)
         found = 0
         for group in self._turns:

@@ -66,6 +66,8 @@ class Shares:
             slots: The number of free slots.
             ready: How many tasks of each lane could start now; at least `slots` stands for more."""
         waiting = {lane: count for lane, count in ready.items() if count > 0}
+        if len(waiting) == 1:
+            return self._to_one(waiting, slots)
         given: dict[Lane, int] = {}
         while slots and waiting:
             count = min(slots, self._left, waiting.get(self._lane, 0))
@@ -80,6 +82,18 @@ class Shares:
             if not self._left or (slots and self._lane not in waiting):
                 self._end_turn()
         return given
+
+    def _to_one(self, waiting: Mapping[Lane, int], slots: int) -> dict[Lane, int]:
+        """The lane takes turn after turn; the others have nothing to take."""
+        [(lane, count)] = waiting.items()
+        taken = min(slots, count)
+        if taken:
+            if lane is not self._lane:
+                self._lane, self._left = lane, self._turns[lane]
+            self._left -= taken
+            if self._left <= 0:
+                self._end_turn()
+        return {lane: taken} if taken else {}
 
     def _end_turn(self) -> None:
         self._lane = Lane.ranked((self._lane.rank + 1) % len(Lane))
