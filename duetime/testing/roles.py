@@ -76,6 +76,7 @@ class Roles:
             store=self.store,
             schedules=self.store.schedules(clock),
             limits=self.store.limits(),
+            slots=self.store.slots(),
             lanes=self.lanes,
             wake_policy=WakePolicy(shards=self.store.shards(clock.now()).count),
             clock=clock,

@@ -148,6 +148,7 @@ class System:
             store=self.store,
             schedules=self.schedules,
             limits=self.store.limits(),
+            slots=self.store.slots(),
             lanes=self._lanes,
             wake_policy=WakePolicy(shards=1),
             clock=clock,
