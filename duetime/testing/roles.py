@@ -82,7 +82,6 @@ class Roles:
             clock=clock,
             chance=chance,
             objects=objects,
-            slots=self.store.slots(),
             rates=self.store.rates(),
         )
         self.api = Api(ports, handlers=registry.defaults, version=VERSION, secrets=secrets.keys)
