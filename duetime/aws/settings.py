@@ -16,9 +16,7 @@ from duetime.core.wake_policy import AGE_AFTER
 
 PREFIX = "DUETIME_"
 MAX_RETENTION_DAYS = 3650
-# Seconds. The scanner alone has this setting, and first watches, which other roles write too, come
-# up to four minutes after the due time.
-MIN_AGE_AFTER = 300
+MIN_AGE_AFTER = 300  # seconds: later than a lost message is sent again, by a tick once a minute
 
 _REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
 

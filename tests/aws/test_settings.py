@@ -93,3 +93,10 @@ def test_a_task_outlives_its_idempotency_key():
 def test_missing_variables_are_named():
     with pytest.raises(ValueError, match=r"^not set: DUETIME_QUEUE_LOW$"):
         Settings.read({k: v for k, v in REQUIRED.items() if k != "DUETIME_QUEUE_LOW"})
+
+
+def test_aging_can_be_set_and_turned_off():
+    assert Settings.read(REQUIRED).age_after == 3_600
+    assert Settings.read(REQUIRED | {"DUETIME_AGE_AFTER": "0"}).age_after == 0
+    with pytest.raises(ValueError, match="DUETIME_AGE_AFTER must be 0 or at least 300, not 299"):
+        Settings.read(REQUIRED | {"DUETIME_AGE_AFTER": "299"})

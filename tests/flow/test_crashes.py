@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps import lease
@@ -312,7 +313,7 @@ def test_a_watch_is_not_touched_before_its_time(world: World):
 def test_messages_lost_again_and_again_are_sent_ever_more_rarely():
     with sqlite_world() as world:
         world.lanes.fate = "lost"
-        task_id = world.submit()
+        task_id = world.submit(priority=Lane.HIGH)  # the highest lane: it is not promoted
         gaps = []
         for _ in range(6):
             world.advance_to(world.task(task_id).wake.at)

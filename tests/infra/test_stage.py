@@ -125,6 +125,10 @@ def test_a_stage_that_does_not_exist_is_refused():
         ({"archive": 3}, "archive: 3 is not true, false or the name of a bucket"),
         ({"log_retention_days": 8}, "log_retention_days: CloudWatch keeps logs for one of 1, 3,"),
         ({"shard": 8}, "shard: is not a setting; there are shards, slices,"),
+        (
+            {"age_after": 299},
+            "age_after: must be 0, which is off, or at least 300 seconds",
+        ),
         ({"weights": {"top": 1}}, "weights.top: is not a setting; there are high, medium, low"),
         ({"handlers": "nowhere"}, "handlers: there is no folder 'nowhere'"),
         (

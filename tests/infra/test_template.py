@@ -186,6 +186,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
     overrides = {
         "shards": 32,
         "catch_up": 7,
+        "age_after": 600,
         "retention_days": 3,
         "allow_hosts": ["10.0.0.0/8", "db"],
         "secrets": ["stripe", "hook"],
@@ -202,6 +203,7 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
         assert settings.environment() == texts  # nothing that Settings does not know
         assert (settings.stage, settings.shards) == ("dev", 32)
         assert (settings.catch_up, settings.retention_days) == (7, 3)
+        assert settings.age_after == 600
         assert settings.at_once == {Lane.HIGH: 60, Lane.MEDIUM: 30, Lane.LOW: 10}
         assert settings.longest_timeout == 840
         no_calls = name in ("api", "relay")
