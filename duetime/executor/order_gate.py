@@ -55,7 +55,7 @@ class OrderGate:
         arrivals = [one for admitted in due if (one := _arrival(admitted))]
         try:
             self._pass(arrivals)
-            self._wait([one for one in arrivals if not one.passes])
+            self._wait([one for one in arrivals if not one.passes and not one.refused])
         except Unavailable:
             pass  # what is not decided is handed back
         stays = [one for one in arrivals if not one.passes and not one.refused]
@@ -80,7 +80,7 @@ class OrderGate:
         if absent:
             store.join([(one.line, replace(one.place, since=now)) for one in absent])
             states |= self._read(absent)
-        wanted = [one for one in arrivals if _is_first(states[one.line], one)]
+        wanted = self._current([one for one in arrivals if _is_first(states[one.line], one)])
         writes = [SlotWrite(line=o.line, before=None, after=o.slot(now)) for o in wanted]
         made = store.replace(writes) if writes else []
         for one, applied in zip(wanted, made, strict=True):
@@ -89,6 +89,17 @@ class OrderGate:
             one.passes = one.passes or _has_slot(states[one.line], one)
         if left := [(one.line, one.place) for one in wanted if one.passes]:
             store.leave(left)
+
+    def _current(self, arrivals: Sequence[_Arrival]) -> list[_Arrival]:
+        """Returns those whose message may start its task. An older message must not take the slot:
+        it would be the task's until the task has ended, which may be due much later by now."""
+        if not arrivals:
+            return []
+        tasks = self._ports.store.get([one.delivery.task_id for one in arrivals])
+        for one in arrivals:
+            task = tasks.get(one.delivery.task_id)
+            one.refused = task is None or task.token != one.delivery.token
+        return [one for one in arrivals if not one.refused]
 
     def _wait(self, arrivals: Sequence[_Arrival]) -> None:
         if not arrivals:

@@ -92,6 +92,7 @@ def test_a_change_of_time_keeps_the_place_and_the_tasks_behind_wait(world: World
     world.live(10 * MINUTE)
     assert world.starts == []
     assert world.task(second).held == ORDERING_KEY
+    assert left(world) == (0, 2), "the older message of the first has not taken the slot"
 
     world.live(15 * MINUTE)
     assert world.starts == [first, second]
