@@ -5,6 +5,7 @@ so no later task can find the line without it. The slot names the task, not one 
 it keeps the slot through its retries, and hands it over when it has ended.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,23 @@ from duetime.core.change import Answer, Refused
 from duetime.core.limits.slots import Line, Place
 from duetime.core.ports import Ports
 from duetime.core.task import Task
+from duetime.core.times import Millis
 from duetime.engine.lines import order_line, place_of, store_of
+
+
+def in_batch_order(tasks: Sequence[Task]) -> list[Task]:
+    """Returns the tasks of one batch so that those with one ordering key and one due time keep the
+    order of the batch: each is a millisecond behind the one before."""
+    before: Counter[tuple[str, str, Millis]] = Counter()
+    ordered = []
+    for task in tasks:
+        spec = task.spec
+        if spec.ordering_key is not None:
+            same = (spec.namespace, spec.ordering_key, task.due_at)
+            spec = replace(spec, order_at=task.due_at + before[same])
+            before[same] += 1
+        ordered.append(replace(task, spec=spec))
+    return ordered
 
 
 def put_in_order(

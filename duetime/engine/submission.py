@@ -138,6 +138,10 @@ class Submission:
         self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
     ) -> dict[int, Submitted | NotSubmitted]:
         tasks = [request.task(self.ports, task_id, now) for request, task_id in wanted.values()]
+        if len(tasks) > 1 and any(task.spec.ordering_key is not None for task in tasks):
+            from duetime.engine.ordered import in_batch_order
+
+            tasks = in_batch_order(tasks)
         answers: dict[int, Submitted | NotSubmitted] = {}
         fresh: list[Task] = []
         puts = store_tasks(self.ports, tasks, [request for request, _ in wanted.values()])

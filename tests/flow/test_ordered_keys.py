@@ -47,6 +47,18 @@ def left(world: World) -> tuple[int, int]:
     return len(state.slots), len(state.places)
 
 
+def test_tasks_of_one_batch_run_in_the_order_of_the_batch(world: World):
+    """Their ids, made in the same millisecond, are in no order."""
+    specs = [a_spec(run_at=world.clock.now(), ordering_key="order-7") for _ in range(6)]
+    requests = [TaskRequest(spec=spec, body_hash="") for spec in specs]
+    answers = Submission(world.ports).submit(requests)
+    ids = [answer.task.id for answer in answers if isinstance(answer, Submitted)]
+    run_all(world)
+
+    assert ids != sorted(ids)
+    assert world.starts == ids
+
+
 def test_tasks_of_one_key_run_in_order_though_the_first_is_retried_twice(world: World):
     world.script = lambda task, ctx: 1 / 0 if task.id == first and task.attempt < 3 else "done"
     first = submit(world, retry=TWICE)
