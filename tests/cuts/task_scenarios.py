@@ -9,7 +9,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.watch import SECOND_WATCH
 from duetime.core.times import MINUTE, Millis
-from duetime.core.wake_policy import AGE_AFTER, FIRST_WATCH, WATCH_SPREAD
+from duetime.core.wake_policy import AGE_AFTER, AGING_SPREAD, FIRST_WATCH, WATCH_SPREAD
 from tests.cuts.scenario_player import ScenarioPlayer
 
 WATCHED: Millis = FIRST_WATCH + WATCH_SPREAD  # by then the first watch has come
@@ -199,7 +199,8 @@ def waits_in_a_full_lane(player: ScenarioPlayer, scenario: Scenario) -> None:
     """No executor takes its message for an hour. Cuts begin with the watch that promotes it."""
     with player.cutter.paused():
         scenario.submit(player)
-        while (watch := player.next_wake()) < player.tasks()[0].due_at + AGE_AFTER:
+        aged_at = player.tasks()[0].due_at + AGE_AFTER - AGING_SPREAD
+        while (watch := player.next_wake()) < aged_at:
             player.world.advance_to(watch)
             player.tick()
     player.world.advance_to(watch)
