@@ -5,6 +5,7 @@ Otherwise it is held, and gets a message when its turn has come: see duetime.eng
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from duetime.core.change import Applied, Refused
@@ -53,11 +54,9 @@ class OrderGate:
     def admit(self, due: Sequence[Admitted]) -> list[Admitted]:
         """Returns what may be leased. The messages of the others are acknowledged here."""
         arrivals = [one for admitted in due if (one := _arrival(admitted))]
-        try:
+        with suppress(Unavailable):  # what is not decided is handed back
             self._pass(arrivals)
             self._wait([one for one in arrivals if not one.passes and not one.refused])
-        except Unavailable:
-            pass  # what is not decided is handed back
         stays = [one for one in arrivals if not one.passes and not one.refused]
         self._acks.delete([one.admitted.message for one in stays if one.decided])
         for one in stays:
