@@ -62,12 +62,12 @@ def test_every_field_is_changed_at_once(any_service: Service):
 
 
 def test_other_fields_stay_as_they_are(service: Service):
-    spec = a_spec(payload=[1], name="n", tags={"a": "b"}, jitter=3.0, ordering_key="k")
-    path = put(service, a_task(spec=spec))
+    task = a_task(spec=a_spec(payload=[1], name="n", tags={"a": "b"}, jitter=3.0, ordering_key="k"))
+    path = put(service, task)
 
     patch(service, path, {"priority": "low"})
 
-    assert stored(service).spec == replace(spec, priority=Lane.LOW)
+    assert stored(service).spec == replace(task.spec, priority=Lane.LOW)
 
 
 def test_change_without_a_time_keeps_the_due_time_and_replaces_the_token(any_service: Service):

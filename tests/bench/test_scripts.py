@@ -91,7 +91,8 @@ def test_make_bench_runs_every_script_of_the_readme() -> None:
 
 
 def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
-    options = ("--tasks=200", "--nap=0.002", "--slots=2", "--noisy=200", "--age-after=1")
+    options = ("--tasks=200", "--nap=0.002", "--slots=2", "--age-after=1")
+    options += ("--noisy=200", "--over=1", "--tenant-nap=0.002")
     shares = run(tmp_path, "fairness-shares", "fairness.py", *options)
     tenants = json.loads((tmp_path / "results/fairness-tenants.json").read_text())["rows"]
 

@@ -25,6 +25,7 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "ends_of_late_runs_not_noticed",
     "fire_time_lost_after_an_unknown_put",
     "follow_ups_forgotten",
+    "joined_after_looking",
     "late_runs_taken_for_overlapping",
     "old_versions_start",
     "promoted_after_a_lease",
