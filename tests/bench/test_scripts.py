@@ -90,6 +90,7 @@ def test_make_bench_runs_every_script_of_the_readme() -> None:
     assert [name for name in scripts if not re.search(rf"\b{name}\b", recipe)] == []
 
 
+@pytest.mark.long
 def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
     options = ("--tasks=200", "--nap=0.002", "--slots=2", "--age-after=1")
     options += ("--noisy=200", "--over=1", "--tenant-nap=0.002")
