@@ -34,7 +34,7 @@ class Executors(Construct):
                 timeout=EXECUTOR_TIMEOUT,
                 statements=[
                     table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
-                    table.allow("DeleteItem", "BatchWriteItem"),  # slots and places of limits
+                    table.allow("DeleteItem"),  # slots and places of limits
                     lanes.allow("SendMessage"),  # a handler may submit to any lane
                     lanes.allow(
                         "ReceiveMessage",

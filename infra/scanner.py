@@ -33,7 +33,7 @@ class Scanner(Construct):
             timeout=Duration.minutes(1),
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
-                table.allow("Query", "DeleteItem", "BatchWriteItem"),  # slots and places of limits
+                table.allow("Query", "DeleteItem"),  # slots and places of limits
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),
                 lanes.allow("SendMessage", "GetQueueAttributes"),
                 allow(["sqs:SendMessage"], self.failed_ticks.queue_arn),

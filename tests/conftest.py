@@ -22,7 +22,7 @@ settings.register_profile(
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],  # two shared cores say little about a strategy
 )
-settings.register_profile("long", settings.get_profile("steady"), max_examples=100)
+settings.register_profile("long", settings.get_profile("steady"), max_examples=60)
 settings.register_profile(
     "wide", settings.get_profile("steady"), derandomize=False, max_examples=500
 )

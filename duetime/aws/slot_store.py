@@ -42,8 +42,8 @@ class DynamoSlotStore:
         self._parallel.each(lambda pair: self._table.put(_place_item(*pair)), places)
 
     def leave(self, places: Sequence[tuple[Line, Place]]) -> None:
-        # DynamoDB refuses a batch that names a row twice.
-        self._table.delete([_place_key(*pair) for pair in dict.fromkeys(places)])
+        keys = [_place_key(*pair) for pair in dict.fromkeys(places)]
+        self._parallel.each(lambda key: self._table.delete_if({"Key": key}), keys)
 
     def waiting(self, places: Sequence[tuple[Line, Place]]) -> list[bool]:
         return self._parallel.each(self._waits, places)

@@ -60,6 +60,9 @@ def play(kind: str, where: tuple[str, Aws | None], cut: Point | None) -> list[Po
         player.submit(TASKS, **FIELDS[kind])
         player.run()
         player.run_to_rest()
+        with player.cutter.paused():  # the watch of the line finds nobody there
+            player.world.advance(MINUTE)
+            player.tick()
         assert (player.cut_actor is None) == (cut is None)
         _check(player, name=where[0])
         return possible_cuts(player.cutter.calls, halves=backend.halves)

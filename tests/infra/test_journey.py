@@ -231,6 +231,27 @@ def from_a_lost_message(deployed: Deployed) -> None:
     assert read(deployed, task_id)["status"] == "SUCCEEDED"
 
 
+def in_order_after_lost_messages(deployed: Deployed) -> None:
+    keys = ("order-7", "order-8")
+    first = [submit(deployed, ordering_key=key) for key in keys]
+    sqs, queue = deployed.client("sqs"), {"QueueUrl": deployed.url(MEDIUM)}
+    for lost in sqs.receive_message(**queue, MaxNumberOfMessages=10)["Messages"]:
+        sqs.delete_message(**queue, ReceiptHandle=lost["ReceiptHandle"])
+    deployed.now += SECOND
+    second = [submit(deployed, ordering_key=key) for key in keys]
+    assert deployed.deliver(MEDIUM) == 2
+    assert [read(deployed, task_id)["waiting_for"] for task_id in second] == [
+        {"ordering_key": key} for key in keys
+    ]
+    for ids in (first, second):
+        deployed.now += MINUTE
+        deployed.tick()
+        assert deployed.deliver(MEDIUM) == 2
+        assert {read(deployed, task_id)["status"] for task_id in ids} == {"SUCCEEDED"}
+    deployed.now += MINUTE
+    deployed.tick()
+
+
 def to_its_cancellation(deployed: Deployed) -> None:
     task_id = submit(deployed, delay=3_600)
     status, task = deployed.call("DELETE", f"/v1/tasks/{task_id}")
@@ -365,6 +386,7 @@ FLOWS: list[Flow] = [
     to_the_dead_and_back,
     back_into_another_lane,
     from_a_lost_message,
+    in_order_after_lost_messages,
     to_its_cancellation,
     by_the_clock,
     after_its_end,

@@ -12,7 +12,7 @@ Template = dict[str, Any]
 
 # Beside these, every role writes to its own log.
 ROWS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-LINES = ("dynamodb:Query", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem")
+LINES = ("dynamodb:Query", "dynamodb:DeleteItem")
 GRANTED: dict[str, set[tuple[str, str]]] = {
     "api": {
         *((action, "table") for action in (*ROWS, "dynamodb:Query", "dynamodb:BatchWriteItem")),
