@@ -43,12 +43,17 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "end_of_a_run_not_matched_to_its_schedule",
     "watches_not_spread",
 }
-# Where to begin with mutants that few worlds notice, one in a hundred or less.
+# Where to begin with mutants that few worlds notice.
 FIRST_SEEDS = {
+    "discard_without_a_condition": 22,
+    "end_of_a_run_not_matched_to_its_schedule": 54,
     "joined_after_looking": 25,
+    "late_runs_keep_their_messages": 80,
     "late_runs_start_before_their_turn": 180,
+    "late_send_taken_for_a_redrive": 46,
     "line_without_a_watch": 39,
     "missed_decided_again_and_again": 360,
+    "rule_scans_beside_a_chain": 102,
     "wake_removed_after_looking": 18,
 }
 LONG = [pytest.mark.long]
