@@ -2,8 +2,8 @@
 
 The number is approximate, and cheap. A process counts what it submits; once it has put UNCHECKED
 tasks into a minute, it also reads one bucket of the wake index, at most once a minute and only as
-far as needed. Ids are spread evenly over the shards, so one bucket stands for all. A minute that is
-crowded is not read again for a while.
+far as needed. Ids are spread evenly over the shards, so one bucket is a sample of all. A crowded
+minute is not read again for a while.
 """
 
 import logging

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 60
 STEPS = (1, 5, 10, 15, 30)  # minutes of a row
 MAX_WIDTH = 100
-BARS: Mapping[str, tuple[str, str]] = {  # told apart without colours, too
+BARS: Mapping[str, tuple[str, str]] = {  # distinct without colours, too
     Lane.HIGH: ("█", "red"),
     Lane.MEDIUM: ("▓", "cyan"),
     Lane.LOW: ("░", "blue"),

@@ -64,7 +64,7 @@ class Shares:
 
         Args:
             slots: The number of free slots.
-            ready: How many tasks of each lane could start now; at least `slots` stands for more."""
+            ready: How many tasks of each lane could start now; `slots` means that many or more."""
         waiting = {lane: count for lane, count in ready.items() if count > 0}
         if len(waiting) == 1:
             return self._to_one(waiting, slots)

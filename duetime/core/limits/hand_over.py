@@ -36,7 +36,7 @@ class Grant:
 @value(kw_only=True, slots=True)
 class HandOver:
     grants: list[Grant] = field(default_factory=list)
-    frees: list[Slot] = field(default_factory=list)  # void, and nobody waits for them
+    frees: list[Slot] = field(default_factory=list)  # void, and no task waits for them
     sends: list[tuple[Task, Place]] = field(default_factory=list)  # the limit is gone
     leaves: list[Place] = field(default_factory=list)  # nothing waits there any more
     watched: bool = False  # whether the line still needs its watch

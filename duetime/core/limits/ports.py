@@ -53,7 +53,7 @@ class LimitStore(Protocol):
 
 
 class RateStore(Protocol):
-    """The clocks of the rate limits: which times they have handed out. A limit that nobody has used
+    """The clocks of the rate limits: which times they have handed out. A limit that was not used
     for a day has no row."""
 
     def reserve(self, requests: Sequence[SlotRequest]) -> list[Sequence[Millis] | Unknown]:
