@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from duetime.core.value import value
 
 # The field of each type that names what the target acts on. `http` and `python` have rules of
-# their own: see AddressPolicy and the registry of handlers.
+# their own: see AddressPolicy and the registry of handlers. A `workflow` acts by its steps.
 RESOURCE_FIELDS: Final[Mapping[str, str]] = {
     "dynamodb": "table",
     "email": "from",
@@ -19,7 +19,7 @@ RESOURCE_FIELDS: Final[Mapping[str, str]] = {
     "sqs": "queue",
     "stepfunctions": "state_machine",
 }
-TARGET_TYPES: Final = ("http", "python", *RESOURCE_FIELDS)
+TARGET_TYPES: Final = ("http", "python", *RESOURCE_FIELDS, "workflow")
 ANY: Final = ("*",)
 _ADDRESS = re.compile(r".*<(.*)>")
 

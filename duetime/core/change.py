@@ -7,13 +7,14 @@ both do the same.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.suspension import Suspension
 from duetime.core.task import Task
 from duetime.core.times import Millis
-from duetime.core.value import value
+from duetime.core.value import replace, value
 from duetime.core.wakes import Wake
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class Expect:
     holder: str | None = None
     attempt: int | None = None
     lease_until: Millis | None = None
+    suspended: Suspension | None = None
     unexpired_at: Millis | None = None
 
     def holds(self, task: Task) -> bool:
@@ -39,6 +41,7 @@ class Expect:
             and (self.holder is None or task.holder == self.holder)
             and (self.attempt is None or task.attempt == self.attempt)
             and (self.lease_until is None or task.lease_until == self.lease_until)
+            and (self.suspended is None or task.suspended == self.suspended)
             and (self.unexpired_at is None or not task.expired(self.unexpired_at))
         )
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from duetime.core import suspension as suspensions
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome
 from duetime.core.limits.definition import LimitUse, OnDead, OnFull
 from duetime.core.occurrence import Occurrence, OverlapPolicy
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.step_ref import decode_step_ref, encode_step_ref
+from duetime.core.suspension import Suspension
 from duetime.core.task import Attempt, Progress, Promotion, Spec, TaskError
 from duetime.core.unique import HeldWhile, OnConflict, Unique
 
@@ -18,7 +21,7 @@ from duetime.core.unique import HeldWhile, OnConflict, Unique
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 from_json = json.loads
 
-_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique", "limits")
+_WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique", "limits", "step")
 _SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
 
 
@@ -38,6 +41,8 @@ def encode_spec(spec: Spec) -> str:
         body["unique"] = _encode_unique(spec.unique)
     if spec.limits:
         body["limits"] = encode_limits(spec.limits)
+    if spec.step:
+        body["step"] = encode_step_ref(spec.step)
     return to_json(body)
 
 
@@ -58,6 +63,8 @@ def decode_spec(text: str) -> Spec:
         body["limits"] = decode_limits(body["limits"])
     if "on_dead" in body:
         body["on_dead"] = OnDead(body["on_dead"])
+    if "step" in body:
+        body["step"] = decode_step_ref(body["step"])
     return Spec(**body)
 
 
@@ -123,6 +130,14 @@ def encode_promotion(promotion: Promotion) -> str:
 def decode_promotion(text: str) -> Promotion:
     lane, _, at = text.partition(",")
     return Promotion(lane=Lane(lane), at=int(at))
+
+
+def encode_suspension(suspension: Suspension) -> str:
+    return to_json(suspensions.encode_suspension(suspension))
+
+
+def decode_suspension(text: str) -> Suspension:
+    return suspensions.decode_suspension(from_json(text))
 
 
 def encode_attempt(attempt: Attempt) -> str:

@@ -6,6 +6,7 @@ from zlib import crc32
 from duetime.core.lanes import MAX_RECEIVES, Lane
 from duetime.core.limits.definition import LimitUse
 from duetime.core.occurrence import Occurrence
+from duetime.core.step_ref import StepRef
 from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
 from duetime.core.value import value
@@ -38,6 +39,7 @@ class Delivery:
     not_before: Millis = 0  # it starts no earlier: overdue work is spread out, and rates have slots
     occurrence: Occurrence | None = None  # of the first attempt: see core.schedules.overlap
     limits: Limits | None = None
+    step: StepRef | None = None  # of a workflow run: see duetime.executor.run_gate
     group: str = ""  # its fairness key; not part of the body, as the next
     watch: Wake | None = None  # the watch that backs it up
 
@@ -116,6 +118,7 @@ def delivery_of(
         not_before=not_before,
         occurrence=task.spec.occurrence if task.attempt == 0 else None,
         limits=_limits_of(task, grant),
+        step=task.spec.step,
         group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
     )

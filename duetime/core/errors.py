@@ -9,6 +9,11 @@ DuetimeError
 ├── PermanentError      raised by a handler: a retry cannot help
 │   ├── BadPayload      a payload does not fit the parameters of its handler
 │   ├── BadResult       a handler returned a value that cannot be stored
+│   ├── BadReference    a reference's value does not fit (core/workflows/references.py)
+│   ├── NoSuchMap       a step asks for results of no map (engine/workflows/map_results.py)
+│   ├── StepLost        what a step needs is gone (engine/workflows/outputs.py)
+│   ├── TooLarge        references insert too much (core/workflows/references.py)
+│   ├── UnknownWorkflow  no such workflow, or version (engine/workflows/named.py)
 │   └── WaitInsideHandler  a handler waited for another task
 ├── AskedForDelay       raised by a handler: run me later
 │   ├── RetryLater      this attempt failed; the next one starts after the given seconds

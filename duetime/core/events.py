@@ -29,6 +29,7 @@ class StatusChange:
     max_attempts: int = 0
     result: str | None = None  # as JSON
     reason: str | None = None  # why Duetime cancelled it; None if a person did
+    run_id: str | None = None  # of a step of a workflow run
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -55,6 +56,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         max_attempts=after.budget,
         result=after.result,
         reason=after.reason,
+        run_id=after.spec.step.run_id if after.spec.step else None,
     )
 
 

@@ -3,6 +3,9 @@
 An item becomes ready at a time. Among the items that are ready, each group gives one in turn, its
 oldest first. A group with many items therefore delays the single item of another group by one
 item of each group, not by all that came before.
+
+A group that arrives gets the next turn. Between two that arrive, one of the others has its turn, so
+groups that come and go hold up no one.
 """
 
 from collections import deque
@@ -24,6 +27,8 @@ class FairQueue(Generic[T]):
         self._groups: dict[str, Heap[T]] = {}
         self._turns: deque[str] = deque()  # groups with a ready item when last seen; next first
         self._in_turn: set[str] = set()  # the same groups
+        self._arrived: str | None = None  # the group that was put first when it arrived
+        self._may_go_first = True  # whether another one may be
         # When the other groups have their first item ready: a heap, with outdated entries.
         self._coming: list[tuple[Millis, int, str]] = []
         self._numbers = count()
@@ -49,6 +54,8 @@ class FairQueue(Generic[T]):
         while self._turns:
             heap = self._groups[self._turns[0]]
             if heap and heap[0][0] <= now:
+                self._may_go_first = self._turns[0] != self._arrived
+                self._arrived = None
                 if len(self._turns) > 1:
                     self._turns.rotate(-1)
                 self._size -= 1
@@ -85,8 +92,15 @@ class FairQueue(Generic[T]):
         while self._coming and self._coming[0][0] <= now:
             entry = heappop(self._coming)
             if not self._is_outdated(entry):
-                self._turns.append(entry[2])
-                self._in_turn.add(entry[2])
+                self._add_turn(entry[2])
+
+    def _add_turn(self, group: str) -> None:
+        self._in_turn.add(group)
+        if not self._turns or not self._may_go_first:
+            self._turns.append(group)
+            return
+        self._turns.appendleft(group)
+        self._arrived, self._may_go_first = group, False
 
     def _end_turn(self) -> None:
         """Ends the turns of the next group, which has no ready item."""

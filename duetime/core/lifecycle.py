@@ -38,6 +38,7 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed_out"
     LEASE_EXPIRED = "lease_expired"
     SNOOZED = "snoozed"
+    SUSPENDED = "suspended"
     CANCELLED = "cancelled"
 
 
@@ -63,6 +64,8 @@ class Step(StrEnum):
     HOLD = "hold"
     PROMOTE = "promote"
     EXPIRE = "expire"
+    SUSPEND = "suspend"
+    RESUME = "resume"
     FOLLOW_UP = "follow_up"
 
 
@@ -76,11 +79,12 @@ def _one(moves: Mapping[Status, Status]) -> Moves:
 
 
 # step → {status before: statuses after}. Every conditional write takes its expectation from here.
-# Only DEFER has a choice, as a submission has: what is due within the horizon is sent at once.
+# Two have a choice. DEFER, as a submission: what is due within the horizon is sent at once. RESUME:
+# a wait that has failed goes through an executor, which buries the task.
 TRANSITIONS: Mapping[Step, Moves] = {
     Step.CLAIM: _one({P: E, Y: Y}),
     Step.RELEASE: _one({E: P, Y: Y}),
-    Step.WATCH: _one({s: s for s in (P, E, Y, R)}),
+    Step.WATCH: _one({s: s for s in (P, E, Y, R, W)}),
     Step.LEASE: _one({P: R, E: R, Y: R}),  # P: released after an unknown send that did arrive
     Step.RENEW: _one({R: R}),
     Step.SUCCEED: _one({R: Status.SUCCEEDED}),
@@ -96,7 +100,9 @@ TRANSITIONS: Mapping[Step, Moves] = {
     Step.DEFER: {P: frozenset({P, E}), E: frozenset({P, E}), Y: frozenset({Y})},
     Step.HOLD: _one({s: s for s in (P, E, Y)}),
     Step.PROMOTE: _one({E: E, Y: Y}),
-    Step.EXPIRE: _one({P: Status.EXPIRED, E: Status.EXPIRED}),
+    Step.EXPIRE: _one(dict.fromkeys((P, E, W), Status.EXPIRED)),  # W: what it waits for is late
+    Step.SUSPEND: _one({R: W}),
+    Step.RESUME: {W: frozenset({Status.SUCCEEDED, Y, Status.CANCELLED})},
     Step.FOLLOW_UP: _one({s: s for s in FINISHED}),
 }
 

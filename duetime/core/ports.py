@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # most tasks have no schedule and no limit; every import dela
     from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
+    from duetime.core.workflows.ports import RunStore
 
 
 class Clock(Protocol):
@@ -346,6 +347,7 @@ class Ports:
     objects: ObjectStore | None = None
     slots: "SlotStore | None" = None
     rates: "RateStore | None" = None
+    runs: "RunStore | None" = None  # without it, there are no workflows
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

@@ -11,9 +11,14 @@ _BEFORE_THE_NAME = re.compile(r"arn:[^:]*:[^:]*:[^:]*:\d*:(?:[a-zA-Z-]+[:/])?")
 
 
 def target_name(target: Mapping[str, Any]) -> str | None:
-    """Returns the handler, the URL, or a text such as `sqs orders`. None if a large task is read
-    without its target."""
-    field = RESOURCE_FIELDS.get(target.get("type", ""))
+    """Returns the handler, the URL, or a text such as `sqs orders` or `workflow etl`. None if a
+    large task is read without its target."""
+    kind = target.get("type", "")
+    if kind == "python":  # most tasks
+        return target.get("handler")
+    if kind == "workflow":
+        return f"workflow {target['workflow']}" if "workflow" in target else "workflow"
+    field = RESOURCE_FIELDS.get(kind)
     if field is None:
         return target.get("handler") or url_name(target.get("url"))
     if field not in target:

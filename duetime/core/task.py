@@ -9,11 +9,14 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import LimitUse, OnDead
 from duetime.core.occurrence import Occurrence
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
+from duetime.core.step_ref import StepRef
+from duetime.core.suspension import Suspension
 from duetime.core.times import YEAR, Millis
 from duetime.core.unique import Unique
 from duetime.core.value import value
 from duetime.core.wakes import Wake
 
+WORKFLOW = "workflow"  # the type of the target that starts a run, and waits for its end
 SUPERSEDED = "superseded"  # the reason of a dead task that cannot be revived any more
 LONGEST_TIMEOUT = 7 * 24 * 3600  # seconds; less where the executor itself is limited
 MAX_AHEAD: Millis = 10 * YEAR  # of the time of a task
@@ -48,6 +51,7 @@ class Spec:
     shifts: tuple[str, ...] = ()  # marks of the latest: see duetime.core.shifts
     limits: tuple[LimitUse, ...] = ()
     fairness_key: str | None = None  # tasks of different keys take turns; None: by namespace
+    step: StepRef | None = None  # of a workflow run: its definition has target and payload
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -113,6 +117,7 @@ class Task:
     promoted: Promotion | None = None
     held: int | None = None  # it waits for this one of its `limits`, or for its ORDERING_KEY
     grant: Millis | None = None  # when its rate limit lets it start
+    suspended: Suspension | None = None  # what it waits for, or the error that the wait ended with
 
     @property
     def lane(self) -> Lane:
@@ -151,7 +156,7 @@ class Task:
     @property
     def has_follow_up(self) -> bool:
         """Whether its follow-up is still to be run: see duetime.engine.followups."""
-        return self.status.finished and self.wake is not None
+        return self.wake is not None and self.status.finished
 
     def expired(self, now: Millis) -> bool:
         """Whether it passed its `expires_at` before its first attempt."""

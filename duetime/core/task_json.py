@@ -10,6 +10,7 @@ from duetime.core.limits.definition import LimitUse
 from duetime.core.masking import masked
 from duetime.core.results import decode_result
 from duetime.core.retry import RetryPolicy
+from duetime.core.suspension import WaitsFor
 from duetime.core.task import ORDERING_KEY, Attempt, Spec, Task
 from duetime.core.times import Millis, rfc3339
 from duetime.core.unique import Unique
@@ -19,7 +20,7 @@ NOT_SHOWN = "not_shown"  # beside a field that is null: its name, and why
 
 def task_json(task: Task) -> dict[str, Any]:
     spec = task.spec
-    current, occurrence = task.current, spec.occurrence
+    current, occurrence, step = task.current, spec.occurrence, spec.step
     result, note = decode_result(task.result)
     notes = {"result": note} if note else {}
     if spec.payload_object or note:
@@ -56,13 +57,15 @@ def task_json(task: Task) -> dict[str, Any]:
         "drift_ms": current.drift_ms if current else None,
         "progress": asdict(task.progress) if task.progress else None,
         "result": result,
-        "error": _task_error(task),
+        "error": error_json(task),
         "cancel_requested": task.cancel_requested,
         "reason": reason_of(task),
         "schedule_id": occurrence.schedule_id if occurrence else None,
         "scheduled_for": moment_json(occurrence.scheduled_for if occurrence else None),
         "parent_id": spec.parent_id,
-        "workflow_id": None,
+        "run_id": step.run_id if step else None,
+        "step": step.step if step else None,
+        "index": step.index if step else None,
         NOT_SHOWN: notes or None,
     }
 
@@ -104,8 +107,11 @@ def on_dead_of(spec: Spec) -> str | None:
 
 
 def _waiting_for(task: Task) -> dict[str, Any] | None:
-    """Returns what a task that has not started waits for: a limit, or its ordering key."""
+    """Returns what a task that has not started waits for, a limit or its ordering key, or what ends
+    the wait of a suspended one."""
     spec, held = task.spec, task.held
+    if task.status is Status.WAITING and (waits := task.suspended) is not None:
+        return {"run": waits.id} if waits.kind is WaitsFor.RUN else {"callback": True}
     if task.status not in TO_START:
         return None
     if held is None and task.grant is not None and len(spec.limits) == 1:
@@ -134,7 +140,8 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _task_error(task: Task) -> dict[str, Any] | None:
+def error_json(task: Task) -> dict[str, Any] | None:
+    """Returns the last failure of a task."""
     failed = task.last_failure
     if failed is None or failed.error is None:
         return None

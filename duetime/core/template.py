@@ -1,4 +1,4 @@
-"""Templates: the placeholders in a schedule's task.
+"""Templates: the placeholders in a schedule's task, and in a step of a workflow.
 
 `{{scheduled_for}}` is replaced by a value, `{{{{` by two braces. A string that consists of one name
 becomes the value itself, which can be any JSON; within other text the value becomes text.
@@ -6,10 +6,12 @@ becomes the value itself, which can be any JSON; within other text the value bec
 Names are filled in twice: those of the schedule when the task is created, those of the previous
 run when the task starts. The output of `render` is a template again, with inserted text escaped,
 so that inserted text is never read as a name. `finish` fills in names for the last time.
+
+The names of a step are references: see duetime.core.workflows.references.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from duetime.core.codec import to_json
@@ -73,6 +75,7 @@ NAMES: Final = (*OF_THE_SCHEDULE, *OF_THE_PREVIOUS)
 MAX_NAMES: Final = 100
 
 _BRACES = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
+_INDEX = re.compile(r"[0-9]{1,9}")
 # A name that users cannot write. It is added to a name whose neighbouring text has become empty,
 # so that the name is not taken for a whole value later.
 _NOTHING = ""
@@ -123,9 +126,34 @@ def render(value: Any, names: Mapping[str, Any], *, whole: bool = True) -> Any:
     return map_strings(value, lambda text: _partly(text, names, whole))
 
 
-def finish(value: Any, names: Mapping[str, Any], *, whole: bool = True) -> Any:
-    """Fills in the names for the last time: the output is not a template any more."""
-    return map_strings(value, lambda text: _wholly(text, names, whole))
+def finish(
+    value: Any,
+    names: Mapping[str, Any],
+    *,
+    whole: bool = True,
+    encode: Callable[[str], str] = str,
+) -> Any:
+    """Fills in the names for the last time: the output is not a template any more. `encode` is
+    applied to each text that is inserted into other text."""
+    return map_strings(value, lambda text: _wholly(text, names, whole, encode))
+
+
+def whole_name(text: str) -> str | None:
+    """Returns the name that the text consists of; None if there is anything else in it."""
+    pieces = _pieces(text)
+    return pieces[0].text if _alone(pieces) else None
+
+
+def part_of(value: Any, path: Sequence[str]) -> Any:
+    """Returns the part of a value at a path, None if it is missing. Digits index a list."""
+    for key in path:
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
 
 
 def literal(value: Any) -> Any:
@@ -145,14 +173,14 @@ def _partly(text: str, names: Mapping[str, Any], whole: bool) -> Any:
     return "".join(f"{{{{{p.text}}}}}" if p.name else literal(p.text) for p in filled)
 
 
-def _wholly(text: str, names: Mapping[str, Any], whole: bool) -> Any:
+def _wholly(text: str, names: Mapping[str, Any], whole: bool, encode: Callable[[str], str]) -> Any:
     if "{{" not in text:
         return text
     pieces = _pieces(text)
     if whole and _alone(pieces) and _given(pieces[0].text, names):
         return _value(pieces[0].text, names)
     names = {_NOTHING: "", **names}
-    filled = (_filled(piece, names) for piece in pieces)
+    filled = (_filled(piece, names, encode) for piece in pieces)
     return "".join(f"{{{{{p.text}}}}}" if p.name else p.text for p in filled)
 
 
@@ -178,10 +206,10 @@ def _alone(pieces: list[_Piece]) -> bool:
     return len(pieces) == 1 and pieces[0].name
 
 
-def _filled(piece: _Piece, names: Mapping[str, Any]) -> _Piece:
+def _filled(piece: _Piece, names: Mapping[str, Any], encode: Callable[[str], str] = str) -> _Piece:
     if not piece.name or not _given(piece.text, names):
         return piece
-    return _Piece(False, _text(_value(piece.text, names)))
+    return _Piece(False, encode(_text(_value(piece.text, names))))
 
 
 def _joined(pieces: Iterator[_Piece]) -> list[_Piece]:
@@ -211,10 +239,7 @@ def _value(name: str, names: Mapping[str, Any]) -> Any:
     """Returns the value of a name; None if a part of the result or the run is missing."""
     if name in names:
         return names[name]
-    value = names[RESULT]
-    for key in name.removeprefix(f"{RESULT}.").split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return part_of(names[RESULT], name.removeprefix(f"{RESULT}.").split("."))
 
 
 def _text(value: Any) -> str:

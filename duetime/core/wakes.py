@@ -20,6 +20,7 @@ class WakeKind(StrEnum):
     DISPATCH = "d"  # enqueue the task; read up to a horizon before its time
     SCHEDULE = "s"  # materialise the next occurrence; read at its time, as are the next two
     WATCH = "w"  # check whether the task makes progress
+    RUN = "r"  # check whether a workflow run makes progress
     LINE = "l"  # check whether a free slot and a waiting task have missed each other
 
 
@@ -28,7 +29,7 @@ class Wake:
     kind: WakeKind
     lane: Lane
     at: Millis
-    task_id: str  # or the id of a schedule or a line
+    task_id: str  # or the id of a schedule, a run or a line
     bucket: str
 
     @property

@@ -1,4 +1,7 @@
-"""Follow-ups: what must happen after a run of a schedule has ended.
+"""Follow-ups: what must happen after a task has ended: its schedule or its workflow run goes on.
+
+The follow-up of a step of a workflow is described in duetime.engine.workflows.progress; the
+executor runs it at once. That of a run of a schedule:
 
 1. The executor records the outcome. If the run has a follow-up, the same write leaves a watch on
    the finished task (core.steps.follow_up).
@@ -25,7 +28,7 @@ from duetime.core.ports import Ports
 from duetime.core.schedules.run_ended import schedule_after_run, waits_for
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.steps.follow_up import follow_up_done
-from duetime.core.task import Task
+from duetime.core.task import WORKFLOW, Task
 from duetime.core.times import Millis
 from duetime.engine.enqueue import enqueue
 from duetime.engine.materialise import MAX_WRITE_ATTEMPTS, materialise
@@ -33,17 +36,20 @@ from duetime.engine.superseded import record_superseded
 
 
 def run_follow_ups_after(ports: Ports, changes: Sequence[StatusChange]) -> None:
-    """Runs the follow-ups of the runs that have ended with these changes. For the relay."""
+    """Runs the follow-ups of the runs that have ended with these changes. For the relay. A task
+    that has lost its watch since is left out: the executor has run the follow-up of its step."""
     asked = {c.schedule_id for c in changes if c.schedule_id and not c.has_follow_up}
     schedules = ports.schedules.get(list(asked)) if asked else {}
-    ids = [
+    waited_for = {
         change.task_id
         for change in changes
-        if change.has_follow_up
-        or ((named := schedules.get(change.schedule_id or "")) and waits_for(named, change.task_id))
-    ]
-    if ids:
-        run_follow_ups_by_id(ports, ids)
+        if (named := schedules.get(change.schedule_id or "")) and waits_for(named, change.task_id)
+    }
+    ids = [c.task_id for c in changes if c.has_follow_up or c.task_id in waited_for]
+    tasks = ports.store.get(list(dict.fromkeys(ids))) if ids else {}
+    left = [task for i, task in tasks.items() if task.has_follow_up or i in waited_for]
+    if left:
+        run_follow_ups(ports, left)
 
 
 def run_follow_ups_by_id(ports: Ports, task_ids: Sequence[str]) -> int:
@@ -53,11 +59,20 @@ def run_follow_ups_by_id(ports: Ports, task_ids: Sequence[str]) -> int:
 def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
     """Runs the follow-ups of finished tasks and removes their watches. Returns how many are done;
     a task whose follow-up cannot run now keeps its watch."""
-    done = [task for task in tasks if task.status.finished and _run_follow_up(ports, task)]
+    ended = [task for task in tasks if task.status.finished]
+    if any(_belongs_to_run(task) for task in ended):
+        from duetime.engine.workflows.followups import run_follow_ups_of_steps
+
+        ended = run_follow_ups_of_steps(ports, ended)
+    done = [task for task in ended if _run_follow_up(ports, task)]
     watched = [follow_up_done(task) for task in done if task.has_follow_up]
     if watched:
         ports.store.apply(watched)
     return len(done)
+
+
+def _belongs_to_run(task: Task) -> bool:
+    return task.spec.step is not None or task.spec.target.get("type") == WORKFLOW
 
 
 def _run_follow_up(ports: Ports, task: Task) -> bool:

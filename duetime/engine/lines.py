@@ -22,7 +22,7 @@ reads the line again, since a task that joined meanwhile has still seen the wake
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from duetime.core.delivery import Delivery
@@ -30,6 +30,7 @@ from duetime.core.lanes import Lane
 from duetime.core.limits.hand_over import Grant, HandOver, hand_over, has_passed, position_of
 from duetime.core.limits.slots import Line, LineState, Place, SlotStore, SlotWrite, line_of
 from duetime.core.ports import Ports
+from duetime.core.steps.watch import watch_dead_holder
 from duetime.core.task import ORDERING_KEY, Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
@@ -183,6 +184,7 @@ def _decide(ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], boo
     ids = [i for look, state in zip(looks, states, strict=True) for i in _task_ids(look, state)]
     tasks = ports.store.get(list(dict.fromkeys(ids))) if ids else {}
     now = ports.clock.now()
+    _watch_dead_holders(ports, looks, states, tasks, now)
     rounds = []
     for look, state in zip(looks, states, strict=True):
         done = hand_over(
@@ -198,6 +200,22 @@ def _decide(ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], boo
         done.grants = [g for g in done.grants if g.place or not backed_up(g.task.lane)]
         rounds.append(_Round(look=look, done=done))
     return rounds
+
+
+def _watch_dead_holders(
+    ports: Ports,
+    looks: Sequence[Look],
+    states: Sequence[LineState],
+    tasks: Mapping[str, Task],
+    now: Millis,
+) -> None:
+    """The scanner ends the attempts of executors that have died, at the watch of each task. If
+    others wait for the slot, that watch comes now. Nothing is lost if this write is."""
+    deep = [state for look, state in zip(looks, states, strict=True) if look.deep and state.places]
+    holders = [tasks[s.task_id] for state in deep for s in state.slots if s.task_id in tasks]
+    found = (watch_dead_holder(ports.wake_policy, task, now=now) for task in holders)
+    if changes := [change for change in found if change]:
+        ports.store.apply(changes)
 
 
 def _task_ids(look: Look, state: LineState) -> list[str]:

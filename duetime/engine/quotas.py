@@ -35,20 +35,26 @@ class QuotaGate:
             return {}
         return {**refused, **_repeated({place: wanted[place] for place in refused}, tasks)}
 
+    def refusal(self, namespace: str, item: str) -> Refusal | None:
+        """Returns why a single submission of another item than a task is over the quota."""
+        quota = self.quotas.of(namespace)
+        refused = self._refused(namespace, quota, [0], item) if quota else {}
+        return refused.get(0)
+
     def _refused(
-        self, namespace: str, quota: Quota, places: Sequence[int]
+        self, namespace: str, quota: Quota, places: Sequence[int], item: str = "task"
     ) -> Mapping[int, Refusal]:
         """The first requests pass, as many as the quota allows."""
         refused: dict[int, Refusal] = {}
         if quota.stored_tasks is not None:
             room = self.store.admit(namespace, quota.stored_tasks, len(places))
-            refused |= dict.fromkeys(places[room:], _full(namespace, quota.stored_tasks))
+            refused |= dict.fromkeys(places[room:], _full(namespace, quota.stored_tasks, item))
             places = places[:room]
         if places and (rate := quota.rate):
             grant = self.store.take(namespace, rate, len(places))
             for number, place in enumerate(places[grant.granted :]):
                 wait = grant.wait + min(number, rate.burst - 1) * rate.interval
-                refused[place] = _too_fast(namespace, quota, rate, wait)
+                refused[place] = _too_fast(namespace, quota, rate, wait, item)
         return refused
 
 
@@ -70,19 +76,19 @@ def _repeated(refused: Wanted, tasks: TaskStore) -> dict[int, Submitted]:
     }
 
 
-def _full(namespace: str, limit: int) -> Refusal:
+def _full(namespace: str, limit: int, item: str) -> Refusal:
     detail = (
-        f"Namespace {namespace!r} has reached its quota: stored_tasks {limit:,}. The task is not"
+        f"Namespace {namespace!r} has reached its quota: stored_tasks {limit:,}. The {item} is not"
         " stored. Tasks leave when their retention ends, or by a purge; or raise the quota."
     )
     return _refusal("The namespace is full", detail, FULL_RETRY_AFTER)
 
 
-def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos) -> Refusal:
+def _too_fast(namespace: str, quota: Quota, rate: Rate, wait: Nanos, item: str) -> Refusal:
     seconds = max(ceil(wait / NANOS_PER_SECOND), 1)
     detail = (
         f"Namespace {namespace!r} has reached its quota: submissions_per_second"
-        f" {quota.submissions_per_second:,.10g}, burst {rate.burst:,}. The task is not stored."
+        f" {quota.submissions_per_second:,.10g}, burst {rate.burst:,}. The {item} is not stored."
         f" Send it again in {seconds} s; or raise the quota."
     )
     return _refusal("Too many submissions", detail, seconds)

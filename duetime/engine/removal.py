@@ -13,8 +13,10 @@ from duetime.core.change import Answer
 from duetime.core.errors import Corrupt
 from duetime.core.large_texts import large_texts_of
 from duetime.core.ports import Ports
+from duetime.core.retention import DEFINITION_EXTRA
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
+from duetime.core.times import Millis
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,18 @@ def remove_tasks(ports: Ports, tasks: Sequence[Task]) -> list[Answer]:
         for lines in in_batches(_line(ports, task) for task in tasks):
             ports.archive.write(lines)
     return ports.store.remove(removals)
+
+
+def remove_runs(ports: Ports, before: Millis, limit: int) -> int:
+    """Removes runs that ended before a time; returns how many. Their tasks and definitions leave by
+    themselves, and later: see duetime.core.retention."""
+    if ports.runs is None:
+        return 0
+    ports.runs.remove_definitions(before - DEFINITION_EXTRA)
+    ended = ports.runs.ended(before, limit)
+    if ended:
+        ports.runs.remove(ended)
+    return len(ended)
 
 
 def _line(ports: Ports, task: Task) -> str:

@@ -1,5 +1,6 @@
 """The spec of an occurrence's task: the schedule's template, filled in."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -58,8 +59,14 @@ def filled(spec: Spec, names: dict[str, Any], *, last: bool) -> dict[str, Any]:
     fill = finish if last else render
     return {
         "payload": fill(spec.payload, names),
-        "target": fill(spec.target, names, whole=False),
+        "target": fill(spec.target, names, whole=takes_values(spec.target)),
     }
+
+
+def takes_values(target: Any) -> bool:
+    """Whether a name in a target becomes its value, not text: only the input of a workflow, which
+    has no other templates."""
+    return isinstance(target, Mapping) and target.get("type") == "workflow"
 
 
 def _left_open(spec: Spec) -> bool:

@@ -8,6 +8,8 @@ from duetime.core.steps.follow_up import follow_up_wake
 from duetime.core.task import Task
 from duetime.core.times import Millis
 
+UNSTARTED = frozenset({Status.PENDING, Status.ENQUEUED})
+
 
 def cancel(task: Task, *, now: Millis, reason: str | None = None) -> Change:
     """Ends a task that is not running. If an executor takes the lease first, this write is refused:
@@ -59,7 +61,7 @@ def expire(task: Task, *, now: Millis) -> Change:
     return Change(
         step=Step.EXPIRE,
         task_id=task.id,
-        expect=Expect(statuses=sources(Step.EXPIRE), token=task.token, attempt=0),
+        expect=Expect(statuses=UNSTARTED, token=task.token, attempt=0),
         sets={"status": Status.EXPIRED, "wake": follow_up_wake(task, now), "updated_at": now},
     )
 

@@ -1,16 +1,16 @@
 """record: the outcome of an attempt, and the next status of its task."""
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 from duetime.core.change import Change
 from duetime.core.delivery import new_token
 from duetime.core.lifecycle import Outcome, Status, Step
-from duetime.core.steps.follow_up import follow_up_wake
+from duetime.core.steps.follow_up import follow_up_wake, is_near
 from duetime.core.steps.lease import held
 from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.times import DAY, Millis
-from duetime.core.value import value
+from duetime.core.value import replace, value
 from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import WakeKind
 
@@ -91,7 +91,8 @@ def lease_expired(wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Dra
     change = fail(
         wake_policy, task, LEASE_EXPIRED, now=now, draw=draw, cancelled=task.cancel_requested
     )
-    return replace(change, expect=replace(change.expect, lease_until=task.lease_until))
+    expect = replace(change.expect, lease_until=task.lease_until)
+    return dataclasses.replace(change, expect=expect)
 
 
 def needs_enqueue(change: Change, task: Task) -> bool:
@@ -151,10 +152,7 @@ def _ended(task: Task, outcome: Outcome, error: TaskError | None, now: Millis) -
 def _end_fields(task: Task, status: Status, ended: Attempt, now: Millis) -> dict[str, Any]:
     """Returns the fields of a task that ends. The holder is kept, so that a repeated write can
     recognise its own values."""
-    return {
-        "status": status,
-        "current": ended,
-        "wake": follow_up_wake(task, now),
-        "lease_until": None,
-        "updated_at": now,
-    }
+    fields = {"status": status, "current": ended, "lease_until": None, "updated_at": now}
+    if task.spec.step is not None and is_near(task.wake, now):
+        return fields  # the watch of the delivery becomes the watch of the follow-up
+    return fields | {"wake": follow_up_wake(task, now)}

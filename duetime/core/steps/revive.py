@@ -36,6 +36,7 @@ def revive(
             "budget": task.attempt + task.spec.retry.max_attempts,
             "cancel_requested": False,
             "progress": None,
+            "suspended": None,
             "sends": 0,
             "skips": 0,
             "updated_at": now,

@@ -36,7 +36,7 @@ def check_wake(
     wake_policy: WakePolicy, task: Task, *, now: Millis, draw: Draw, backed_up: bool
 ) -> Verdict | None:
     """Decides what to do with a task whose wake has come due; None if nothing is left to do."""
-    if task.wake is None or task.status.finished:
+    if task.wake is None or task.status.finished or task.status is Status.WAITING:
         return None
     if task.status is Status.RUNNING:
         return _check_running(wake_policy, task, now=now, draw=draw)
@@ -64,6 +64,17 @@ def check_held(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Verdict |
     return Verdict(change=change, enqueues=False, reason="waits in its line")
 
 
+def watch_dead_holder(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Change | None:
+    """Brings the watch of a running task forward whose lease has run out while others wait for its
+    slot. The watch of a task that has waited in a line itself may be an hour away. Returns None if
+    the task needs none."""
+    if task.status is not Status.RUNNING or not lease.run_out(task.lease_until, now):
+        return None
+    if task.wake is None or task.wake.at <= now:
+        return None
+    return _move(wake_policy, task, now, now=now)
+
+
 def recover_orphan(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Change | None:
     """Recovers a task after a restart of the only runner: no message and no holder has survived, so
     every delivery must be sent again, and every lease has run out. None if the task waits for its
@@ -74,6 +85,8 @@ def recover_orphan(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Chang
         return None
     if task.has_follow_up:
         return follow_up_now(task, now)
+    if task.status is Status.WAITING:  # what it waits for may have ended meanwhile
+        return _move(wake_policy, task, now, now=now)
     return release(wake_policy, delivery_of(task, now), now=now)
 
 
