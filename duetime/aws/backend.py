@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
+    from duetime.core.workflows.ports import RunStore
 
 __all__ = [
     "Adapters",
@@ -112,6 +113,14 @@ def aws_adapters(
 
         return DynamoRateStore(dynamodb, table, parallel)
 
+    def runs() -> "RunStore":
+        """Imports the run store on first use: most tasks belong to no run."""
+        from duetime.aws.run_store import DynamoRunStore
+
+        return DynamoRunStore(
+            dynamodb, table, shards=known, clock=clock, retention=retention, parallel=parallel
+        )
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -124,6 +133,7 @@ def aws_adapters(
         objects=lazy(objects) if objects_bucket else None,
         slots=lazy(slots),
         rates=lazy(rates),
+        runs=lazy(runs),
     )
 
     def close() -> None:

@@ -45,6 +45,14 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
     return status_change(before, decode_task(new, texts=None))
 
 
+def watch_of_record(record: Mapping[str, Any]) -> dict[str, bool]:
+    """Returns whether a task has a wake after this write, by its id; nothing for other rows."""
+    new = record["dynamodb"].get("NewImage")
+    if not new or not is_task(new):
+        return {}
+    return {schema.task_id_of(new[schema.PK]["S"]): schema.WAKE_KEY in new}
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class RemovedTask:
     """A finished task that has left the table, as its last image shows it."""
@@ -78,6 +86,14 @@ def removed_task_of_record(record: Mapping[str, Any]) -> RemovedTask | None:
     )
 
 
+def removed_run_of_record(record: Mapping[str, Any]) -> str | None:
+    """Returns the id of a run that the table has removed, and that has left its input in a row."""
+    old = record["dynamodb"].get("OldImage")
+    if record["eventName"] != "REMOVE" or not old or old[schema.SK]["S"] != schema.RUN:
+        return None
+    return schema.run_id_of(old[schema.PK]["S"]) if old[schema.SPEC]["S"].startswith("@") else None
+
+
 def freed_key_of_record(record: Mapping[str, Any]) -> UniqueKey | None:
     """Returns the unique key of a task that was removed, by DynamoDB or by a user."""
     old = record["dynamodb"].get("OldImage")
@@ -94,10 +110,11 @@ def freed_key_of_record(record: Mapping[str, Any]) -> UniqueKey | None:
 
 def count_of_record(record: Mapping[str, Any]) -> tuple[str, int] | None:
     """Returns the namespace of a task that was stored or removed, and the change of its number of
-    tasks. Reads no spec: the listing bucket begins with the namespace."""
+    tasks. Reads no spec: the listing bucket begins with the namespace. The tasks of steps have
+    none, and do not count: a quota counts what its tenant has submitted."""
     images = record["dynamodb"]
     change = {"INSERT": 1, "REMOVE": -1}.get(record["eventName"])
     image = images.get("NewImage") or images.get("OldImage")
-    if change is None or not image or not is_task(image):
+    if change is None or not image or not is_task(image) or schema.LISTING_BUCKET not in image:
         return None
     return image[schema.LISTING_BUCKET]["S"].partition("#")[0], change

@@ -3,9 +3,9 @@
 The ids of a task's children begin with the time of its creation (duetime.core.child_ids), so a list
 of them reads that one millisecond of each day since."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from duetime.aws import schema
 from duetime.aws.clients import translate_errors
@@ -22,14 +22,19 @@ from duetime.core.times import DAY, MINUTE, SECOND, Millis
 from duetime.core.value import value
 from duetime.core.wakes import shard_of
 
+T = TypeVar("T")
 Keys = tuple[list[str], bool]  # the newest first; and whether there may be more
 
 MAX_QUERIES = 128  # of the index, for one page; at least one for each bucket of a day
-MAX_TASKS_READ = 500  # for one page
+MAX_TASKS_READ = 500  # or runs, for one page
 CLOCK_SKEW: Millis = 5 * MINUTE  # between the clocks of the writers
 
 
-def listing_bucket(task: Task, shards: int) -> str:
+def listing_bucket(task: Task, shards: int) -> str | None:
+    """Returns None for the task of a step: its run shows it. Its id has the time of the run, so it
+    would be listed under the wrong day, and the items of a map would fill every list."""
+    if task.spec.step:
+        return None
     return day_bucket(task.spec.namespace, task.created_at // DAY, shard_of(task.id, shards))
 
 
@@ -57,26 +62,16 @@ class Lister:
         oldest = max(oldest, (span.since - CLOCK_SKEW) // DAY)
         position = newest_from(listing.cursor, latest=latest)
         buckets = [(name, shard) for name in namespaces for shard in range(shards.count)]
-        found: list[Task] = []
-        looked_at = 0
-        for _ in range(max(MAX_QUERIES // len(buckets), 1)):
-            if position.day < oldest:
-                return Page(tasks=found, cursor=None)
-            ids, more = self._ids(listing, position, buckets, span)
-            tasks = self._reader.readable(ids, summary=listing.summary)
-            looked_at += len(ids)
-            for task_id in ids:
-                position = Newest(day=position.day, below=task_id)
-                task = tasks.get(task_id)
-                if task is not None and wanted.wants(task):
-                    found.append(task)
-                if len(found) == listing.limit:
-                    return Page(tasks=found, cursor=position.cursor())
-            if not more:
-                position = Newest(day=position.day - 1)
-            if looked_at >= MAX_TASKS_READ:
-                break
-        return Page(tasks=found, cursor=position.cursor())
+        found, cursor = newest_page(
+            position,
+            oldest=oldest,
+            limit=listing.limit,
+            queries=len(buckets),
+            ids=lambda position: self._ids(listing, position, buckets, span),
+            read=lambda ids: self._reader.readable(ids, summary=listing.summary),
+            wants=wanted.wants,
+        )
+        return Page(tasks=found, cursor=cursor)
 
     def _children_span(self, parent_id: str) -> _Span:
         """Returns where the children of a task are. Of a parent that was removed only its id is
@@ -120,6 +115,41 @@ class Lister:
             values[":first"] = schema.task_pk(first)
         rows, more = newest_rows(self._table, schema.LISTING_INDEX, condition, values, share)
         return [task_id for row in rows if (task_id := _id(row)) != below], more
+
+
+def newest_page(
+    position: Newest,
+    *,
+    oldest: int,
+    limit: int,
+    queries: int,
+    ids: Callable[[Newest], Keys],
+    read: Callable[[Sequence[str]], Mapping[str, T]],
+    wants: Callable[[T], bool],
+) -> tuple[list[T], str | None]:
+    """Returns the next wanted rows, newest first, and the cursor behind them. It reads day by day
+    back to the `oldest`; `ids` takes so many `queries` for each day. A page ends early, with a
+    cursor, if many rows are not wanted."""
+    found: list[T] = []
+    looked_at = 0
+    for _ in range(max(MAX_QUERIES // queries, 1)):
+        if position.day < oldest:
+            return found, None
+        names, more = ids(position)
+        rows = read(names)
+        looked_at += len(names)
+        for name in names:
+            position = Newest(day=position.day, below=name)
+            row = rows.get(name)
+            if row is not None and wants(row):
+                found.append(row)
+            if len(found) == limit:
+                return found, position.cursor()
+        if not more:
+            position = Newest(day=position.day - 1)
+        if looked_at >= MAX_TASKS_READ:
+            break
+    return found, position.cursor()
 
 
 def days_of(wanted: TaskFilter, shards: Shards, now: Millis) -> tuple[int, int]:

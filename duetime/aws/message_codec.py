@@ -7,6 +7,7 @@ from duetime.core import codec
 from duetime.core.delivery import Delivery, Limits, Message
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lanes import Lane
+from duetime.core.step_ref import decode_step_ref, encode_step_ref
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import MessageSystemAttributeNameType
@@ -33,6 +34,8 @@ def body_of(delivery: Delivery) -> str:
         body["not_before"] = delivery.not_before
     if delivery.limits:
         body["limits"] = _limits_body(delivery.limits)
+    if delivery.step:
+        body["step"] = encode_step_ref(delivery.step)
     return codec.to_json(body)
 
 
@@ -71,6 +74,7 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         not_before=int(body.get("not_before", 0)),
         occurrence=codec.decode_occurrence(body["occurrence"]) if "occurrence" in body else None,
         limits=_read_limits(body["limits"]) if "limits" in body else None,
+        step=decode_step_ref(body["step"]) if "step" in body else None,
     )
 
 

@@ -44,7 +44,8 @@ class Text:
 
 def spec_text(spec: Spec) -> Text:
     text = codec.encode_spec(spec)
-    has_follow_up = spec.occurrence is not None and spec.occurrence.has_follow_up
+    of = spec.occurrence
+    has_follow_up = spec.step is not None or (of is not None and of.has_follow_up)
     if fits(text, FOLLOW_UP_LIMIT if has_follow_up else SPEC_LIMIT):
         return Text(text)
     stub = replace(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
 from duetime.aws.table import Table
-from duetime.aws.task_items import Item, is_task
+from duetime.aws.task_items import Item
 from duetime.core import codec
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.ports import Reservation, UniqueKey
@@ -71,8 +71,9 @@ def removal_attributes(task: Task, retention: Millis) -> dict[str, dict[str, Any
     has one."""
     until = kept_until(task.status, task.updated_at, kept_for(task.spec, retention))
     attributes = {} if until is None else {schema.REMOVE_AFTER: _seconds(until + SECOND)}
-    if task.spec.occurrence:
-        attributes[schema.KEPT_FOR] = _seconds(kept_for(task.spec, 0))
+    if task.spec.occurrence or task.spec.step:
+        own = kept_for(task.spec, retention if task.spec.step else 0)
+        attributes[schema.KEPT_FOR] = _seconds(own)
     return attributes
 
 
@@ -100,15 +101,19 @@ class DependentRows:
     def delete(self, task_id: str) -> bool:
         """Delete the rows of a removed task. Idempotent. If the task still exists, the call was a
         mistake: nothing is deleted, and this returns False."""
+        return self.delete_of(schema.task_pk(task_id), schema.TASK)
+
+    def delete_of(self, pk: str, owner: str) -> bool:
+        """Delete the rows of a partition, as `delete` does, unless the row `owner` is there."""
         rows = list(
             self._table.query(
-                f"{schema.PK} = :task",
-                {":task": schema.task_pk(task_id)},
+                f"{schema.PK} = :owner",
+                {":owner": pk},
                 ProjectionExpression=f"{schema.PK}, {schema.SK}",
                 ConsistentRead=True,
             )
         )
-        if any(is_task(row) for row in rows):
+        if any(row[schema.SK]["S"] == owner for row in rows):
             return False
         self._table.delete(rows)
         return True

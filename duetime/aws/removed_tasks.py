@@ -60,6 +60,10 @@ class RemovedTasks:
         if self._rows.delete(removed.task_id) and objects is not None:
             objects.delete([removed.task_id])
 
+    def delete_input(self, run_id: str) -> None:
+        """Deletes the rows that a removed workflow run has left. Idempotent."""
+        self._rows.delete_of(schema.run_pk(run_id), schema.RUN)
+
     def free_key(self, key: UniqueKey) -> None:
         self._rows.free_key(key)
 

@@ -13,6 +13,7 @@ from typing import Any
 from duetime.aws import schema
 from duetime.aws.item_reader import ItemReader, pk_of, texts_of
 from duetime.aws.overflow import Texts, digest, fits, references, resolve
+from duetime.aws.revised_items import SEEN, present, seen_value
 from duetime.aws.task_items import Attributes, Item, number_in, wake_attributes, wake_in
 from duetime.aws.update_expressions import assignments
 from duetime.core.errors import UNREADABLE, Corrupt
@@ -23,7 +24,6 @@ from duetime.core.value import value
 log = logging.getLogger(__name__)
 
 PLAN_LIMIT = 512  # so that an ordinary schedule stays below 1 KB
-SEEN = f"{schema.REVISION} = :seen"
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ class ScheduleWrite:
 
     def already_in(self, item: Item) -> bool:
         rest = {name: value for name, value in item.items() if name != schema.PLAN}
-        return rest == self.key | self.cold | _present(self.hot) and self.has_same_plan(item)
+        return rest == self.key | self.cold | present(self.hot) and self.has_same_plan(item)
 
     def has_same_plan(self, item: Item) -> bool:
         """A prefix is enough: of two JSON objects neither can be a proper prefix of the other."""
@@ -58,7 +58,7 @@ class ScheduleWrite:
     def item(self) -> dict[str, dict[str, Any]]:
         """Returns the whole item, with a new plan."""
         plan = self.plan if self.overflow is None else f"@{self.row}"
-        return self.key | self.cold | _present(self.hot) | {schema.PLAN: {"S": plan}}
+        return self.key | self.cold | present(self.hot) | {schema.PLAN: {"S": plan}}
 
     def advance(self) -> dict[str, Any]:
         """Returns the parameters of an update that requires the same plan and leaves it alone."""
@@ -67,11 +67,10 @@ class ScheduleWrite:
             "Key": self.key,
             "ConditionExpression": f"{SEEN} AND begins_with({schema.PLAN}, :plan)",
             "UpdateExpression": expression,
-            "ExpressionAttributeValues": values | self.seen_value() | {":plan": {"S": self.plan}},
+            "ExpressionAttributeValues": values
+            | seen_value(self.seen)
+            | {":plan": {"S": self.plan}},
         }
-
-    def seen_value(self) -> dict[str, dict[str, str]]:
-        return {":seen": {"N": str(self.seen)}}
 
 
 def schedule_write(schedule: Schedule) -> ScheduleWrite:
@@ -113,10 +112,6 @@ def schedule_key(schedule_id: str) -> dict[str, dict[str, Any]]:
 def revision_in(row: str) -> int:
     """Returns the revision that wrote the row of a plan. Earlier releases wrote only that."""
     return int(row.rpartition("#")[2].partition(".")[0])
-
-
-def revision_of(item: Item) -> int | None:
-    return number_in(item, schema.REVISION)
 
 
 def status_of(item: Item) -> str | None:
@@ -197,10 +192,6 @@ class ScheduleReader(ItemReader):
             )
             for item in items
         }
-
-
-def _present(attributes: Attributes) -> dict[str, dict[str, Any]]:
-    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _try_decoding(item: Item, texts: Mapping[str, str]) -> Schedule | Corrupt:

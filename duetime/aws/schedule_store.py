@@ -15,21 +15,19 @@ from duetime.aws.ledger_rows import read_page, write_entry
 from duetime.aws.listing import newest_rows
 from duetime.aws.overflow import text_row
 from duetime.aws.parallel import ParallelCalls
+from duetime.aws.revised_items import SEEN, move_wake, revision_of, seen_value, to_answer
 from duetime.aws.schedule_items import (
-    SEEN,
     ScheduleReader,
     ScheduleWrite,
     listing_bucket,
     plan_references,
     revision_in,
-    revision_of,
     schedule_key,
     schedule_write,
 )
 from duetime.aws.table import KEY_IS_FREE, CheckFailed, Table
-from duetime.aws.task_items import Item, wake_attributes
-from duetime.aws.update_expressions import assignments
-from duetime.core.change import Applied, Refused, Unknown, Unreadable
+from duetime.aws.task_items import Item
+from duetime.core.change import Applied, Refused, Unreadable
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
 from duetime.core.ports import Clock
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STILL_THERE = f"{schema.WAKE_BUCKET} = :bucket AND {schema.WAKE_KEY} = :key"
 MAX_QUERY_ROUNDS = 10  # of queries for one page
 MAX_LEDGER_DELETES = 1_000  # with the schedule; DynamoDB removes the rest by their TTL
 
@@ -68,7 +65,7 @@ class DynamoScheduleStore:
         self._parallel.close()
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
-        return self._parallel.each(_to_answer(self._put), schedules)
+        return self._parallel.each(to_answer("schedule", self._put), schedules)
 
     def get(self, schedule_ids: Sequence[str]) -> dict[str, Schedule]:
         return self._reader.readable(schedule_ids)
@@ -88,7 +85,11 @@ class DynamoScheduleStore:
         if declared is None:
             raise ValueError(f"schedule {schedule.id} is not declared in code")
         fence = Fence(app=declared.app, generation=declared.generation)
-        return _to_answer(lambda schedule: self._put_fenced(schedule, fence))(schedule)
+
+        def put(schedule: Schedule) -> ScheduleAnswer:
+            return self._put_fenced(schedule, fence)
+
+        return to_answer("schedule", put)(schedule)
 
     def delete_declared(self, schedule: Schedule, generation: int) -> ScheduleAnswer:
         app = schedule.plan.declared.app if schedule.plan.declared else ""
@@ -96,7 +97,7 @@ class DynamoScheduleStore:
         parameters = {
             "Key": schedule_key(schedule.id),
             "ConditionExpression": f"{SEEN} OR {KEY_IS_FREE}",
-            "ExpressionAttributeValues": {":seen": {"N": str(schedule.revision)}},
+            "ExpressionAttributeValues": seen_value(schedule.revision),
         }
 
         def delete(schedule: Schedule) -> ScheduleAnswer:
@@ -107,7 +108,7 @@ class DynamoScheduleStore:
             self._clear(schedule.id, lambda: rows)
             return Applied(schedule)
 
-        return _to_answer(delete)(schedule)
+        return to_answer("schedule", delete)(schedule)
 
     def apps(self) -> Apps:
         item = self._table.get(*schema.APPS)
@@ -118,7 +119,7 @@ class DynamoScheduleStore:
         parameters: dict[str, Any] = {"Item": apps_item(apps), "ConditionExpression": KEY_IS_FREE}
         if apps.revision > 1:
             parameters["ConditionExpression"] = SEEN
-            parameters["ExpressionAttributeValues"] = {":seen": {"N": str(apps.revision - 1)}}
+            parameters["ExpressionAttributeValues"] = seen_value(apps.revision - 1)
         generations = {"Put": {"Item": generations_item(apps)}}
         existing, made = self._table.transact(generations, "Put", parameters)
         return made or (existing is not None and apps_in(existing) == apps)
@@ -132,17 +133,7 @@ class DynamoScheduleStore:
             raise Superseded(fence.app, fence.generation) from None
 
     def set_aside(self, found: Wake, later: Wake) -> None:
-        """Refused if the wake has been moved since it was read: then it is up to date."""
-        expression, values = assignments(wake_attributes(later))
-        self._table.update_if(
-            {
-                "Key": schedule_key(found.task_id),
-                "ConditionExpression": STILL_THERE,
-                "UpdateExpression": expression,
-                "ExpressionAttributeValues": values
-                | {":bucket": {"S": found.bucket}, ":key": {"S": found.key}},
-            }
-        )
+        self._table.update_if(move_wake(schedule_key(found.task_id), found, later))
 
     def page(self, listing: ScheduleListing) -> SchedulePage:
         if listing.cursor is not None and not is_id(listing.cursor):
@@ -188,7 +179,7 @@ class DynamoScheduleStore:
         parameters: dict[str, Any] = {"Item": wanted.item(), "ConditionExpression": KEY_IS_FREE}
         if wanted.seen:
             parameters["ConditionExpression"] = SEEN
-            parameters["ExpressionAttributeValues"] = wanted.seen_value()
+            parameters["ExpressionAttributeValues"] = seen_value(wanted.seen)
         existing, made = self._fenced(fence, "Put", parameters)
         if not made:
             return self._answer(schedule, wanted, existing)
@@ -200,7 +191,7 @@ class DynamoScheduleStore:
         self, schedule: Schedule, wanted: ScheduleWrite, condition: str
     ) -> ScheduleAnswer:
         self._put_overflow(wanted)
-        values = wanted.seen_value() if condition is SEEN else {}
+        values = seen_value(wanted.seen) if condition is SEEN else {}
         existing, made = self._table.put_if(wanted.item(), condition, values)
         return Applied(schedule) if made else self._answer(schedule, wanted, existing)
 
@@ -273,17 +264,3 @@ class DynamoScheduleStore:
 
 def _plan_rows(item: Item) -> list[Item]:
     return [{schema.PK: item[schema.PK], schema.SK: {"S": sk}} for sk in plan_references(item)]
-
-
-def _to_answer(write: Callable[[Schedule], ScheduleAnswer]) -> Callable[[Schedule], ScheduleAnswer]:
-    """Turns the failure of one write into its answer: the other writes of its batch were made."""
-
-    def answer(schedule: Schedule) -> ScheduleAnswer:
-        try:
-            return write(schedule)
-        except Unavailable as error:
-            fields = {"schedule_id": schedule.id, "reason": str(error)}
-            log.warning("schedule write unanswered", extra=fields)
-            return Unknown(str(error))
-
-    return answer

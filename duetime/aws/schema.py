@@ -8,6 +8,11 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     schedule#<id>          schedule              the schedule itself, small and hot
     schedule#<id>          plan#<digest>#<revision>.<created>  a plan too long for its own item
     schedule#<id>          ledger#<key>          the outcome of a fire time, or of a span of them
+    run#<id>               run                   a run of a workflow, or of a map, small and hot
+    run#<id>               input#<digest>        a spec too long for its own item
+    workflow#<namespace>#<name>  workflow        the current version of a workflow
+    workflow#<namespace>#<name>  v#<number>      which definition a version has
+    def#<digest>           def                   a definition, shared by its runs
     key#<namespace>#<key>  key                   an idempotency key
     unique#<namespace>#<key>  unique             a unique key, and the task that it names
     slice#<number>         cursor                the progress of the scanner of a slice
@@ -63,14 +68,19 @@ PROMOTED = "pm"
 HELD = "hd"
 GRANT = "gr"
 KEPT_FOR = "kf"  # seconds after its end, if the task has its own retention
+SUSPENDED = "su"  # only while the task is WAITING, or its wait has failed
 
 # The fields that only a schedule has.
 VERSION = "vn"  # also of a ledger entry
-REVISION = "rv"
+REVISION = "rv"  # also of a run and a workflow
 NEXT_AT = "nx"
-STATE = "sa"
+STATE = "sa"  # also of a run
 PLAN = "pl"
 GENERATIONS = "gn"  # of apps: the current generation of each
+
+# The fields that only a workflow has.
+DIGEST = "dg"
+DELETED = "de"
 
 # The other rows.
 TEXT = "tx"
@@ -89,6 +99,10 @@ ATTEMPT_PREFIX = "attempt#"
 SCHEDULE = "schedule"
 PLAN_PREFIX = "plan#"
 LEDGER_PREFIX = "ledger#"
+RUN = "run"
+INPUT_PREFIX = "input#"
+WORKFLOW = "workflow"
+DEFINITION = "def"
 KEY = "key"
 UNIQUE = "unique"
 CURSOR = "cursor"
@@ -129,6 +143,26 @@ def schedule_id_of(pk: str) -> str:
 
 def ledger_sk(key: str) -> str:
     return f"{LEDGER_PREFIX}{key}"
+
+
+def run_pk(run_id: str) -> str:
+    return f"run#{run_id}"
+
+
+def run_id_of(pk: str) -> str:
+    return pk.removeprefix("run#")
+
+
+def workflow_pk(namespace: str, name: str) -> str:
+    return f"workflow#{namespace}#{name}"
+
+
+def version_sk(number: int) -> str:
+    return f"v#{number}"
+
+
+def definition_pk(digest: str) -> str:
+    return f"def#{digest}"
 
 
 def key_pk(namespace: str, key: str) -> str:

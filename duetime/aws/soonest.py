@@ -24,6 +24,7 @@ from duetime.core.times import DAY, MINUTE, Millis
 from duetime.core.wake_policy import FIRST_WATCH, LONGEST_HORIZON, WATCH_SPREAD
 from duetime.core.wakes import WakeKind, bucket_of, minute_of, parse_wake
 
+TASK_WAKES = (WakeKind.DISPATCH, WakeKind.WATCH)
 FEW_WAKES = 500  # an index of at most so many is read as a whole
 MAX_SENT = 500  # tasks that were sent and are not due yet
 MAX_QUERIES = 960  # of the index, for one page
@@ -46,8 +47,8 @@ class SoonestLister:
         position = soonest_from(listing.cursor, earliest=listing.due_from)
         few = read_few(self._table, FEW_WAKES)
         if few is not None:
-            ids = [wake.task_id for wake in few if wake.kind is not WakeKind.SCHEDULE]
-            return _page_of_all(listing, position, self.tasks(listing, ids))
+            ids = [wake.task_id for wake in few if wake.kind in TASK_WAKES]
+            return _page_of_all(listing, position, _listed(self.tasks(listing, ids)))
         return self._page_of_windows(listing, position, shards=shards, now=now)
 
     def _page_of_windows(
@@ -66,7 +67,7 @@ class SoonestLister:
             queries += minutes * shards
             minutes = min(2 * minutes, LONGEST_WINDOW)
             looked_at += len(keys)
-            tasks = [*self.tasks(listing, [task_id for _, task_id in keys]), *sent]
+            tasks = _listed([*self.tasks(listing, [task_id for _, task_id in keys]), *sent])
             here = {t.id: t for t in tasks if place < due_key(t) <= reached}
             found += sorted(here.values(), key=due_key)
             place = reached
@@ -134,6 +135,11 @@ class SoonestLister:
         """Returns the wanted tasks of these ids that are still to start."""
         tasks = self._reader.readable(ids, summary=listing.summary).values()
         return [t for t in tasks if t.status in TO_START and listing.filter.wants(t)]
+
+
+def _listed(tasks: Sequence[Task]) -> list[Task]:
+    """Returns the tasks that lists show. A forecast counts those of steps, too."""
+    return [task for task in tasks if task.spec.step is None]
 
 
 def due_key(task: Task) -> Key:

@@ -21,6 +21,7 @@ from duetime.core import codec
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.large_texts import reference_in
 from duetime.core.lifecycle import Status
+from duetime.core.suspension import Suspension
 from duetime.core.task import Attempt, Progress, Promotion, Spec, Task
 from duetime.core.wakes import Wake, parse_wake
 
@@ -33,14 +34,16 @@ _TEXTS = (schema.SPEC, schema.CURRENT, schema.PREVIOUS, schema.RESULT)
 _IMMUTABLE = ("id", "created_at")
 
 
-def encode_task(task: Task, listing_bucket: str) -> TaskItem:
+def encode_task(task: Task, listing_bucket: str | None) -> TaskItem:
+    """`listing_bucket` is None for a task that is in no list."""
     attributes, overflow = encode_fields(
         {f.name: getattr(task, f.name) for f in fields(Task) if f.name not in _IMMUTABLE}
     )
     item = {name: value for name, value in attributes.items() if value is not None}
     item[schema.PK] = {"S": schema.task_pk(task.id)}
     item[schema.SK] = {"S": schema.TASK}
-    item[schema.LISTING_BUCKET] = {"S": listing_bucket}
+    if listing_bucket is not None:
+        item[schema.LISTING_BUCKET] = {"S": listing_bucket}
     item[schema.CREATED_AT] = {"N": str(task.created_at)}
     return item, overflow
 
@@ -97,6 +100,7 @@ def _decode(task_id: str, item: Item, texts: Texts | None) -> Task:
         promoted=_promotion_in(item),
         held=number_in(item, schema.HELD),
         grant=number_in(item, schema.GRANT),
+        suspended=_suspension_in(item),
     )
 
 
@@ -110,6 +114,12 @@ def _promotion_in(item: Item) -> Promotion | None:
     if schema.PROMOTED not in item:
         return None
     return codec.decode_promotion(item[schema.PROMOTED]["S"])
+
+
+def _suspension_in(item: Item) -> Suspension | None:
+    if schema.SUSPENDED not in item:
+        return None
+    return codec.decode_suspension(item[schema.SUSPENDED]["S"])
 
 
 def _text(item: Item, name: str, texts: Texts | None) -> str | None:
@@ -175,6 +185,14 @@ def _encode_promotion(promotion: Promotion | None) -> Encoded:
     return {schema.PROMOTED: text}, None
 
 
+def _encode_suspension(suspension: Suspension | None) -> Encoded:
+    return {schema.SUSPENDED: suspension_value(suspension) if suspension else None}, None
+
+
+def suspension_value(suspension: Suspension) -> dict[str, Any]:
+    return {"S": codec.encode_suspension(suspension)}
+
+
 def _string(name: str) -> Callable[[str | None], Encoded]:
     return lambda value: ({name: None if value is None else {"S": str(value)}}, None)
 
@@ -217,4 +235,5 @@ _ENCODERS: Mapping[str, Callable[[Any], Encoded]] = {
     "promoted": _encode_promotion,
     "held": _unless_none(schema.HELD),
     "grant": _unless_none(schema.GRANT),
+    "suspended": _encode_suspension,
 }

@@ -6,7 +6,7 @@ from typing import Any
 from duetime.aws import schema
 from duetime.aws.dead_letters import death_attributes
 from duetime.aws.related_rows import removal_clause
-from duetime.aws.task_items import Attributes, encode_fields
+from duetime.aws.task_items import Attributes, encode_fields, suspension_value
 from duetime.core.change import Change, Expect
 from duetime.core.lifecycle import Status, Step
 from duetime.core.times import Millis
@@ -89,6 +89,8 @@ def _condition(expect: Expect) -> tuple[str, dict[str, Any]]:
         equal(schema.ATTEMPT, {"N": str(expect.attempt)})
     if expect.lease_until is not None:
         equal(schema.LEASE_UNTIL, {"N": str(expect.lease_until)})
+    if expect.suspended is not None:
+        equal(schema.SUSPENDED, suspension_value(expect.suspended))
     if expect.unexpired_at is not None:
         terms.append(_unexpired(expect.unexpired_at, values))
     return " AND ".join(terms), values

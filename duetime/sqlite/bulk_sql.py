@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-from duetime.sqlite import schedule_rows as schedules
 from duetime.sqlite import task_rows as tasks
 from duetime.sqlite.task_rows import Row
 
@@ -25,18 +24,26 @@ def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     in_chunks(connection, rows, _insert_tags)
 
 
-def update_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Each row: the id, then every hot column."""
+def update_tasks(
+    connection: sqlite3.Connection, rows: Sequence[Row], usual_rows: Sequence[Row]
+) -> None:
+    """Each row: the id, then every hot column; in a usual row, the usual ones and the result."""
+    in_chunks(connection, usual_rows, _update_usual)
     in_chunks(connection, rows, _update_tasks)
 
 
-def put_schedules(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    in_chunks(connection, rows, _put_schedules)
+def put_rows(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], rows: Sequence[Row]
+) -> None:
+    """Insert rows, or replace those with the same id."""
+    in_chunks(connection, rows, lambda size: _upsert(table, tuple(columns), size))
 
 
-def update_schedules(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+def update_rows(
+    connection: sqlite3.Connection, table: str, hot: Sequence[str], rows: Sequence[Row]
+) -> None:
     """Each row: the id, then every hot column."""
-    in_chunks(connection, rows, _update_schedules)
+    in_chunks(connection, rows, lambda size: _update(table, tuple(hot), size))
 
 
 def chunks(length: int) -> Iterator[int]:
@@ -72,28 +79,26 @@ def _insert_tags(size: int) -> str:
     return _insert("tags", ("namespace", "tag", "day", "id"), size)
 
 
-@cache
 def _update_tasks(size: int) -> str:
     return _update("tasks", tasks.HOT, size)
 
 
+def _update_usual(size: int) -> str:
+    return _update("tasks", (*tasks.USUAL, "result"), size)
+
+
 @cache
-def _put_schedules(size: int) -> str:
-    columns = schedules.COLD + schedules.HOT
+def _upsert(table: str, columns: tuple[str, ...], size: int) -> str:
     sets = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "id")
-    return f"{_insert('schedules', columns, size)} ON CONFLICT (id) DO UPDATE SET {sets}"
-
-
-@cache
-def _update_schedules(size: int) -> str:
-    return _update("schedules", schedules.HOT, size)
+    return f"{_insert(table, columns, size)} ON CONFLICT (id) DO UPDATE SET {sets}"
 
 
 def _insert(table: str, columns: Sequence[str], size: int) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values(size, columns)}"
 
 
-def _update(table: str, hot: Sequence[str], size: int) -> str:
+@cache
+def _update(table: str, hot: tuple[str, ...], size: int) -> str:
     columns = ("id", *hot)
     sets = ", ".join(f"{name} = new.{name}" for name in hot)
     return (

@@ -3,6 +3,10 @@
 A thread that writes adds its action to a queue and waits for the write lock. The thread that
 gets the lock runs every queued action in one transaction, so the next group gathers while one
 commit is on its way to the disk. A single thread commits immediately; many share the cost.
+
+A write that another one repeats if it is lost need not be durable. Its commit does not wait for the
+disk; it becomes durable with the next commit that does. The log of SQLite is written in order, so a
+power cut loses no write without those that came after it.
 """
 
 import logging
@@ -38,10 +42,11 @@ MAX_IDLE_READERS = 16  # connections that stay open between reads
 class _QueuedWrite(Generic[T]):
     """One action in the queue, and its result."""
 
-    __slots__ = ("_result", "action", "done", "error")
+    __slots__ = ("_result", "action", "done", "durable", "error")
 
-    def __init__(self, action: Action[T]) -> None:
+    def __init__(self, action: Action[T], durable: bool = True) -> None:
         self.action = action
+        self.durable = durable
         self.done = False
         self._result: T | None = None
         self.error: BaseException | None = None
@@ -85,6 +90,7 @@ class Database:
         self._pid = os.getpid()
         self._files: StoreFiles | None = None
         self._writer: sqlite3.Connection | None = None
+        self._writer_waits = True  # for the disk, at every commit
         self._lost: StoreLost | None = None
         self._committing_since: float | None = None
         self.write_fault: Unavailable | None = None  # why the last write failed, or None
@@ -97,10 +103,11 @@ class Database:
         self._idle: deque[sqlite3.Connection] = deque()  # readers not in use
         self._open()
 
-    def write(self, action: Action[T]) -> T:
-        """Run an action in a transaction. When this returns, its writes are on the disk."""
+    def write(self, action: Action[T], *, durable: bool = True) -> T:
+        """Run an action in a transaction. When this returns, its writes are on the disk; those of
+        an action that is not durable are seen by every reader, and survive the process."""
         self._check_usable()
-        entry = _QueuedWrite(action)
+        entry = _QueuedWrite(action, durable)
         self._queue.append(entry)
         with self._write_lock:
             while not entry.done:  # more may be queued before it than one commit takes
@@ -257,6 +264,7 @@ class Database:
 
     def _run(self, entries: list[_QueuedWrite[Any]]) -> None:
         writer = self._get_writer()
+        self._wait_for_disk(writer, any(entry.durable for entry in entries))
         writer.execute("BEGIN IMMEDIATE")
         for entry in entries:
             entry.run(writer, self._translated)
@@ -270,6 +278,12 @@ class Database:
         writer.execute("COMMIT")
         self._check_commit()
         self._on_commit()
+
+    def _wait_for_disk(self, writer: sqlite3.Connection, waits: bool) -> None:
+        """Set whether the next commit waits for the disk."""
+        if waits is not self._writer_waits:
+            writer.execute(f"PRAGMA synchronous = {'FULL' if waits else 'NORMAL'}")
+            self._writer_waits = waits
 
     def _roll_back(self) -> None:
         self._on_rollback()
@@ -288,6 +302,7 @@ class Database:
     def _get_writer(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self._connect()
+            self._writer_waits = True
             if self._files:
                 self._files.reset_wal()
         return self._writer

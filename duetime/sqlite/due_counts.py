@@ -15,6 +15,7 @@ from duetime.core.lifecycle import TO_START
 from duetime.core.times import MINUTE, Millis
 from duetime.core.wakes import Wake, bucket_of, minute_of
 from duetime.sqlite.listing import MAX_ARMS, namespaces
+from duetime.sqlite.task_rows import UNLISTED
 from duetime.sqlite.wake_index import readable_wakes
 
 MAX_TASKS = 100_000  # counted for one forecast
@@ -27,7 +28,7 @@ ARM = (
 
 
 def count_due(connection: Connection, span: DueSpan) -> DueCounts:
-    names = [span.namespace] if span.namespace is not None else namespaces(connection)
+    names = [span.namespace] if span.namespace is not None else [*namespaces(connection), UNLISTED]
     until = min((_reach(connection, chunk, span) for chunk in _chunks(names)), default=span.end)
     counts: Counter[Place] = Counter()
     for chunk in _chunks(names):

@@ -25,7 +25,7 @@ Position = Newest | Soonest
 
 NAMESPACES = """
 WITH RECURSIVE found (namespace) AS (
-    SELECT min(namespace) FROM tasks
+    SELECT min(namespace) FROM tasks WHERE namespace > ''
     UNION ALL
     SELECT (SELECT min(tasks.namespace) FROM tasks WHERE tasks.namespace > found.namespace)
     FROM found WHERE found.namespace IS NOT NULL
@@ -95,6 +95,7 @@ def span_of(listing: Listing) -> Span:
 
 
 def namespaces(connection: Connection) -> list[str]:
+    """Returns the namespaces of listed tasks: see duetime.sqlite.task_rows.UNLISTED."""
     return [name for (name,) in connection.execute(NAMESPACES).fetchall()]
 
 

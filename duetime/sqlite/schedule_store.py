@@ -1,7 +1,6 @@
 """Schedules in SQLite: the SQLite backend's ScheduleStore.
 
-The runner is the only writer (see Database), so a conditional write reads the stored row, compares
-revisions and writes. A batch of any size is a few statements (see bulk_sql).
+See duetime.sqlite.revised_rows for how a schedule is replaced.
 """
 
 import logging
@@ -14,35 +13,28 @@ from duetime.core.ids import is_id
 from duetime.core.list_positions import LAST
 from duetime.core.ports import Clock
 from duetime.core.schedules.apps import Apps, Superseded, decode_apps, encode_apps
-from duetime.core.schedules.codec import encode_plan
 from duetime.core.schedules.ledger import Entry, LedgerPage
 from duetime.core.schedules.ports import ScheduleAnswer, ScheduleListing, SchedulePage
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.times import Millis
 from duetime.core.wakes import Wake
 from duetime.sqlite import ledger_rows as ledger
-from duetime.sqlite.bulk_sql import put_schedules, update_schedules
 from duetime.sqlite.cursor_store import read_setting, write_setting
 from duetime.sqlite.database import Database
 from duetime.sqlite.listing import READ_LIMIT, page_of
+from duetime.sqlite.revised_rows import Write
 from duetime.sqlite.schedule_rows import (
-    PLAN,
     REVISION,
-    delete_plan,
-    hot_part,
+    SCHEDULES,
     read_row,
     read_schedules,
-    row_of,
-    rows_of,
-    store_plan,
+    schedule_write,
 )
 from duetime.sqlite.task_rows import Row
 
 log = logging.getLogger(__name__)
 
 APPS = "apps"  # the setting with the apps
-
-_ScheduleWrite = tuple[Schedule, str, Row]  # with its plan as text
 
 
 class SqliteScheduleStore:
@@ -53,11 +45,9 @@ class SqliteScheduleStore:
         self._clock = clock
 
     def put(self, schedules: Sequence[Schedule]) -> list[ScheduleAnswer]:
-        wanted = [
-            _schedule_write(schedule) for schedule in schedules
-        ]  # before the write lock is taken
+        wanted = [schedule_write(schedule) for schedule in schedules]  # before the lock is taken
         try:
-            return self._database.write(lambda c: _put(c, wanted))
+            return self._database.write(lambda c: _put(c, schedules, wanted))
         except Unavailable as error:
             return [Unknown(str(error))] * len(schedules)
 
@@ -67,21 +57,21 @@ class SqliteScheduleStore:
 
     def exist(self, schedule_ids: Sequence[str]) -> set[str]:
         with self._database.read() as connection:
-            return set(rows_of(connection, schedule_ids))
+            return set(SCHEDULES.rows_of(connection, schedule_ids))
 
     def delete(self, schedule_id: str) -> None:
-        self._database.write(lambda c: _delete(c, schedule_id))
+        self._database.write(lambda c: SCHEDULES.delete(c, [schedule_id]))
         self._delete_ledger(schedule_id)
 
     def put_declared(self, schedule: Schedule) -> ScheduleAnswer:
-        wanted = [_schedule_write(schedule)]
+        wanted = [schedule_write(schedule)]
         declared = schedule.plan.declared
         if declared is None:
             raise ValueError(f"schedule {schedule.id} is not declared in code")
 
         def put(connection: Connection) -> ScheduleAnswer:
             _check_current(connection, declared.app, declared.generation)
-            return _put(connection, wanted)[0]
+            return _put(connection, [schedule], wanted)[0]
 
         return self._answered(put)
 
@@ -90,10 +80,10 @@ class SqliteScheduleStore:
 
         def delete(connection: Connection) -> ScheduleAnswer:
             _check_current(connection, app, generation)
-            existing = rows_of(connection, [schedule.id]).get(schedule.id)
+            existing = SCHEDULES.rows_of(connection, [schedule.id]).get(schedule.id)
             if existing is not None and existing[REVISION] != schedule.revision:
                 return _refuse(connection, existing)
-            _delete(connection, schedule.id)
+            SCHEDULES.delete(connection, [schedule.id])
             return Applied(schedule)
 
         answer = self._answered(delete)
@@ -120,13 +110,7 @@ class SqliteScheduleStore:
             more = self._database.write(lambda c: ledger.delete_some(c, schedule_id))
 
     def set_aside(self, found: Wake, later: Wake) -> None:
-        self._database.write(
-            lambda c: c.execute(
-                "UPDATE schedules SET wake_bucket = ?, wake_key = ?"
-                " WHERE id = ? AND wake_bucket = ? AND wake_key = ?",
-                (later.bucket, later.key, found.task_id, found.bucket, found.key),
-            )
-        )
+        self._database.write(lambda c: SCHEDULES.set_aside(c, found, later))
 
     def page(self, listing: ScheduleListing) -> SchedulePage:
         if listing.cursor is not None and not is_id(listing.cursor):
@@ -145,31 +129,15 @@ class SqliteScheduleStore:
             return ledger.read_page(connection, schedule_id, below, limit, self._clock.now())
 
 
-def _schedule_write(schedule: Schedule) -> _ScheduleWrite:
-    plan = encode_plan(schedule.plan)
-    return schedule, plan, row_of(schedule, plan)
-
-
-def _put(connection: Connection, wanted: Sequence[_ScheduleWrite]) -> list[ScheduleAnswer]:
-    stored = rows_of(connection, [schedule.id for schedule, *_ in wanted])
-    changed: dict[str, Row] = {}
-    replanned: set[str] = set()
-    answers: list[ScheduleAnswer] = []
-    for schedule, plan, row in wanted:
-        existing = stored.get(schedule.id)
-        seen = existing[REVISION] if existing else 0
-        if row != existing and schedule.revision != seen + 1:
-            answers.append(_refuse(connection, existing))
-            continue
-        if row != existing:
-            stored[schedule.id] = changed[schedule.id] = row
-        if existing is None or row[PLAN] != existing[PLAN]:
-            replanned.add(schedule.id)
-            store_plan(connection, existing, row, plan)
-        answers.append(Applied(schedule))
-    put_schedules(connection, [row for i, row in changed.items() if i in replanned])
-    update_schedules(connection, [hot_part(r) for i, r in changed.items() if i not in replanned])
-    return answers
+def _put(
+    connection: Connection, schedules: Sequence[Schedule], wanted: Sequence[Write]
+) -> list[ScheduleAnswer]:
+    return [
+        Applied(schedule) if stored else _refuse(connection, existing)
+        for schedule, (stored, existing) in zip(
+            schedules, SCHEDULES.put(connection, wanted), strict=True
+        )
+    ]
 
 
 def _refuse(connection: Connection, existing: Row | None) -> ScheduleAnswer:
@@ -177,11 +145,6 @@ def _refuse(connection: Connection, existing: Row | None) -> ScheduleAnswer:
         return Refused(None)
     found = read_row(connection, existing)
     return Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
-
-
-def _delete(connection: Connection, schedule_id: str) -> None:
-    connection.execute("DELETE FROM schedules WHERE id = ?", (schedule_id,))
-    delete_plan(connection, schedule_id)
 
 
 def _apps(connection: Connection) -> Apps:

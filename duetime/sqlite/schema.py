@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 5  # of the file; a newer format is refused, not misread
+FORMAT = 6  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -40,7 +40,8 @@ CREATE TABLE IF NOT EXISTS tasks (
     parent_id TEXT,
     promoted TEXT,
     held INTEGER,
-    grant_at INTEGER
+    grant_at INTEGER,
+    suspended TEXT
 );
 CREATE INDEX IF NOT EXISTS wakes ON tasks (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
 CREATE INDEX IF NOT EXISTS listing ON tasks (namespace, day, id, created_at);
@@ -56,7 +57,8 @@ CREATE INDEX IF NOT EXISTS dead ON tasks (updated_at, id) WHERE status = 'DEAD';
 CREATE INDEX IF NOT EXISTS occurrences ON tasks (schedule_id, day, id)
     WHERE schedule_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS children ON tasks (parent_id, day, id) WHERE parent_id IS NOT NULL;
-CREATE INDEX IF NOT EXISTS ended ON tasks ((schedule_id IS NOT NULL), updated_at, id)
+CREATE INDEX IF NOT EXISTS ended ON tasks
+    ((CASE WHEN namespace = '' THEN 2 ELSE schedule_id IS NOT NULL END), updated_at, id)
     WHERE status IN ('SUCCEEDED', 'CANCELLED', 'EXPIRED') AND wake_bucket IS NULL;
 CREATE TABLE IF NOT EXISTS tags (
     namespace TEXT, tag TEXT, day INTEGER, id TEXT, PRIMARY KEY (namespace, tag, day, id)
@@ -121,6 +123,36 @@ CREATE INDEX IF NOT EXISTS rate_ends ON rates (tat);
 CREATE TABLE IF NOT EXISTS limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    run_spec TEXT NOT NULL,
+    status TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    kept_from INTEGER,
+    state TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS run_wakes ON runs (wake_bucket, wake_key) WHERE wake_bucket IS NOT NULL;
+CREATE INDEX IF NOT EXISTS run_listing ON runs (namespace, day, id);
+CREATE INDEX IF NOT EXISTS run_days ON runs (day, id) WHERE namespace > '';
+CREATE INDEX IF NOT EXISTS run_ends ON runs (kept_from) WHERE kept_from IS NOT NULL;
+CREATE TABLE IF NOT EXISTS definitions (
+    digest TEXT PRIMARY KEY, definition TEXT NOT NULL, needed_until INTEGER
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS workflows (
+    namespace TEXT, name TEXT, version INTEGER NOT NULL, digest TEXT NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, revision INTEGER NOT NULL,
+    deleted INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS workflow_versions (
+    namespace TEXT, name TEXT, version INTEGER, digest TEXT NOT NULL,
+    PRIMARY KEY (namespace, name, version)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
@@ -208,6 +240,37 @@ CREATE TABLE rates (
 CREATE TABLE limits (
     namespace TEXT, name TEXT, definition TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+""",
+    # Workflows. The index `ended` has the tasks of steps apart.
+    5: """
+ALTER TABLE tasks ADD COLUMN suspended TEXT;
+DROP INDEX IF EXISTS ended;
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    run_spec TEXT NOT NULL,
+    status TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    wake_bucket TEXT,
+    wake_key TEXT,
+    kept_from INTEGER,
+    state TEXT NOT NULL
+);
+CREATE TABLE definitions (
+    digest TEXT PRIMARY KEY, definition TEXT NOT NULL, needed_until INTEGER
+) WITHOUT ROWID;
+CREATE TABLE workflows (
+    namespace TEXT, name TEXT, version INTEGER NOT NULL, digest TEXT NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, revision INTEGER NOT NULL,
+    deleted INTEGER NOT NULL, PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+CREATE TABLE workflow_versions (
+    namespace TEXT, name TEXT, version INTEGER, digest TEXT NOT NULL,
+    PRIMARY KEY (namespace, name, version)
 ) WITHOUT ROWID;
 """,
 }

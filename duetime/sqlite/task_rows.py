@@ -1,6 +1,7 @@
-"""Tasks as rows, their idempotency keys and their unique keys.
+"""Tasks as rows.
 
-A step writes only the hot columns. Of the cold ones only the spec ever changes, by `defer`.
+A step writes only the hot columns, and most steps only the usual ones and the result. Of the cold
+ones only the spec ever changes, by `defer`.
 """
 
 from collections.abc import Sequence
@@ -12,26 +13,27 @@ from duetime.core.codec import (
     decode_progress,
     decode_promotion,
     decode_spec,
+    decode_suspension,
     encode_attempt,
     encode_progress,
     encode_promotion,
     encode_spec,
+    encode_suspension,
     from_json,
     to_json,
 )
 from duetime.core.errors import UNREADABLE, Corrupt
 from duetime.core.lifecycle import Status
 from duetime.core.packing import FAST, pack, unpack
-from duetime.core.ports import Reservation, UniqueKey
 from duetime.core.task import Spec, Task
 from duetime.core.task_filter import handler_of, tag_texts
-from duetime.core.times import DAY, Millis
+from duetime.core.times import DAY
 from duetime.core.wakes import parse_wake
 
 Row = tuple[Any, ...]
 
 COLD = ("id", "namespace", "created_at", "schedule_id", "spec", "body_hash")
-HOT = (
+USUAL = (
     "status",
     "token",
     "due_at",
@@ -43,17 +45,20 @@ HOT = (
     "lease_until",
     "holder",
     "current",
+    "sends",
+)
+RARE = (
     "previous",
     "cancel_requested",
-    "sends",
     "skips",
     "progress",
     "reason",
     "promoted",
     "held",
     "grant_at",
-    "result",
+    "suspended",
 )
+HOT = (*USUAL, *RARE, "result")
 COLUMNS = ", ".join(COLD + HOT)
 SUMMARY_COLUMNS = ", ".join(COLD + HOT[:-1]) + ", NULL"  # without the result
 # Written with the cold columns, for filters; never read.
@@ -63,6 +68,7 @@ SPEC, RESULT = COLD.index("spec"), -1
 # Longer texts get a row in `bodies`, so that a step rewrites a small row even if the payload is
 # large.
 INLINE_LIMIT = 2_048
+UNLISTED = ""  # in the column `namespace` of a task that is in no list
 IN_BODIES = ""  # the value of a column whose text is in `bodies`
 
 
@@ -70,10 +76,16 @@ def new_row(connection: Connection, task: Task) -> Row:
     spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
     of = task.spec.occurrence
     schedule_id = of.schedule_id if of else None
-    cold = (task.id, task.spec.namespace, task.created_at, schedule_id, spec, task.body_hash)
+    cold = (task.id, listed_namespace(task), task.created_at, schedule_id, spec, task.body_hash)
     hot = hot_row(connection, task)[1:]  # without the id, which is its first column
     spec_columns = (task.spec.name, target_text(task.spec), task.spec.parent_id)
     return (*cold, *hot, task.created_at // DAY, *spec_columns)
+
+
+def listed_namespace(task: Task) -> str:
+    """Returns the namespace under which lists find a task. That of a step is in no list: its run
+    shows it. The spec has its namespace."""
+    return UNLISTED if task.spec.step else task.spec.namespace
 
 
 def target_text(spec: Spec) -> str:
@@ -84,6 +96,8 @@ def target_text(spec: Spec) -> str:
 
 
 def tag_rows(task: Task) -> list[Row]:
+    if task.spec.step:
+        return []
     day = task.created_at // DAY
     return [(task.spec.namespace, text, day, task.id) for text in sorted(tag_texts(task.spec))]
 
@@ -106,6 +120,29 @@ def write_spec(connection: Connection, task: Task) -> str:
 
 def hot_row(connection: Connection, task: Task) -> Row:
     """Returns the id, then every hot column."""
+    return (*_usual_columns(task), *_rare_columns(task), _result_column(connection, task))
+
+
+def usual_row(connection: Connection, task: Task) -> Row:
+    """Returns the id, then the usual columns and the result."""
+    return (*_usual_columns(task), _result_column(connection, task))
+
+
+def has_rare_change(before: Task, after: Task) -> bool:
+    return (
+        after.previous is not before.previous
+        or after.held is not before.held
+        or after.grant is not before.grant
+        or after.suspended is not before.suspended
+        or after.promoted is not before.promoted
+        or after.progress is not before.progress
+        or after.reason is not before.reason
+        or after.cancel_requested is not before.cancel_requested
+        or after.skips != before.skips
+    )
+
+
+def _usual_columns(task: Task) -> Row:
     wake = task.wake
     return (
         task.id,
@@ -120,17 +157,26 @@ def hot_row(connection: Connection, task: Task) -> Row:
         task.lease_until,
         task.holder,
         encode_attempt(task.current) if task.current else None,
+        task.sends,
+    )
+
+
+def _rare_columns(task: Task) -> Row:
+    return (
         encode_attempt(task.previous) if task.previous else None,
         int(task.cancel_requested),
-        task.sends,
         task.skips,
         encode_progress(task.progress) if task.progress else None,
         task.reason,
         encode_promotion(task.promoted) if task.promoted else None,
         task.held,
         task.grant,
-        _inline_or_spill(connection, task.id, "result", task.result),
+        encode_suspension(task.suspended) if task.suspended else None,
     )
+
+
+def _result_column(connection: Connection, task: Task) -> str | None:
+    return _inline_or_spill(connection, task.id, "result", task.result)
 
 
 def read_task(connection: Connection, row: Row) -> Task:
@@ -187,55 +233,6 @@ def rows_of(connection: Connection, task_ids: Sequence[str]) -> list[Row]:
     ).fetchall()
 
 
-def reserve_each(
-    connection: Connection, wanted: Sequence[Reservation], now: Millis
-) -> list[Reservation]:
-    """Reserves keys, and deletes up to twice as many expired ones, so that those never pile up."""
-    found = [_reserve(connection, one, now) for one in wanted]
-    connection.execute(
-        "DELETE FROM keys WHERE (namespace, key) IN"
-        " (SELECT namespace, key FROM keys WHERE expires_at <= ? LIMIT ?)",
-        (now, 2 * len(wanted)),
-    )
-    return found
-
-
-def _reserve(connection: Connection, wanted: Reservation, now: Millis) -> Reservation:
-    row = connection.execute(
-        "SELECT task_id, body_hash, expires_at FROM keys"
-        " WHERE namespace = ? AND key = ? AND expires_at > ?",
-        (wanted.namespace, wanted.key, now),
-    ).fetchone()
-    if row:
-        task_id, body_hash, expires_at = row
-        return Reservation(
-            namespace=wanted.namespace,
-            key=wanted.key,
-            task_id=task_id,
-            body_hash=body_hash,
-            expires_at=expires_at,
-        )
-    connection.execute(
-        "INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)",
-        (wanted.namespace, wanted.key, wanted.task_id, wanted.body_hash, wanted.expires_at),
-    )
-    return wanted
-
-
-def take_key(connection: Connection, wanted: UniqueKey) -> str:
-    connection.execute(
-        "INSERT INTO unique_keys VALUES (?, ?, ?) ON CONFLICT (namespace, key)"
-        " DO UPDATE SET task_id = excluded.task_id WHERE task_id = ?",
-        (wanted.namespace, wanted.key, wanted.task_id, wanted.instead_of),
-    )
-    [task_id] = connection.execute(
-        "SELECT task_id FROM unique_keys WHERE namespace = ? AND key = ?",
-        (wanted.namespace, wanted.key),
-    ).fetchone()
-    named: str = task_id
-    return named
-
-
 @overload
 def _inline_or_spill(connection: Connection, task_id: str, part: str, text: str) -> str: ...
 @overload
@@ -287,15 +284,16 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         lease_until,
         holder,
         current,
+        sends,
         previous,
         cancel_requested,
-        sends,
         skips,
         progress,
         reason,
         promoted,
         held,
         grant,
+        suspended,
         _result,
     ) = row
     return Task(
@@ -323,4 +321,5 @@ def _task(row: Row, spec: str, result: str | None) -> Task:
         promoted=decode_promotion(promoted) if promoted else None,
         held=held,
         grant=grant,
+        suspended=decode_suspension(suspended) if suspended else None,
     )

@@ -15,7 +15,7 @@ from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Status
+from duetime.core.lifecycle import Status, Step
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
     Clock,
@@ -38,11 +38,13 @@ from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.due_counts import count_due
 from duetime.sqlite.ended_tasks import page_ends
+from duetime.sqlite.key_rows import reserve_each, take_key
 from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.quota_store import SqliteQuotaStore
 from duetime.sqlite.rate_store import SqliteRateStore
+from duetime.sqlite.run_store import SqliteRunStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.slot_store import SqliteSlotStore
 from duetime.sqlite.task_rows import (
@@ -51,8 +53,6 @@ from duetime.sqlite.task_rows import (
     load,
     load_each,
     load_listed,
-    reserve_each,
-    take_key,
 )
 from duetime.sqlite.task_writes import Listener, TaskWrites
 from duetime.sqlite.wake_index import read_bucket, read_few, read_first
@@ -109,6 +109,10 @@ class SqliteTaskStore(SqliteCursorStore):
         """Returns the store of the limits in the same file."""
         return SqliteLimitStore(self._database)
 
+    def runs(self) -> SqliteRunStore:
+        """Returns the run store of the same file, whose methods have the same names."""
+        return SqliteRunStore(self._database)
+
     def quotas(self, clock: Clock) -> SqliteQuotaStore:
         """Returns the state of the quotas. From now on the store counts its tasks."""
         self._database.write(self._writes.counts.count)
@@ -119,14 +123,19 @@ class SqliteTaskStore(SqliteCursorStore):
         return SqliteRateStore(self._database)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
-        return self._answers(lambda c: self._writes.put(c, tasks), len(tasks))
+        """The tasks of steps need not be durable: their run, which is, creates them again. The
+        lease makes them durable before they start."""
+        durable = any(task.spec.step is None for task in tasks)
+        return self._answers(lambda c: self._writes.put(c, tasks), len(tasks), durable)
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:
             return load(connection, task_ids)
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return self._answers(lambda c: self._writes.apply(c, changes), len(changes))
+        """A follow-up that is done need not be durable: to run it again changes nothing."""
+        durable = any(change.step is not Step.FOLLOW_UP for change in changes)
+        return self._answers(lambda c: self._writes.apply(c, changes), len(changes), durable)
 
     def set_aside(self, change: Change) -> None:
         self._database.write(lambda c: self._writes.set_aside(c, change))
@@ -209,13 +218,15 @@ class SqliteTaskStore(SqliteCursorStore):
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
         """Call at the start, when no other process can hold a lease: expires every lease and
-        repeats every delivery. Also deletes what dead submissions and removals have left. Returns
-        how many tasks were under way."""
+        repeats every delivery, and makes every run and every task that waits for one due for a
+        check. Also deletes what dead submissions and removals have left. Returns how many tasks
+        were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self._sweep_objects()
         self.clear_pacing()
         self.slots().recover(wake_policy, now)
+        self.runs().recover(wake_policy, now)
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
@@ -259,9 +270,11 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             return _readable(load_each(connection, task_ids))
 
-    def _answers(self, action: Action[list[Answer]], count: int) -> list[Answer]:
+    def _answers(
+        self, action: Action[list[Answer]], count: int, durable: bool = True
+    ) -> list[Answer]:
         try:
-            return self._database.write(action)
+            return self._database.write(action, durable=durable)
         except Unavailable as error:
             return [Unknown(str(error))] * count
 

@@ -20,13 +20,16 @@ from duetime.sqlite.task_rows import (
     IN_BODIES,
     Row,
     delete_tags,
+    has_rare_change,
     hot_row,
+    listed_namespace,
     load_each,
     new_row,
     rows_of,
     spilled,
     tag_rows,
     try_reading,
+    usual_row,
     write_spec,
 )
 
@@ -63,7 +66,7 @@ class TaskWrites:
                 row = new_row(connection, task)
                 rows.append(row)
                 tags += tag_rows(task)
-                self.counts.note(task.spec.namespace, 1)
+                self.counts.note(listed_namespace(task), 1)
                 if not spilled(row):
                     self._cache(task)
                 self._note_change(None, task)
@@ -76,6 +79,7 @@ class TaskWrites:
     def apply(self, connection: Connection, changes: Sequence[Change]) -> list[Answer]:
         tasks = self._load_current(connection, [change.task_id for change in changes])
         changed: dict[str, Task] = {}
+        whole: set[str] = set()  # those whose rare columns have changed, too
         answers: list[Answer] = []
         for change in changes:
             task = tasks.get(change.task_id)
@@ -83,6 +87,8 @@ class TaskWrites:
                 answers.append(Unreadable(str(task)))
             elif task is not None and change.expect.holds(task):
                 after = tasks[task.id] = changed[task.id] = change.applied_to(task)
+                if has_rare_change(task, after):
+                    whole.add(task.id)
                 if "spec" in change.sets:
                     self._write_spec(connection, task, after)
                 if task.id in self.live:
@@ -93,14 +99,18 @@ class TaskWrites:
                 answers.append(Applied(task))
             else:
                 answers.append(Refused(task))
-        update_tasks(connection, [hot_row(connection, task) for task in changed.values()])
+        update_tasks(
+            connection,
+            [hot_row(connection, changed[task_id]) for task_id in whole],
+            [usual_row(connection, task) for i, task in changed.items() if i not in whole],
+        )
         return answers
 
     def remove(self, connection: Connection, removals: Sequence[Removal]) -> list[Answer]:
         gone = {task.id: task for task in unchanged(connection, removals)}
         delete_tasks(connection, list(gone.values()))
         for task in gone.values():
-            self.counts.note(task.spec.namespace, -1)
+            self.counts.note(listed_namespace(task), -1)
         others = [removal.task.id for removal in removals if removal.task.id not in gone]
         stored = load_each(connection, others)
         answers: list[Answer] = []

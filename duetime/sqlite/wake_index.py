@@ -1,4 +1,4 @@
-"""The wake index: the wakes of tasks, schedules and lines."""
+"""The wake index: the wakes of tasks, schedules, lines and runs."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ def _wakes(condition: str) -> str:
     """Selects the wakes of all tables, merged in the order of their indexes."""
     found = " UNION ALL ".join(
         f"SELECT wake_bucket, wake_key FROM {table} WHERE {condition}"
-        for table in ("tasks", "schedules", "lines")
+        for table in ("tasks", "schedules", "lines", "runs")
     )
     return f"{found} ORDER BY wake_bucket, wake_key"
 
