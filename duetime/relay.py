@@ -28,12 +28,20 @@ class Relay:
         self._run_follow_ups = run_follow_ups
 
     def relay(self, changes: Sequence[StatusChange]) -> None:
+        self.run_follow_ups(changes)
+        for change in changes:
+            self.notify(change)
+
+    def run_follow_ups(self, changes: Sequence[StatusChange]) -> None:
+        """Runs the follow-ups of all ends together: the ends of steps of one run are recorded with
+        one write."""
         ends = [change for change in changes if change.has_follow_up or change.schedule_id]
         if ends:
             self._try_follow_ups(ends)
-        for change in changes:
-            for sink in self._sinks:
-                self._notify(sink, change)
+
+    def notify(self, change: StatusChange) -> None:
+        for sink in self._sinks:
+            self._notify(sink, change)
 
     def _try_follow_ups(self, ends: Sequence[StatusChange]) -> None:
         try:

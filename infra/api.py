@@ -16,7 +16,7 @@ from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.objects import Objects
 from infra.stage import Stage
 
-CALLS, PAGE = "/v1/{proxy+}", "/docs"
+CALLS, PAGE, CALLBACKS = "/v1/{proxy+}", "/docs", "/v1/callbacks/{token}"
 READS = [http.HttpMethod.GET]
 CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
 
@@ -83,7 +83,19 @@ class Api(Construct):
             self.api.add_routes(
                 path=path, methods=methods, integration=function, authorization_scopes=scopes
             )
+        if stage.callbacks:
+            self._add_callbacks(function)
         self._stage(stage)
+
+    def _add_callbacks(self, function: integrations.HttpLambdaIntegration) -> None:
+        """Adds the one route without an authorizer. The token of a callback has 128 random bits,
+        and the throttle of the stage holds for it, too."""
+        self.api.add_routes(
+            path=CALLBACKS,
+            methods=[http.HttpMethod.POST],
+            integration=function,
+            authorizer=http.HttpNoneAuthorizer(),
+        )
 
     def _sync_after_deployment(self, bundle: Path) -> CustomResource:
         """Has CloudFormation call the function itself when its bundle, which has the manifest of
@@ -129,7 +141,7 @@ class Api(Construct):
         made = cast(http.CfnStage, default.node.default_child)
         made.access_log_settings = http.CfnStage.AccessLogSettingsProperty(
             destination_arn=log_group(self, "AccessLog", stage, name=access_log).log_group_arn,
-            format=json.dumps(LOGGED),
+            format=json.dumps(_logged(stage)),
         )
 
     def _domain(self, stage: Stage) -> http.DomainName | None:
@@ -141,6 +153,12 @@ class Api(Construct):
         return http.DomainName(
             self, "Domain", domain_name=stage.domain.name, certificate=certificate
         )
+
+
+def _logged(stage: Stage) -> dict[str, str]:
+    """The path of a callback has its token, which ends the wait of a step: with callbacks the log
+    names the route instead."""
+    return {**LOGGED, "path": "$context.routeKey"} if stage.callbacks else LOGGED
 
 
 def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:

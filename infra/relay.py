@@ -16,12 +16,15 @@ from infra.policies import acknowledge, allow
 BATCH = 100  # records
 WINDOW = Duration.seconds(1)
 MAX_RETRIES = 5
+AT_ONCE = 4  # batches of one shard of the stream; those of one task stay in order
 STREAM_KEEPS = Duration.days(1)  # a failed record is named by its position in the stream
 TASKS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.TASK)}}
+RUNS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.RUN)}}
 
 
 class Relay(Construct):
-    """`archive` is where it writes removed tasks, `objects` where it deletes their large texts."""
+    """`archive` is where it writes removed tasks, `objects` where it deletes their large texts, and
+    stores the large result of a run for the task that waits for it."""
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class Relay(Construct):
             "relay",
             given,
             role="relay",
-            memory=256,
+            memory=512,  # it runs the follow-ups that executors have left
             timeout=Duration.minutes(1),
             statements=[
                 allow(
@@ -55,7 +58,7 @@ class Relay(Construct):
                 *_counting(given),
                 given.lanes.allow("SendMessage"),
                 *([archive.statement] if archive else []),
-                *(objects.allow("GetObject", "DeleteObject") if objects else []),
+                *(objects.allow("GetObject", "PutObject", "DeleteObject") if objects else []),
             ],
             # A fixed-delay schedule never ends: the end of a run creates the next one.
             recursive_loop=lambda_.RecursiveLoop.ALLOW,
@@ -77,11 +80,17 @@ class Relay(Construct):
             starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=BATCH,
             max_batching_window=WINDOW,
+            parallelization_factor=AT_ONCE,
             bisect_batch_on_error=True,
             retry_attempts=MAX_RETRIES,
             report_batch_item_failures=True,
             # The relay does not need cursors, keys, long texts and earlier attempts.
-            filters=[lambda_.FilterCriteria.filter({"dynamodb": {"Keys": TASKS}})],
+            filters=[
+                lambda_.FilterCriteria.filter({"dynamodb": {"Keys": TASKS}}),
+                lambda_.FilterCriteria.filter(
+                    {"eventName": lambda_.FilterRule.is_equal("REMOVE"), "dynamodb": {"Keys": RUNS}}
+                ),
+            ],
             on_failure=event_sources.SqsDlq(self.failed_records),
         )
 

@@ -11,6 +11,7 @@ from constructs import Construct
 from duetime.aws import schema
 from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
+from infra.objects import Objects
 from infra.policies import acknowledge, allow
 
 TARGETS_PER_RULE = 5  # a quota of EventBridge
@@ -19,7 +20,12 @@ FAILED_TICKS_KEPT = Duration.hours(1)  # then the alarm on them clears by itself
 
 
 class Scanner(Construct):
-    def __init__(self, scope: Construct, name: str, given: FunctionInputs) -> None:
+    """`objects` is where it reads large results, and stores that of a run for the task that waits
+    for it, if anywhere."""
+
+    def __init__(
+        self, scope: Construct, name: str, given: FunctionInputs, objects: Objects | None = None
+    ) -> None:
         super().__init__(scope, name)
         stage, table, lanes = given.stage, given.table, given.lanes
         self.failed_ticks = queue(self, "FailedTicks", kept=FAILED_TICKS_KEPT)
@@ -37,12 +43,15 @@ class Scanner(Construct):
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),
                 lanes.allow("SendMessage", "GetQueueAttributes"),
                 allow(["sqs:SendMessage"], self.failed_ticks.queue_arn),
+                *(objects.allow("GetObject", "PutObject") if objects else []),
             ],
             recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a long backlog takes many ticks in a row
             retry_attempts=0,  # the next tick does the work of a failed one
             max_event_age=MAX_EVENT_AGE,
             on_failure=destinations.SqsDestination(self.failed_ticks),
         )
+        if objects:
+            objects.acknowledge_on(self.role_function.role)
         self._may_invoke_itself()
         self._every_minute(stage.slices)
 

@@ -47,20 +47,21 @@ class DuetimeStack(Stack):
         archive = Archive(self, "Archive", stage) if stage.archive else None
         objects = Objects(self, "Objects", stage) if stage.objects else None
         with_objects = _with_objects(given, objects)
+        api = Api(
+            self,
+            "Api",
+            _with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST)),
+            objects,
+        )
         self.parts = Parts(
             table=table,
             lanes=lanes,
-            api=Api(
-                self,
-                "Api",
-                _with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST)),
-                objects,
-            ),
-            scanner=Scanner(self, "Scanner", given),
+            api=api,
+            scanner=Scanner(self, "Scanner", with_objects, objects),
             executors=Executors(
                 self,
                 "Executors",
-                _for_handlers(with_objects, bundles.executor),
+                _with_callback_url(_for_handlers(with_objects, bundles.executor), api),
                 objects,
             ),
             relay=Relay(
@@ -103,6 +104,11 @@ def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInp
     return replace(given, settings=replace(given.settings, objects_bucket=bucket))
 
 
+def _with_callback_url(given: FunctionInputs, api: Api) -> FunctionInputs:
+    url = api.url if given.stage.callbacks else ""
+    return replace(given, settings=replace(given.settings, callback_url=url))
+
+
 def _with_quotas(given: FunctionInputs) -> FunctionInputs:
     """These functions make no HTTP calls for tasks: their environment has no room for both
     settings."""
@@ -127,5 +133,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         secrets=",".join(stage.secrets),
         targets=stage.targets.as_setting() if stage.targets else "",
         crowded_minute=stage.crowded_minute,
+        callbacks=int(stage.callbacks),
         **urls,
     )

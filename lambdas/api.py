@@ -13,9 +13,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 
 from duetime.api.app import Api
+from duetime.api.capabilities import HandlerNames
 from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
-from duetime.api.tasks import HandlerNames
 from duetime.aws import backend
 from duetime.handlers import manifest, registry
 from duetime.version import VERSION
@@ -41,6 +41,7 @@ def api() -> Api:
         health=scanner_health(adapters.cursors, adapters.ports.clock),
         quotas=_quotas(settings.quotas),
         crowded_minute=settings.crowded_minute,
+        callbacks=settings.callbacks == 1,
     )
 
 

@@ -110,7 +110,13 @@ def execute_batch(
     """Execute the messages in parallel. Returns the ids of those that SQS must keep. Does not
     return if a handler could not be stopped: see `end_sandbox`."""
     lanes = BatchLanes(ports.lanes)
-    executor = Executor(ports.with_lanes(lanes), targets, DEAD_LETTER_IDS, children())
+    executor = Executor(
+        ports.with_lanes(lanes),
+        targets,
+        DEAD_LETTER_IDS,
+        children(),
+        callback_url=backend.settings().callback_url or None,
+    )
     pool = WorkerPool(executor, ports.clock, len(messages), until=until)
     pool.offer(messages)
     pool.close()

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -15,7 +16,9 @@ from duetime.aws.event_records import (
     change_of_record,
     count_of_record,
     freed_key_of_record,
+    removed_run_of_record,
     removed_task_of_record,
+    watch_of_record,
 )
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
@@ -64,6 +67,26 @@ def _follow_up(changes: Sequence[StatusChange]) -> None:
     run_follow_ups_after(backend.adapters().ports, changes)
 
 
+class FollowUps:
+    """The ends of a batch, without those whose follow-up another role has run meanwhile: the last
+    image of such a task has no watch any more."""
+
+    def __init__(self) -> None:
+        self._changes: list[StatusChange] = []
+        self._watched: dict[str, bool] = {}
+
+    def add(self, change: StatusChange | None, watched: Mapping[str, bool]) -> None:
+        self._changes += [] if change is None else [change]
+        self._watched |= watched
+
+    @property
+    def left(self) -> list[StatusChange]:
+        return [
+            change if self._watched.get(change.task_id) else replace(change, has_follow_up=False)
+            for change in self._changes
+        ]
+
+
 relay = Relay([MetricsObserver()], _follow_up)
 
 
@@ -82,30 +105,39 @@ def published() -> Iterator[None]:
 @published()
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     """On the first record that fails, the answer names it. The event source then retries from that
-    record, and finally moves it to the failure destination; the records before it are done."""
+    record, and finally moves it to the failure destination; the records before it are done.
+
+    The follow-ups of a batch run together, so that a workflow run of which many steps have ended is
+    written once."""
     failed: str | None = None
     removed: list[RemovedTask] = []
+    batch = FollowUps()
     for record in event["Records"]:
         try:
-            removed += _relay(record)
+            removed += _relay(record, batch)
         except Exception:
             failed = record["dynamodb"]["SequenceNumber"]
             logger.exception("record not relayed", step="relay", sequence_number=failed)
             break
+    relay.run_follow_ups(batch.left)
     failed = _let_go(removed) or failed
     if QUOTAS in os.environ:
         _count_stored(event["Records"], failed)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
-def _relay(record: Mapping[str, Any]) -> list[RemovedTask]:
-    """Relays a change. Returns the task if it was removed."""
+def _relay(record: Mapping[str, Any], batch: FollowUps) -> list[RemovedTask]:
+    """Notifies of a change. Returns the task if it was removed."""
     change = change_of_record(record)
     if change is not None:
-        relay.relay([change])
+        relay.notify(change)
+    batch.add(change, watch_of_record(record))
     key = freed_key_of_record(record)
     if key is not None:
         _free_key(key)
+    run_id = removed_run_of_record(record)
+    if run_id is not None:
+        _delete_input(run_id)
     task = removed_task_of_record(record)
     return [] if task is None else [task]
 
@@ -152,6 +184,13 @@ def _count_stored(records: Sequence[Mapping[str, Any]], failed: str | None) -> N
     except Exception:
         namespaces = sorted(changes)
         logger.exception("stored tasks not counted", step="relay", namespaces=namespaces)
+
+
+def _delete_input(run_id: str) -> None:
+    """Delete the input of a run that the table has removed."""
+    from duetime.aws import backend
+
+    backend.removed_tasks().delete_input(run_id)
 
 
 def _free_key(key: UniqueKey) -> None:

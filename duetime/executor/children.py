@@ -7,7 +7,6 @@ crash, and for an attempt that has lost its lease and runs beside the next one.
 What a submission needs is imported by the first handler that submits: most never do.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
@@ -43,7 +42,7 @@ class Children:
         self._ports = ports
         self._parent = parent
         self._how = how
-        self._calls: Counter[str] = Counter()  # by the first id: a payload may be large
+        self._calls: dict[str, int] = {}  # by the first id: a payload may be large
         self._lock = Lock()
 
     def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -82,8 +81,8 @@ class Children:
         call = call_of(fields.get("step"), fields["target"]["handler"], fields.get("payload"))
         first = child_id(self._parent, call, 0)
         with self._lock:
-            before = self._calls[first]
-            self._calls[first] += 1
+            before = self._calls.get(first, 0)
+            self._calls[first] = before + 1
         return child_id(self._parent, call, before) if before else first
 
     def _request(self, child_id: str, fields: Mapping[str, Any]) -> "TaskRequest":

@@ -9,14 +9,15 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
-from duetime.core.delivery import Message
-from duetime.core.lifecycle import Step
+from duetime.core.delivery import Delivery, Message
+from duetime.core.lifecycle import Status, Step
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import fail, needs_enqueue, started, succeed
+from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.core.value import value
@@ -63,7 +64,8 @@ class Executor:
         targets: The target for each type.
         dead_letters: The ids of known dead letters, if the caller keeps them for longer than this
             executor (see MessageAcks).
-        children: How the tasks are submitted that handlers submit."""
+        children: How the tasks are submitted that handlers submit.
+        callback_url: Where the API answers, for the callbacks of steps."""
 
     def __init__(
         self,
@@ -71,12 +73,13 @@ class Executor:
         targets: Targets,
         dead_letters: DeadLetterIds | None = None,
         children: ChildSubmission | None = None,
+        callback_url: str | None = None,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
         self._store = ports.store
         self._clock = ports.clock
-        self._runner = TargetRunner(ports, targets)
+        self._runner = TargetRunner(ports, targets, callback_url)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
 
@@ -224,8 +227,26 @@ class Executor:
                         retried.append(task)
         kept = [] if self._stale.free_slots(ended) else [message for message, _ in ended]
         enqueue(self._ports, retried)
+        self._go_on([answer.stored for answer in answers if isinstance(answer, Applied)])
         self._acks.delete([message for message in spent if message not in kept])
         self._acks.bury([message for message in dead if message not in kept])
+
+    def _go_on(self, tasks: Sequence[Task]) -> None:
+        """Run the follow-ups of steps, and start what suspended tasks wait for. If this fails, the
+        relay and the scanner do it."""
+        ended = [t for t in tasks if t.has_follow_up and t.spec.occurrence is None]
+        suspended = [t for t in tasks if t.status is Status.WAITING]
+        if not ended and not suspended:
+            return
+        from duetime.engine.followups import run_follow_ups
+        from duetime.engine.workflows.waits import start_waited_runs
+
+        try:
+            start_waited_runs(self._ports, suspended)
+            run_follow_ups(self._ports, ended)
+        except Exception:
+            ids = [task.id for task in (*ended, *suspended)]
+            log.exception("follow-up failed", extra={"step": "record", "task_ids": ids})
 
     def _after_lease(
         self,
@@ -241,7 +262,7 @@ class Executor:
             leased_at = admitted.leased_at if admitted.change else asked_at
             match answer:
                 case Applied(task) if keeps_attempt(self._store, task):
-                    written.started.append(self._start(admitted.message, task, leased_at))
+                    written.started.append(self._start(admitted, task, leased_at))
                 case Applied() | Unknown():
                     tries = admitted.tries + 1
                     retry = replace(admitted, change=change, leased_at=leased_at, tries=tries)
@@ -260,9 +281,9 @@ class Executor:
         slow_down(self._ports, ended)
 
     def _pass_gates(self, due: list[Admitted], written: Written) -> list[Admitted]:
-        """Returns what may be leased. Most tasks have neither a schedule nor limits, so the gates
-        are imported only for one that has."""
-        if not any(a.message.delivery.occurrence or a.message.delivery.limits for a in due):
+        """Returns what may be leased. Most tasks have no schedule, no limits and no run, so the
+        gates are imported only for one that has."""
+        if not any(_is_gated(a.message.delivery) for a in due):
             return due
         from duetime.executor.gates import pass_gates
 
@@ -277,15 +298,22 @@ class Executor:
             self._acks.hand_back(message, early)
         return early <= 0
 
-    def _start(self, message: Message, task: Task, leased_at: Millis) -> Run:
+    def _start(self, admitted: Admitted, task: Task, leased_at: Millis) -> Run:
         control = RunControl(
             task,
             lambda progress: self.renew([run], progress),
             lambda: self._previous(task),
+            read_results=lambda step, start: self._results(task, step, start),
             leased_at=leased_at,
             children=Children(self._ports, task, self._child_submission),
         )
-        run = Run(task=task, message=message, control=control)
+        run = Run(
+            task=task,
+            message=admitted.message,
+            control=control,
+            callback_token=admitted.callback_token,
+            source=admitted.source,
+        )
         return run
 
     def _previous(self, task: Task) -> Previous | None:
@@ -295,11 +323,26 @@ class Executor:
 
         return previous_run(self._ports, task.spec.occurrence)
 
+    def _results(self, task: Task, step: str, start: int) -> list[Any]:
+        from duetime.engine.workflows.map_results import results_page
+
+        return results_page(self._ports, task, step, start)
+
     def _lease(self, admitted: Admitted, now: Millis) -> Change:
-        return lease(admitted.message.delivery, now=now, holder=self._ports.chance.nonce())
+        return lease(admitted.message.delivery, now=now, holder=self._holder(admitted))
+
+    def _holder(self, admitted: Admitted) -> str:
+        if admitted.callback_token is None:
+            return self._ports.chance.nonce()
+        from duetime.engine.workflows.callbacks import token_hash
+
+        return token_hash(admitted.callback_token)
 
     def _record(self, end: Ended, now: Millis) -> Change:
         task = started(end.run.task, after=end.run.control.started_after or 0, now=now)
+        if end.suspension is not None:  # a cancel request is seen when its run would start
+            draw = self._ports.chance.draw()
+            return suspend(self._ports.wake_policy, task, end.suspension, now=now, draw=draw)
         if end.failure is None:
             return succeed(task, result=end.result, now=now)
         return fail(
@@ -310,6 +353,10 @@ class Executor:
             draw=self._ports.chance.draw(),
             cancelled=end.run.control.cancel_requested,
         )
+
+
+def _is_gated(delivery: Delivery) -> bool:
+    return bool(delivery.occurrence or delivery.limits or delivery.step)
 
 
 def _left(until: Millis | None, now: Millis) -> float:

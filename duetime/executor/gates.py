@@ -28,6 +28,10 @@ class Passed:
 def pass_gates(ports: Ports, acks: MessageAcks, due: list[Admitted]) -> Passed:
     """A task that waits holds nothing but its place, and the slot of its ordering key: the gate of
     the rate limits comes last, and frees the slots of tasks that it holds back."""
+    if any(admitted.message.delivery.step for admitted in due):
+        from duetime.executor.run_gate import RunGate
+
+        due = RunGate(ports, acks).admit(due)
     if ports.slots and any(_is_ordered(admitted) for admitted in due):
         due = OrderGate(ports, acks).admit(due)
     if any(admitted.message.delivery.occurrence for admitted in due):

@@ -14,6 +14,7 @@ from duetime.handlers.context import Context, NoSubmissions, Previous, Submissio
 
 Renew = Callable[[Progress | None], None]
 LookUpPrevious = Callable[[], Previous | None]
+ReadResults = Callable[[str, int], list[Any]]  # the step and the first item
 
 
 class RunControl:
@@ -26,6 +27,7 @@ class RunControl:
         renew: Renew,
         look_up_previous: LookUpPrevious = lambda: None,
         *,
+        read_results: ReadResults = lambda step, start: [],  # noqa: ARG005
         leased_at: Millis = 0,
         children: Submissions | None = None,
     ) -> None:
@@ -46,6 +48,7 @@ class RunControl:
         self._leased_at = leased_at
         self._renew = renew
         self._look_up_previous = look_up_previous
+        self._read_results = read_results
         self._children = children or NoSubmissions()
 
     # for the context
@@ -61,6 +64,10 @@ class RunControl:
     def look_up_previous(self) -> Previous | None:
         with self.interrupt.shield():
             return self._look_up_previous()
+
+    def results_page(self, step: str, start: int) -> list[Any]:
+        with self.interrupt.shield():
+            return self._read_results(step, start)
 
     def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         with self.interrupt.shield():

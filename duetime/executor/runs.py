@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.change import Change
 from duetime.core.delivery import Message
 from duetime.core.errors import Stopped
 from duetime.core.lifecycle import Outcome
 from duetime.core.steps.record import Failure
+from duetime.core.suspension import Suspension
 from duetime.core.task import Task, TaskError
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.executor.failures import failure_of, format_traceback
 from duetime.executor.run_control import RunControl
 from duetime.handlers.context import Context
+
+if TYPE_CHECKING:
+    from duetime.engine.workflows.inputs import StepSource
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -26,6 +30,8 @@ class Admitted:
     leased_at: Millis = 0  # of the first try, by the monotonic clock
     tries: int = 0
     refused: bool = False  # by a gate: its lease will be refused too, and no other gate asks it
+    callback_token: str | None = None  # of a step with one; its hash is the holder of the lease
+    source: "StepSource | None" = None  # of a step, as the gate has read it
 
     @property
     def gated(self) -> bool:
@@ -53,6 +59,8 @@ class Run:
     task: Task
     message: Message
     control: RunControl
+    callback_token: str | None = None  # of a step with one
+    source: "StepSource | None" = None  # of a step
 
     @property
     def context(self) -> Context:
@@ -67,11 +75,12 @@ class Run:
 
 @value(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """A run that has ended, with a result or a failure."""
+    """A run that has ended, with a result, a failure or a suspension."""
 
     run: Run
     result: str | None = None  # JSON
     failure: Failure | None = None
+    suspension: Suspension | None = None  # what the task waits for, in place of an end
     change: Change | None = None  # that records it, once it was tried and not answered
     tries: int = 0
 

@@ -49,7 +49,11 @@ class StaleMessages:
     def resolve(self, message: Message, task: Task | None) -> bool:
         """Returns True if the caller may delete the message; otherwise it is handed back or
         buried here. `task` is the row that refused the lease."""
-        task = self._repair(message, task)
+        repaired = self._repair(message, task)
+        if isinstance(repaired, Unknown):  # it may hold a slot, which only its message can free
+            self._acks.hand_back_with_backoff(message)
+            return False
+        task = repaired
         if not self._may_start(message, task) and not self.free_slots([(message, task)]):
             return False
         if task is None or not _is_of(message, task):
@@ -90,15 +94,15 @@ class StaleMessages:
             return False
         return task.token == message.delivery.token
 
-    def _repair(self, message: Message, task: Task | None) -> Task | None:
+    def _repair(self, message: Message, task: Task | None) -> Task | Unknown | None:
         """Expire a task whose time has passed, or end an attempt whose lease has ended. Returns the
-        task, with the attempt ended if it was."""
+        task as it is now stored; Unknown if it is not known whether it has expired."""
         if task is None or task.token != message.delivery.token:
             return task
         now = self._clock.now()
         if task.expired(now):
             (answer,) = self._store.apply([expire(task, now=now)])
-            return answer.stored if isinstance(answer, Applied) else task
+            return answer if isinstance(answer, Unknown) else answer.stored
         if task.status is Status.RUNNING and lease.run_out(task.lease_until, now):
             return self._end_attempt(task, now)
         return task

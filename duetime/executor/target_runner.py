@@ -11,7 +11,8 @@ from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unava
 from duetime.core.large_texts import reference_in
 from duetime.core.ports import Ports
 from duetime.core.results import encode_result, is_large
-from duetime.core.task import Task
+from duetime.core.suspension import Suspension
+from duetime.core.task import WORKFLOW, Task
 from duetime.executor.runs import Ended, Run, failed, log_fields, stopped, unreported
 from duetime.executor.targets import TargetFailed, Targets
 from duetime.logs import task_context as task_log
@@ -24,7 +25,9 @@ log = logging.getLogger(__name__)
 class TargetRunner:
     """Holds no state of a run, so every worker thread can use the same one."""
 
-    def __init__(self, ports: Ports, targets: Targets) -> None:
+    def __init__(self, ports: Ports, targets: Targets, callback_url: str | None = None) -> None:
+        self._ports = ports
+        self._callback_url = callback_url
         self._clock = ports.clock
         self._objects = ports.objects
         self._targets = targets
@@ -42,9 +45,10 @@ class TargetRunner:
     def _run(self, run: Run) -> Ended:
         try:
             task = self._with_payload(_filled_in(run))
-            target = self._targets[task.spec.target["type"]]
-            run.control.mark_started(self._clock.monotonic())
-            result = self._encoded(task, target(task, run.control))
+            value = self._value(task, run)
+            if isinstance(value, Suspension):
+                return Ended(run=run, suspension=value)
+            result = self._encoded(task, value)
         except Stopped as error:
             log.info("handler stopped", exc_info=error, extra=log_fields(run, "execute"))
             return stopped(run, error, self._clock.monotonic())
@@ -53,6 +57,23 @@ class TargetRunner:
                 log.info("attempt failed", exc_info=error, extra=log_fields(run, "execute"))
             return failed(run, error)
         return Ended(run=run, result=result)
+
+    def _value(self, task: Task, run: Run) -> Any:
+        """Returns what the target returns, or what the task waits for."""
+        if task.spec.step is None and task.spec.target["type"] != WORKFLOW:
+            return self._call(task, run)
+        from duetime.executor.step_attempt import Callback, run_step
+
+        def call(task: Task) -> Any:
+            return self._call(task, run)
+
+        callback = Callback(token=run.callback_token, api_url=self._callback_url)
+        return run_step(self._ports, task, call, callback, run.source)
+
+    def _call(self, task: Task, run: Run) -> Any:
+        target = self._targets[task.spec.target["type"]]
+        run.control.mark_started(self._clock.monotonic())
+        return target(task, run.control)
 
     def _with_payload(self, task: Task) -> Task:
         """Returns the task with its payload, which most tasks have in their spec."""

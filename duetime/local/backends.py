@@ -86,6 +86,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         objects=objects,
         slots=store.slots(),
         rates=store.rates(),
+        runs=store.runs(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from time import monotonic
 
 from duetime.api.health import Check
@@ -25,6 +25,7 @@ from duetime.core.times import SECOND, Millis
 from duetime.engine.clock import ClockJumps
 from duetime.executor.worker_pool import WorkerPool
 from duetime.local.lane_sources import LaneSource
+from duetime.local.late_follow_ups import LateFollowUps
 from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
 from duetime.relay import Relay
 from duetime.scanner.report import TickReport
@@ -60,7 +61,8 @@ class Pump:
         feed: Polls status changes, if the store does not publish them.
         sweep: Removes tasks after their retention, if the store does not do that by itself. Returns
             how long to wait for its next call.
-        look_at_lines: Gives free slots to tasks that wait for a limit."""
+        look_at_lines: Gives free slots to tasks that wait for a limit.
+        late_follow_ups: Those that the relay has put off."""
 
     def __init__(
         self,
@@ -79,12 +81,14 @@ class Pump:
         feed: Feed | None = None,
         sweep: Sweep | None = None,
         look_at_lines: Callable[[], object] | None = None,
+        late_follow_ups: LateFollowUps | None = None,
     ) -> None:
         self._scanner = scanner
         self._pool = pool
         self._source = source
         self._shares = shares
         self._relay = relay
+        self._late_follow_ups = late_follow_ups
         self._clock_jumps = ClockJumps(clock)
         self._tick = tick
         self._poll = poll
@@ -244,8 +248,17 @@ class Pump:
                 self._stopping.wait(SHORT_PAUSE)
 
     def _run_relay(self) -> None:
-        while (changes := self._changes.get()) is not None:
+        while (changes := self._next_changes()) is not None:
             self._relay.relay(changes)
+            if self._late_follow_ups:
+                self._late_follow_ups.run_due()
+
+    def _next_changes(self) -> Sequence[StatusChange] | None:
+        """Waits for changes, but not longer than until a follow-up is due."""
+        try:
+            return self._changes.get(timeout=late.wait if (late := self._late_follow_ups) else None)
+        except Empty:
+            return ()
 
     def _poll_feed(self, feed: Feed) -> None:
         while not self._drained.wait(FEED_PAUSE):

@@ -1,4 +1,4 @@
-"""Retention in the local runner: removes tasks that were kept long enough, a small batch at a time.
+"""Retention in the local runner: removes tasks and runs that were kept long enough, in batches.
 
 DynamoDB does this by itself, with the table's TTL. A sweep has no state that a restart could lose:
 it reads the tasks that may leave, earliest end first, and those that it removed are not there any
@@ -12,7 +12,7 @@ from duetime.core.change import Applied
 from duetime.core.ports import EndedListing, Ports
 from duetime.core.times import MINUTE, Millis
 from duetime.engine.clock import ClockJumps
-from duetime.engine.removal import remove_tasks
+from duetime.engine.removal import remove_runs, remove_tasks
 
 log = logging.getLogger(__name__)
 
@@ -52,4 +52,6 @@ class RetentionSweep:
         if removed:
             log.debug("tasks removed", extra={"step": "remove", "count": removed})
         self._cursor = page.cursor
-        return SWEEP_EVERY if page.cursor is None else PAUSE
+        before = self._ports.clock.now() - self._retention
+        more_runs = remove_runs(self._ports, before, BATCH) == BATCH
+        return SWEEP_EVERY if page.cursor is None and not more_runs else PAUSE

@@ -42,6 +42,7 @@ from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.lane_activity import CountedLanes, LaneCounts
+from duetime.local.late_follow_ups import LateFollowUps
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
@@ -93,6 +94,17 @@ LAZY_MODULES = (
     "duetime.executor.slow_down",
     "duetime.core.webhook_signatures",
     "duetime.engine.materialise",
+    "duetime.api.runs",
+    "duetime.api.workflows",
+    "duetime.core.patterns",
+    "duetime.engine.ordered",
+    "duetime.engine.unique",
+    "duetime.engine.workflows.followups",
+    "duetime.engine.workflows.map_results",
+    "duetime.engine.workflows.requests",
+    "duetime.executor.large_texts",
+    "duetime.executor.run_gate",
+    "duetime.executor.step_attempt",
 )
 
 log = logging.getLogger(__name__)
@@ -121,17 +133,18 @@ class Runner:
         )
         gate = quota_gate(quotas, self.backend.quotas)
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
-        executor = Executor(ports, targets, children=children)
+        executor = Executor(ports, targets, children=children, callback_url=_own_url(listener))
         self.activity = Activity(notices.events)
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
+        follow_ups = LateFollowUps(partial(run_follow_ups_after, ports))
         self.pump = Pump(
             scanner=Scanner(ports, self.backend.cursors, catch_up=options.catch_up),
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, waits], partial(run_follow_ups_after, ports)),
+            relay=Relay([self.activity, waits], follow_ups),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
@@ -141,6 +154,7 @@ class Runner:
             feed=self.backend.feed,
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
+            late_follow_ups=follow_ups,
         )
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
@@ -154,6 +168,7 @@ class Runner:
             quotas=gate,
             crowded_minute=options.crowded_minute,
             lanes=self._lane_activity,
+            callbacks=True,
         )
 
     def prepare(self) -> None:
@@ -329,3 +344,11 @@ def _drain(runner: Runner, notices: Notices) -> int:
         clean = False
     notices.stopped(clean=clean)
     return 0 if clean else 1
+
+
+def _own_url(listener: socket.socket) -> str:
+    """Returns where callbacks of this machine reach the API. A server that listens on all addresses
+    listens on the loopback, too."""
+    host, port = listener.getsockname()[:2]
+    loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{loopback}]:{port}" if ":" in loopback else f"http://{loopback}:{port}"

@@ -28,7 +28,12 @@ TAKEN_PER_MINUTE = 10 * 60  # messages by one executor: batches of ten that take
 TICKS_BEFORE_TRICKLE = 5  # ticks in a row that add no overdue task to a backed-up lane
 TRICKLE = 0.1  # the share of the pace that enters the lane after that
 NO_LIMITS: Mapping[Lane, int] = {}
-ROW_IDS = {WakeKind.SCHEDULE: "schedule_id", WakeKind.LINE: "line_id"}  # as log records name them
+ROW_IDS = {  # as log records name them
+    WakeKind.SCHEDULE: "schedule_id",
+    WakeKind.LINE: "line_id",
+    WakeKind.RUN: "run_id",
+}
+KINDS_NOT_PACED = (WakeKind.LINE, WakeKind.RUN)  # their tasks are sent by other steps
 ENDS = (Step.RETRY, Step.BURY, Step.STOP)  # of an attempt
 FREES = (*ENDS, Step.CANCEL, Step.EXPIRE)  # its slot, if the task has one
 UNPACED: Millis = 0  # the slot of work that is not overdue
@@ -67,7 +72,7 @@ class Dispatcher:
         """Whether the tick may process this wake now. Overdue work waits for a slot, and a lane
         that cannot keep up gets none. After some ticks it gets a trickle: the count of SQS lags,
         and a wrong count must not hold work back for ever."""
-        if found.kind is WakeKind.LINE:  # its tasks wait for slots, not for the pace
+        if found.kind in KINDS_NOT_PACED:
             return True
         if not self.pacer.overdue(due_at(found, self.ports.wake_policy.horizon)):
             return True
@@ -129,7 +134,21 @@ class Dispatcher:
         with_follow_up = [task for task in still if task.has_follow_up]
         if with_follow_up:
             self._run_follow_ups(with_follow_up)
+        waiting = [task for task in still if task.status is Status.WAITING]
+        if waiting:
+            from duetime.engine.workflows.waits import watch_waiting
+
+            watch_waiting(self.ports, waiting)
         return self._check(still, self.ports.clock.now(), self._waiting(still))
+
+    def watch_runs(self, wakes: Sequence[Wake]) -> Dispatched:
+        """Check workflow runs that should have moved on by now."""
+        from duetime.engine.workflows.progress import watch_runs
+
+        unreadable = watch_runs(self.ports, wakes)
+        for found in unreadable:
+            self.set_aside(found, "run unreadable")
+        return Dispatched(watched=len(wakes), set_aside=len(unreadable))
 
     def watch_lines(self, wakes: Sequence[Wake]) -> Dispatched:
         """Check lines in which tasks wait for a slot."""
@@ -169,6 +188,8 @@ class Dispatcher:
         change = set_aside(self.ports.wake_policy, found, now=self.ports.clock.now())
         if found.kind is WakeKind.SCHEDULE:
             self.ports.schedules.set_aside(found, change.sets["wake"])
+        elif found.kind is WakeKind.RUN and self.ports.runs:
+            self.ports.runs.set_aside(found, change.sets["wake"])
         elif found.kind is WakeKind.LINE and self.ports.slots:
             from duetime.core.limits.slots import line_of
 

@@ -166,6 +166,9 @@ class _Tick:
         left += self._in_batches(
             [w for w in due if w.kind is WakeKind.WATCH], self._dispatcher.watch
         )
+        left += self._in_batches(
+            [w for w in due if w.kind is WakeKind.RUN], self._dispatcher.watch_runs
+        )
         return left
 
     def catch_up(self, behind: Backlog) -> None:

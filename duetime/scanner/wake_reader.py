@@ -52,7 +52,7 @@ class NearWakes:
 
     fresh: list[Wake] = field(default_factory=list)  # dispatches
     schedules: list[Wake] = field(default_factory=list)  # that are due
-    watches: list[Wake] = field(default_factory=list)  # that are due, of tasks and lines
+    watches: list[Wake] = field(default_factory=list)  # that are due, of tasks, lines and runs
     overdue: list[Wake] = field(default_factory=list)  # of any kind
     left: int = 0  # beyond MAX_WAKES and not fresh: the next tick finds them
     more: bool = False  # there may be more fresh work
