@@ -5,17 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from duetime.api.capabilities import Capabilities, HandlerNames, SecretNames
 from duetime.api.content_encoding import deflated, inflated
 from duetime.api.crowded_minutes import MARK, CrowdedMinutes
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
-from duetime.api.tasks import (
-    Capabilities,
-    HandlerNames,
-    SecretNames,
-    Tasks,
-)
+from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
@@ -29,6 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+CALLBACKS = "/v1/callbacks"
+
 T = TypeVar("T")
 
 
@@ -38,7 +36,8 @@ class Api:
     be read. `secrets` returns the names of the secrets that tasks may use; by default there are
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
-    number of their messages."""
+    number of their messages. `callbacks` accepts the callbacks of steps, which every holder
+    of their token may send."""
 
     def __init__(
         self,
@@ -53,13 +52,16 @@ class Api:
         quotas: "QuotaGate | None" = None,
         crowded_minute: int = MARK,
         lanes: "LaneActivities | None" = None,
+        callbacks: bool = False,
     ) -> None:
         self._clock = ports.clock
         self._version = version
         self._read_health = health or store_health(ports.store)
         self._router = Router()
         submission = Submission(ports, quotas)
-        capabilities = Capabilities(handlers, longest_timeout, secrets, ports.limits, targets)
+        capabilities = Capabilities(
+            handlers, longest_timeout, secrets, ports.limits, targets, ports.runs
+        )
         self._submission = submission
         crowded = CrowdedMinutes(ports, crowded_minute)
         self._tasks = Tasks(ports, submission, capabilities, crowded)
@@ -67,6 +69,9 @@ class Api:
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
         self._router.add_lazily("/v1/limits", _limits(ports))
+        self._router.add_lazily("/v1/workflows", _workflows(ports, capabilities))
+        self._router.add_lazily("/v1/runs", _runs(ports, capabilities, quotas))
+        self._router.add_lazily(CALLBACKS, _callbacks(ports, callbacks))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add("GET", "/v1/health", self._health)
@@ -141,7 +146,12 @@ def _encoded(response: Response) -> Response:
 
 
 def _fields(request: Request) -> dict[str, str]:
-    return {"step": "request", "method": request.method, "path": request.path}
+    return {"step": "request", "method": request.method, "path": _logged_path(request.path)}
+
+
+def _logged_path(path: str) -> str:
+    """Leaves out the token of a callback: a reader of the log could end the wait with it."""
+    return CALLBACKS if path.startswith(CALLBACKS) else path
 
 
 def _schedules(
@@ -160,6 +170,35 @@ def _limits(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.limits import Limits
 
         Limits(ports).add_to(router)
+
+    return add_to
+
+
+def _workflows(ports: Ports, capabilities: Capabilities) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.workflows import Workflows
+
+        Workflows(ports, capabilities).add_to(router)
+
+    return add_to
+
+
+def _runs(
+    ports: Ports, capabilities: Capabilities, quotas: "QuotaGate | None"
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.runs import Runs
+
+        Runs(ports, capabilities, quotas).add_to(router)
+
+    return add_to
+
+
+def _callbacks(ports: Ports, enabled: bool) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.callbacks import Callbacks
+
+        Callbacks(ports, enabled).add_to(router)
 
     return add_to
 

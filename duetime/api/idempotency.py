@@ -38,3 +38,14 @@ def reserve_id(ports: Ports, key: IdempotencyKey | None, now: Millis) -> str:
     if isinstance(reserved, Refusal):
         raise problem_of(reserved)
     return reserved
+
+
+def with_key(request: Request, body: Any) -> Any:
+    """Returns the body of a task or a run with the key that the request has in its header."""
+    key = request.headers.get(HEADER.lower())
+    if key is None or not isinstance(body, dict):
+        return body
+    if body.get("idempotency_key") is not None:
+        message = "give it in the body or as a header, not both"
+        raise invalid([FieldError("idempotency_key", message)])
+    return {**body, "idempotency_key": key}

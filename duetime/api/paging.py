@@ -14,10 +14,13 @@ from duetime.core.task_json import task_json
 if TYPE_CHECKING:
     from duetime.core.limits.ports import LimitListing
     from duetime.core.schedules.ports import ScheduleListing
+    from duetime.core.workflows.ports import RunListing
 
 ANSWER_LIMIT = 2 * 1024 * 1024  # bytes of a list; a Lambda answers with 6 MB, quotes escaped
 
-L = TypeVar("L", Listing, DeadListing, EndedListing, "ScheduleListing", "LimitListing")
+L = TypeVar(
+    "L", Listing, DeadListing, EndedListing, "ScheduleListing", "LimitListing", "RunListing"
+)
 P = TypeVar("P")
 JsonPage = tuple[Sequence[dict[str, Any]], str | None]  # the items and the cursor of the next page
 

@@ -1,4 +1,4 @@
-"""Targets that call a service, as submitted: loaded with the first task that has one.
+"""Targets that call a service or start a workflow: loaded with the first task that has one.
 
 `target` says where and how; `payload` is what is sent. Each model checks both."""
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
 
 from duetime.api.http import FieldError
 from duetime.api.record_target_models import DynamoDBTarget, EmailTarget, SqlTarget
@@ -30,6 +30,7 @@ from duetime.api.service_target_fields import (
 )
 from duetime.api.target_models import HttpTarget, PythonTarget, TargetIn
 from duetime.api.task_models import TaskIn, stored_size
+from duetime.core.workflows.names import VERSIONED, VERSIONED_RULE, is_versioned
 
 
 class _MessageTarget(ServiceTarget):
@@ -128,6 +129,32 @@ class StepFunctionsTarget(ServiceTarget):
         return too_large(stored_size(payload), 256 * KIB, "Step Functions")
 
 
+def _versioned(text: str) -> str:
+    if not is_versioned(text):
+        raise ValueError(VERSIONED_RULE)
+    return text
+
+
+Versioned = Annotated[str, AfterValidator(_versioned), in_document(pattern=f"^{VERSIONED}$")]
+
+
+class WorkflowTarget(TargetIn):
+    """Starts a run, and waits for its end."""
+
+    type: Literal["workflow"]
+    workflow: Versioned
+    input: Any = None
+
+    def stored(self) -> dict[str, Any]:
+        given = {} if self.input is None else {"input": self.input}
+        return {"type": "workflow", "workflow": self.workflow, **given}
+
+    def payload_errors(self, payload: Any) -> list[FieldError]:
+        if payload is None:
+            return []
+        return [FieldError("payload", "does not go with a workflow: use target.input")]
+
+
 AnyTarget = Annotated[
     HttpTarget
     | PythonTarget
@@ -138,7 +165,8 @@ AnyTarget = Annotated[
     | SnsTarget
     | SqlTarget
     | SqsTarget
-    | StepFunctionsTarget,
+    | StepFunctionsTarget
+    | WorkflowTarget,
     Field(discriminator="type"),
 ]
 

@@ -32,6 +32,7 @@ from duetime.api.task_models import (
     is_large,
     read_body,
 )
+from duetime.api.task_views import task_view
 from duetime.api.validation import Moment, Word
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.lanes import Lane
@@ -42,7 +43,6 @@ from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.steps.defer import Deferral, budget_after
 from duetime.core.steps.submit import due_time
 from duetime.core.task import MAX_AHEAD, Spec, Task
-from duetime.core.task_json import task_json
 from duetime.core.times import Millis, rfc3339, seconds
 from duetime.core.wake_policy import Draw
 from duetime.engine.defer import Decide, defer_all
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _FINAL = "It is final; submit the work again as a new task."
 _ADVICE: Mapping[Status, str] = {
     Status.RUNNING: "Wait for its end, or cancel it.",
-    Status.WAITING: "It waits for other tasks.",
+    Status.WAITING: "It waits for a workflow run or a callback. Cancel it, or complete it.",
     Status.DEAD: "Retry it instead.",
     Status.SUCCEEDED: _FINAL,
     Status.CANCELLED: _FINAL,
@@ -105,11 +105,11 @@ class ChangeIn(BaseModel):
             return self.decide
         from duetime.engine.large_payloads import read_large  # most payloads are small
 
+        if problem := not_deferrable(task, "changed") or self._conflict(task):
+            raise problem
         large = read_large(self.payload, task.spec.target, ports)
         if isinstance(large, Refusal):
             raise problem_of(large)
-        if problem := not_deferrable(task, "changed") or self._conflict(task):
-            raise problem
         large.store(ports.objects, task.id)
         return partial(self.decide, payload=large.fields)
 
@@ -136,6 +136,10 @@ class ChangeIn(BaseModel):
             return conflict(f"Task {task.id} {why}", "changed")
         if "expires_at" in self.model_fields_set and task.attempt > 0:
             why = "has started, and expires_at counts only before the first attempt."
+            return conflict(f"Task {task.id} {why}", "changed")
+        step = task.spec.step
+        if "payload" in self.model_fields_set and step is not None:
+            why = f"is a step of run {step.run_id}, and its payload comes from the workflow."
             return conflict(f"Task {task.id} {why}", "changed")
         if "payload" in self.model_fields_set and occurrence and occurrence.open:
             why = "has a payload that is filled in from the previous run of its schedule."
@@ -246,7 +250,7 @@ def deferred(ports: Ports, task: Task, decide: Decide[Problem]) -> Response:
     (answer,) = defer_all(ports, [task], decide)
     match answer:
         case Applied(after):
-            return Response(status=200, body=task_json(after))
+            return Response(status=200, body=task_view(ports, after))
         case Problem():
             raise answer
         case Unknown(reason):

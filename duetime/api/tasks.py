@@ -1,10 +1,11 @@
-"""/v1/tasks: submit, read, list, change, run, cancel and retry."""
+"""/v1/tasks: submit, read, list, change, run, cancel, retry and complete."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime.api.batch_answers import fitting, without
+from duetime.api.capabilities import Capabilities
 from duetime.api.crowded_minutes import CrowdedMinutes
 from duetime.api.etags import with_etag
 from duetime.api.http import (
@@ -14,32 +15,27 @@ from duetime.api.http import (
     Request,
     Response,
     Router,
-    excerpt,
     invalid,
     not_found,
     problem_of,
     unavailable,
 )
-from duetime.api.idempotency import HEADER
+from duetime.api.idempotency import HEADER, with_key
 from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.task_models import (
     NothingIn,
-    TaskIn,
     is_large,
     read_batch,
     read_body,
-    read_task,
 )
-from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
+from duetime.api.task_views import task_view
 from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
-from duetime.core.known_names import known_names
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
-from duetime.core.secrets import references_in
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.steps.revive import revivable
 from duetime.core.task import Attempt, Task
@@ -48,44 +44,10 @@ from duetime.core.value import value
 from duetime.engine.idempotency import body_hash
 from duetime.engine.refusal import Refusal
 from duetime.engine.submission import NotSubmitted, Submission, Submitted, TaskRequest
-from duetime.handlers.defaults import Defaults, with_defaults
-
-if TYPE_CHECKING:
-    from duetime.core.limits.ports import LimitStore
 
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
-# The names of the handlers; as a mapping, with the defaults of their tasks.
-HandlerNames = Callable[[], Collection[str] | Mapping[str, Defaults]]
-SecretNames = Callable[[], Collection[str]]
 Hints = Sequence[Mapping[str, str]]
-
-
-@value(frozen=True, slots=True)
-class Capabilities:
-    """What the executors support. The API refuses a task that they cannot run."""
-
-    handlers: HandlerNames
-    longest_timeout: int  # seconds
-    secrets: SecretNames
-    limits: "LimitStore"
-    targets: AllowedTargets = ALL_TARGETS
-
-    def with_defaults(self, body: Any) -> Any:
-        """Returns the body of a task with the defaults of its handler for what it does not have."""
-        name = _handler_in(body)
-        if not name or not isinstance(known := self.handlers(), Mapping):
-            return body
-        defaults = known.get(name)
-        return with_defaults(body, defaults) if defaults else body
-
-    def read(self, body: Any) -> TaskIn:
-        task = read_task(self.with_defaults(body), self.longest_timeout)
-        check_handler(task, self.handlers)
-        check_secrets(task, self.secrets)
-        if refusal := self.targets.refusal(task.target.stored()):
-            raise invalid([FieldError(*refusal)])
-        return task
 
 
 @value(frozen=True, slots=True)
@@ -108,6 +70,7 @@ class Tasks:
         router.add("GET", "/v1/tasks/{id}/attempts", self.attempts)
         router.add("POST", "/v1/tasks/{id}/run", self.run_now)
         router.add("POST", "/v1/tasks/{id}/retry", self.retry)
+        router.add("POST", "/v1/tasks/{id}/complete", self.complete)
         router.add("GET", "/v1/tasks/{id}/payload", self.payload)
         router.add("GET", "/v1/tasks/{id}/result", self.result)
 
@@ -120,8 +83,7 @@ class Tasks:
 
     def read_submission(self, request: Request) -> TaskRequest:
         Query(request).done()
-        body = request.json()
-        return self._task_request(_with_key(body, request.headers.get(HEADER.lower())))
+        return self._task_request(with_key(request, request.json()))
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -134,8 +96,15 @@ class Tasks:
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        answer = Response(status=200, body=task_json(self._find(parameters["id"])))
+        answer = Response(status=200, body=task_view(self.ports, self._find(parameters["id"])))
         return with_etag(request, answer)
+
+    def complete(self, request: Request, parameters: Mapping[str, str]) -> Response:
+        from duetime.api.callbacks import complete_task  # few tasks wait
+
+        Query(request).done()
+        after = complete_task(self.ports, request, self._find(parameters["id"]))
+        return Response(status=200, body=task_view(self.ports, after))
 
     def payload(self, request: Request, parameters: Mapping[str, str]) -> Response:
         from duetime.api.task_texts import payload_response
@@ -166,7 +135,9 @@ class Tasks:
             (answer,) = self.ports.store.apply([change])
             match answer:
                 case Applied(after):
-                    return Response(status=202 if running else 200, body=task_json(after))
+                    return Response(
+                        status=202 if running else 200, body=task_view(self.ports, after)
+                    )
                 case Unknown(reason):
                     raise unavailable(reason)
                 case Refused():
@@ -213,7 +184,7 @@ class Tasks:
         (answer,) = revive_all(self.ports, [task])
         match answer:
             case Applied(after):
-                return Response(status=200, body=task_json(after))
+                return Response(status=200, body=task_view(self.ports, after))
             case Refused(Task() as stored):  # not repeated: another request may have retried it
                 raise not_revivable(stored)
             case Unknown(reason):
@@ -280,40 +251,6 @@ class Tasks:
 def _check_no_fields(request: Request) -> None:
     if request.body.strip():
         read_body(NothingIn, request.json())
-
-
-def _handler_in(body: Any) -> str:
-    """Returns the name of the handler in a body that has not been read; empty if there is none."""
-    target = body.get("target") if isinstance(body, dict) else None
-    if not isinstance(target, dict) or target.get("type") != "python":
-        return ""
-    name = target.get("handler")
-    return name if isinstance(name, str) else ""
-
-
-def check_handler(task: TaskIn, handlers: HandlerNames) -> None:
-    if task.target.type == "python" and task.target.handler not in (known := handlers()):
-        name = excerpt(task.target.handler, 60)
-        message = f"no handler {name!r} is registered; {known_names(name, known)}"
-        raise invalid([FieldError("target.handler", message)])
-
-
-def check_secrets(task: TaskIn, secrets: SecretNames) -> None:
-    if unknown := [
-        FieldError(field, f"there is no secret {name!r}; {known_names(name, known)}")
-        for field, name in references_in(task.target.stored())
-        if name not in (known := secrets())
-    ]:
-        raise invalid(unknown)
-
-
-def _with_key(body: Any, key: str | None) -> Any:
-    if key is None or not isinstance(body, dict):
-        return body
-    if body.get("idempotency_key") is not None:
-        message = "give it in the body or as a header, not both"
-        raise invalid([FieldError("idempotency_key", message)])
-    return {**body, "idempotency_key": key}
 
 
 def submitted_response(submitted: Submitted | NotSubmitted, hints: Hints = ()) -> Response:

@@ -74,7 +74,8 @@ class LimitUse(AnswerModel):
 
 
 class WaitingFor(AnswerModel):
-    """What a task waits for: a place under a limit, or the task before it with its ordering key."""
+    """What a task waits for: a place under a limit, the task before it with its ordering key, or
+    the end of its wait."""
 
     limit: str | None = None
     """The name of the limit."""
@@ -82,6 +83,10 @@ class WaitingFor(AnswerModel):
     """The key that the task uses it with."""
     ordering_key: str | None = None
     """The ordering key, if the task waits for that."""
+    run: str | None = None
+    """The run that a WAITING task has started."""
+    callback: bool | None = None
+    """Whether a WAITING task waits for its callback."""
 
 
 class Task(AnswerModel):
@@ -92,8 +97,10 @@ class Task(AnswerModel):
     status: Status
     name: str | None
     namespace: str
-    target: AnyTarget | None
-    """What the task does. Headers that hold a secret show `***`; a `$secret` shows its name."""
+    target: AnyTarget | dict[str, Any] | None
+    """What the task does. Headers that hold a secret show `***`; a `$secret` shows its name. Of a
+    step of a workflow, its target with the references as they are in the definition; in a list,
+    only `step`."""
     payload: Any
     run_at: Time
     """When the task was to run, as submitted."""
@@ -142,8 +149,12 @@ class Task(AnswerModel):
     """The fire time that this task is a run of."""
     parent_id: str | None
     """The task whose handler has submitted this one."""
-    workflow_id: None
-    """Always null for now."""
+    run_id: str | None
+    """The workflow run that this task is a step of; of an item of a map, the run of the map."""
+    step: str | None
+    """The name of the step."""
+    index: int | None
+    """The place of an item of a map, from 0."""
     not_shown: dict[str, str] | None
     """Which fields are null here although they are stored, and why."""
 

@@ -1,9 +1,9 @@
 """Request bodies as the document shows them.
 
-The API reads the tasks of a batch and the task of a schedule one by one, after the body around
-them, so its own models leave these fields open. These models fill them in. A field of a change has
-a default only inside the API, and these models leave it out. Everything else comes from the models
-that the API reads bodies with.
+The API reads the tasks of a batch, the task of a schedule and the steps of a workflow one by one,
+after the body around them, so its own models leave these fields open. These models fill them in. A
+field of a change has a default only inside the API, and these models leave it out. Everything else
+comes from the models that the API reads bodies with.
 """
 
 from typing import Annotated, Any
@@ -15,6 +15,9 @@ from duetime.api.schedules.plans import INSTEAD
 from duetime.api.service_target_models import AnyTaskIn
 from duetime.api.task_changes import ChangeIn
 from duetime.api.task_models import BATCH_LIMIT, BatchIn, RetryIn
+from duetime.api.workflow_models import DefinitionIn, RunIn
+from duetime.api.workflow_steps import StepIn
+from duetime.core.workflows.definition import MAX_STEPS
 
 _TEMPLATE_FIELDS: dict[str, Any] = {
     name: (field.annotation, field)
@@ -32,6 +35,14 @@ TaskTemplateIn: type[BaseModel] = create_model(
 
 class BatchBody(BatchIn):
     tasks: Annotated[list[AnyTaskIn], Field(min_length=1, max_length=BATCH_LIMIT)]
+
+
+class DefinitionBody(DefinitionIn):
+    steps: Annotated[list[StepIn], Field(min_length=1, max_length=MAX_STEPS)]
+
+
+class RunBody(RunIn):
+    steps: Annotated[list[StepIn], Field(min_length=1, max_length=MAX_STEPS)] | None = None
 
 
 class ScheduleBody(ScheduleIn):

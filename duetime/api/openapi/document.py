@@ -10,9 +10,11 @@ from duetime.api.openapi import (
     dead_letter_routes,
     declared_routes,
     limit_routes,
+    run_routes,
     schedule_routes,
     system_routes,
     task_routes,
+    workflow_routes,
 )
 from duetime.api.openapi.answers import GatewayMessage, Problem, Task
 from duetime.api.openapi.route import JSON, Answer, Parameter, Route
@@ -27,6 +29,8 @@ ROUTES: Sequence[Route] = (
     *schedule_routes.ROUTES,
     *declared_routes.ROUTES,
     *limit_routes.ROUTES,
+    *workflow_routes.ROUTES,
+    *run_routes.ROUTES,
     *system_routes.ROUTES,
 )
 
@@ -41,6 +45,8 @@ _TAGS: Mapping[str, str] = {
     task_routes.TASKS: "Submit work, follow it, change it, stop it.",
     dead_letter_routes.DEAD_LETTERS: "Tasks that are out of attempts or failed for good.",
     schedule_routes.SCHEDULES: "Rules that create a task at every fire time.",
+    workflow_routes.WORKFLOWS: "Graphs of steps, in versions.",
+    run_routes.RUNS: "Executions of workflows.",
     limit_routes.LIMITS: "How fast, and how many at once, tasks may start.",
     system_routes.SYSTEM: "Duetime itself.",
 }
@@ -56,6 +62,24 @@ NAMES: Mapping[str, Mapping[str, Any]] = {  # parameters of paths, by resource
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
         "example": "stripe",
     },
+    "workflows": {
+        "description": "The name of the workflow.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+        "example": "etl",
+    },
+    "runs": {
+        "description": "The name of the step.",
+        "schema": {"type": "string", "pattern": "^[a-z0-9_-]{1,64}$"},
+        "example": "resize",
+    },
+}
+_TOKEN: Mapping[str, Any] = {
+    "name": "token",
+    "in": "path",
+    "required": True,
+    "description": "The token that the step was given as `{{callback.token}}`.",
+    "schema": {"type": "string"},
+    "example": f"{EXAMPLE_ID}{'0' * 32}",
 }
 
 _ITEMS: Mapping[type[BaseModel], str] = {Task: "/v1/tasks/{id}", Schedule: "/v1/schedules/{id}"}
@@ -82,10 +106,14 @@ WITH_ID = (404,)
 
 _PROBLEMS: Mapping[int, tuple[str, str]] = {
     400: ("Malformed", "The body is not JSON, or not gzip although it is sent as such."),
-    404: ("NotFound", "There is no such task, schedule or limit, or no such part of it."),
+    404: (
+        "NotFound",
+        "There is no such task, schedule, workflow, run or limit, or no such part of it.",
+    ),
     409: (
         "Conflict",
-        "The state of the task, schedule or limit forbids it, or the id or key belongs to another.",
+        "The state of the task, schedule, run or limit forbids it, or the id or key belongs to"
+        " another.",
     ),
     413: ("TooLarge", "The body or a part of it is too large. Nothing is stored."),
     415: (
@@ -184,6 +212,8 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
             "required": True,
             **NAMES[route.path.split("/")[2]],
         }
+    if "{token}" in route.path:
+        yield dict(_TOKEN)
     for parameter in route.parameters:
         yield _parameter(parameter, route.example.query.get(parameter.name))
 

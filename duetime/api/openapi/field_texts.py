@@ -74,7 +74,72 @@ _SCHEDULE: Texts = {
     " anyway, is skipped, waits, or cancels the older one.",
     "pause_on_failure": "Pause the schedule after this many DEAD runs in a row.",
 }
+_DEFINITION: Texts = {
+    "steps": "The steps: 1 to 500, at most 256 KiB and 5,000 needs together.",
+    "fail_fast": "Stop the run at the first failure, with the steps that run.",
+    "timeout": "Seconds from `run_at` until the run is stopped: 1 second to 366 days, by default 7"
+    " days.",
+    "priority": "The lane of steps that name none.",
+    "tags": "Up to 10 texts to find runs by.",
+}
 FIELD_TEXTS: Mapping[str, Texts] = {
+    "DefinitionInput": _DEFINITION,
+    "RunInput": {
+        **_DEFINITION,
+        "workflow": "The name of a workflow, or one version of it: `etl@3`. Give `workflow` or"
+        " `steps`.",
+        "input": "What steps refer to as `{{input}}`, any JSON. At most 256 KiB.",
+        "name": "A name for people.",
+        "namespace": "Whose run it is, and where its workflow is.",
+        "idempotency_key": "The same as the header `Idempotency-Key`; do not send both.",
+        "run_at": "When the first steps are due; a time in the past means now. Give `run_at` or"
+        " `delay`.",
+        "delay": "Seconds from now until the first steps are due.",
+    },
+    "StepInput": {
+        "name": "The name, which no other step of the workflow has.",
+        "target": "What the step does, as the target of a task; with references such as"
+        " `{{steps.extract.result.url}}`. Give one of `target`, `workflow` and `wait`.",
+        "workflow": "The workflow that the step runs: its name, one version of it, or a definition."
+        " At most 2 levels deep.",
+        "wait": "The step only waits.",
+        "input": "The input of `workflow`, with references.",
+        "payload": "What the target gets, with references.",
+        "retry": "When a failed attempt is tried again.",
+        "timeout": "Seconds that one attempt may take.",
+        "priority": "The lane of the step. By default that of the run.",
+        "limits": "The limits that the step is under. A key may contain references.",
+        "ordering_key": "Tasks with one key start one at a time. It may contain references.",
+        "tags": "Up to 10 texts to find the task of the step by.",
+        "needs": "The steps that must have ended before this one starts.",
+        "run_if": "How they must have ended.",
+        "when": "A pattern on `input` and `steps`. If it does not match, the step is skipped.",
+        "allow_failure": "Its failure does not fail the run.",
+        "delay": "Seconds after the step became ready.",
+        "map": "Run the step once for each item.",
+        "callback": "After its target has succeeded, the step waits for a callback.",
+        "finally": "Run the step after every other one has ended, also on cancel.",
+    },
+    "MapInput": {
+        "items": "A list, a number, or one reference to either. At most 10,000.",
+        "max_concurrency": "How many items may be under way at once.",
+        "tolerated_failures": "How many items may fail without failing the step.",
+    },
+    "CallbackInput": {"timeout": "Seconds to wait."},
+    "WaitInput": {
+        "seconds": "Seconds to wait.",
+        "until": "The time to wait for.",
+        "event": "Not available yet.",
+    },
+    "RetryRunInput": {
+        "steps": "Only these steps, and every step behind them. By default all that failed or were"
+        " stopped."
+    },
+    "CompletionInput": {
+        "result": "The result of the step, any JSON. Give `result` or `error`.",
+        "error": "The step ends DEAD with this error.",
+    },
+    "FailureInput": {"type": "The type of the error.", "message": "Why it failed."},
     "TaskInput": _TASK,
     "TaskTemplateInput": _TASK,
     "RetryInput": {
@@ -225,6 +290,7 @@ SAME_FIELDS: Mapping[str, str] = {
     "TaskSummary": "TaskInput",
     "Unique": "UniqueInput",
     "LimitUse": "LimitUseInput",
+    "StepLimitInput": "LimitUseInput",
     "Limit": "LimitInput",
     "LimitRate": "LimitRateInput",
     "RetryChangeInput": "RetryInput",
@@ -232,4 +298,11 @@ SAME_FIELDS: Mapping[str, str] = {
     "RetryPolicy": "RetryInput",
     "Schedule": "ScheduleInput",
     "Misfire": "MisfireInput",
+    "StepDefinition": "StepInput",
+    "MapOver": "MapInput",
+    "CallbackWait": "CallbackInput",
+    "WorkflowSummary": "DefinitionInput",
+    "Workflow": "DefinitionInput",
+    "RunSummary": "RunInput",
+    "Run": "RunInput",
 }

@@ -49,6 +49,7 @@ class Example:
     after: Sequence[str] = ()
     dead: bool = False  # whether the task of `after` must have died
     succeeded: bool = False  # whether it must have succeeded
+    waiting: bool = False  # whether its run must wait for a callback; `{token}` is its token
 
 
 @value(frozen=True, kw_only=True, slots=True)

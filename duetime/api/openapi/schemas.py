@@ -17,6 +17,8 @@ _NAMES: Mapping[str, str] = {
     "ChangeBody": "ChangeInput",
     "RetryChange": "RetryChangeInput",
     "ScheduleBody": "ScheduleInput",
+    "DefinitionBody": "DefinitionInput",
+    "RunBody": "RunInput",
     "DeclaredBody": "DeclaredScheduleInput",
     "SyncBody": "SyncInput",
     "CronIn": "CronRule",

@@ -65,6 +65,11 @@ TARGET_TEXTS: Mapping[str, Texts] = {
         "type": "Starts an execution with the payload as its input, and does not wait for it.",
         "state_machine": _arn("state machine", "stepfunctions"),
     },
+    "WorkflowTarget": {
+        "type": "Starts a run of a workflow, and waits for its end without an executor.",
+        "workflow": "The name of the workflow, or one version of it: `etl@3`.",
+        "input": "The input of the run. It takes the place of `payload`.",
+    },
     "DynamoDBTarget": {
         "type": "Writes an item of a DynamoDB table.",
         "table": _arn("table", "dynamodb"),

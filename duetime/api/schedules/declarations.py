@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duetime.api.capabilities import Capabilities
 from duetime.api.http import FieldError, Problem, invalid
 from duetime.api.schedules.models import DeclaredIn
 from duetime.api.schedules.plans import read_plan
 from duetime.api.task_models import read_body
-from duetime.api.tasks import Capabilities
 from duetime.core.ids import derived_id
 from duetime.core.schedules.plan import Declared, Plan
 from duetime.core.schedules.schedule import Schedule

@@ -7,6 +7,7 @@ put the same name at the same time one creates the schedule and the other change
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from duetime.api.capabilities import Capabilities
 from duetime.api.http import (
     CONTENTION,
     FieldError,
@@ -21,7 +22,6 @@ from duetime.api.query import Query
 from duetime.api.schedules.plans import has_plan, read_plan
 from duetime.api.schedules.views import schedule_json
 from duetime.api.schedules.writer import ScheduleWriter, refuse_declared
-from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import derived_id
 from duetime.core.ports import Ports

@@ -1,9 +1,10 @@
 """Plans: a submitted schedule, after checking that its fields agree."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duetime.api.capabilities import Capabilities
 from duetime.api.http import FieldError, Problem, invalid, problem_of
 from duetime.api.schedules.models import ScheduleIn
 from duetime.api.task_models import (
@@ -12,14 +13,13 @@ from duetime.api.task_models import (
     read_body,
     stored_size,
 )
-from duetime.api.tasks import Capabilities
 from duetime.core.masking import unmasked
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.recurrence.fire_times import check
 from duetime.core.recurrence.rules import Recurrence
 from duetime.core.schedules.codec import encode_plan
 from duetime.core.schedules.fire_times import first, runs_so_far
-from duetime.core.schedules.occurrence_spec import schedule_names
+from duetime.core.schedules.occurrence_spec import schedule_names, takes_values
 from duetime.core.schedules.plan import Misfire, Plan
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.secrets import references_in
@@ -39,8 +39,12 @@ INSTEAD: Mapping[str, str] = {
     "id": "every fire time gets an id of its own",
     "unique": "use overlap of the schedule",
 }
-FIXED_FIELDS = ("type", "handler", "method")  # of a target: they cannot be templates
-FREE_TYPES = ("http", "python")  # of a target: the others have no templates at all
+# The fields of a target that cannot be templates. Types that are not here have no templates at all.
+FIXED_FIELDS: Mapping[Any, Sequence[str]] = {
+    "http": ("type", "method"),
+    "python": ("type", "handler"),
+    "workflow": ("type", "workflow"),
+}
 SAMPLE = "1"  # valid as a host, a port, a path and any text
 
 
@@ -80,7 +84,8 @@ def _check_names(body: Mapping[str, Any]) -> None:
     if not isinstance(target, dict):
         return
     # What such a target acts on, and an SQL statement, must be what was checked and allowed.
-    fields = FIXED_FIELDS if target.get("type") in FREE_TYPES else tuple(target)
+    kind = target.get("type")
+    fields = FIXED_FIELDS.get(kind if isinstance(kind, str) else "", tuple(target))
     fixed = [f"target.{field}" for field in fields if any(names_in(target.get(field)))]
     fixed += [path for path, name in references_in(target) if any(names_in(name))]
     if fixed:
@@ -90,8 +95,9 @@ def _check_names(body: Mapping[str, Any]) -> None:
 def _filled(body: Mapping[str, Any], name: str | None, now: Millis) -> dict[str, Any]:
     """Fills in the names of the schedule with their real length, and the others with a sample."""
     names = dict.fromkeys(_names(body), SAMPLE) | schedule_names("0" * 26, name, now)
+    whole = {"payload": True, "target": takes_values(body.get("target"))}
     filled = {
-        part: finish(body[part], names, whole=part == "payload")
+        part: finish(body[part], names, whole=whole.get(part, False))
         for part in ("target", "payload", "name", "tags")
         if part in body
     }

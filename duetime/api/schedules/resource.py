@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from duetime.api.capabilities import Capabilities
 from duetime.api.http import CONTENTION, Problem, Request, Response, Router, unavailable
 from duetime.api.idempotency import key_of, reserve_id, schedule_key
 from duetime.api.paging import JsonPage, page_response
@@ -15,7 +16,6 @@ from duetime.api.schedules.sync import ScheduleSync
 from duetime.api.schedules.views import schedule_json, status_of
 from duetime.api.schedules.writer import ScheduleWriter, refuse_declared
 from duetime.api.task_models import NothingIn, read_body
-from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.schedules import changes

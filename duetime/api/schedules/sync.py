@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duetime.api.capabilities import Capabilities
 from duetime.api.http import (
     CONTENTION,
     FieldError,
@@ -39,7 +40,6 @@ from duetime.api.schedules.sync_steps import (
 )
 from duetime.api.schedules.writer import WRITE_ATTEMPTS, ScheduleWriter, evaluating
 from duetime.api.task_models import read_body
-from duetime.api.tasks import Capabilities
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.schedules import changes, declarations
