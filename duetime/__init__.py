@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from duetime.handlers.registry import task
     from duetime.handlers.schedules import after, cron, every
     from duetime.handlers.submission import Problem, Submission
+    from duetime.workflows.builder import workflow
 
 _MODULES = {
     "AsyncClient": "duetime.client.async_client",
@@ -70,6 +71,7 @@ _MODULES = {
     **dict.fromkeys(("Problem", "Submission"), "duetime.handlers.submission"),
     "use": "duetime.client.current",
     "task": "duetime.handlers.registry",
+    "workflow": "duetime.workflows.builder",
     **dict.fromkeys(("after", "cron", "every"), "duetime.handlers.schedules"),
     **dict.fromkeys(
         (
@@ -127,6 +129,7 @@ __all__ = [
     "every",
     "task",
     "use",
+    "workflow",
 ]
 
 

@@ -24,11 +24,13 @@ from duetime.cli import (
     outbox,
     purge,
     quota,
+    runs,
     schedules,
     submit,
     sync,
     tasks,
     watch,
+    workflows,
 )
 from duetime.cli.exit_codes import EPILOG, Commands
 
@@ -75,6 +77,8 @@ app.command()(purge.purge)
 app.add_typer(archive.app)
 app.add_typer(outbox.app)
 app.add_typer(schedules.app)
+app.add_typer(workflows.app)
+app.add_typer(runs.app)
 app.add_typer(limits.app)
 app.command()(sync.sync)
 app.command()(manifest.manifest)

@@ -21,12 +21,12 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.OK: "done (watch: the task SUCCEEDED)",
-    ExitCode.NOT_DONE: "the task ended DEAD, CANCELLED or EXPIRED, or a request was refused",
+    ExitCode.OK: "done (watch: the task or run SUCCEEDED)",
+    ExitCode.NOT_DONE: "the task or run ended without success, or a request was refused",
     ExitCode.USAGE: "the command line is wrong",
     ExitCode.UNREACHABLE: "Duetime does not answer",
-    ExitCode.NOT_FOUND: "no such task, schedule or limit",
-    ExitCode.TIMED_OUT: "the task had not ended when the wait did",
+    ExitCode.NOT_FOUND: "no such task, schedule, workflow, run or limit",
+    ExitCode.TIMED_OUT: "the task or run had not ended when the wait did",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C",
 }
 

@@ -55,7 +55,11 @@ def ended(task: "Task") -> bool:
 
 
 def short(task: "Task") -> str:
-    """Returns the name of a task or, if it has none, its target."""
+    """Returns the name of a task or, if it has none, its target. In a list, a step of a run shows
+    which step it is: its run knows the target."""
+    step = task.get("step")
+    if step and (task["target"] or {}).get("type") == "step":
+        return one_line(f"step {step}")
     return one_line(task["name"] or target(task["target"]))
 
 
@@ -134,6 +138,10 @@ def waiting_for(task: "Task") -> str | None:
         return None
     if "limit" in found:
         return f"limit {_limit(found['limit'], found['key'])}"
+    if "run" in found:
+        return f"run {clean(found['run'])}"
+    if "callback" in found:
+        return "a callback"
     return f"ordering key {found['ordering_key']}"
 
 

@@ -8,9 +8,10 @@ import typer
 
 from duetime.cli import format as fmt
 from duetime.cli.exit_codes import ExitCode
+from duetime.cli.following import last_of, print_live
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection, Every, Polling, TaskId, WaitUpTo
-from duetime.cli.output import is_terminal, print_json, print_text, stdout_console
+from duetime.cli.output import is_terminal, print_json, print_text
 from duetime.cli.parse import duration, poll_interval
 from duetime.core.lifecycle import Status
 from duetime.terminal import one_line
@@ -37,29 +38,18 @@ def follow(client: "Client", task_id: str, polling: Polling, *, as_json: bool) -
 
     readings = client.follow(task_id, timeout=polling.limit, poll=polling.interval)
     if as_json:
-        task = _last(readings)
+        task = last_of(readings)
         print_json(task)
     else:
-        task = _print_live(readings) if is_terminal() else _print_lines(readings)
+        live = is_terminal()
+        task = print_live(readings, _picture) if live else _print_lines(readings)
         print_text(*ending(task))
     if task["status"] != Status.SUCCEEDED:
         raise typer.Exit(ExitCode.NOT_DONE)
 
 
-def _last(readings: "Iterator[Task]") -> "Task":
-    for task in readings:
-        last = task
-    return last
-
-
-def _print_live(readings: "Iterator[Task]") -> "Task":
-    from rich.live import Live
-
-    with Live(console=stdout_console(), auto_refresh=False) as live:
-        for task in readings:
-            last = task
-            live.update(picture(task, fmt.now()), refresh=True)
-    return last
+def _picture(task: "Task") -> "RenderableType":
+    return picture(task, fmt.now())
 
 
 def _print_lines(readings: "Iterator[Task]") -> "Task":

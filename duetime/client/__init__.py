@@ -1,4 +1,5 @@
-"""The Python clients: submit, follow, change, cancel and retry tasks; manage schedules.
+"""The Python clients: submit, follow, change, cancel and retry tasks; manage schedules; run
+workflows.
 
 `Client` and `AsyncClient` run the same calls (`calls`), which do no I/O themselves. Each name is
 imported on first use: an application that uses `Client` does not wait for the rest.
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
     from duetime.client.async_client import AsyncClient
     from duetime.client.async_dead_letters import AsyncDeadLetters
     from duetime.client.async_limits import AsyncLimits
+    from duetime.client.async_runs import AsyncCallbacks, AsyncRuns
     from duetime.client.async_schedules import AsyncSchedules
+    from duetime.client.async_workflows import AsyncWorkflows
     from duetime.client.bulk import BulkResult, NotChanged
     from duetime.client.client import Client
     from duetime.client.dead_letters import DeadLetters
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from duetime.client.limits import Limits
     from duetime.client.quotas import Quota
     from duetime.client.requests import PAGE
+    from duetime.client.runs import Callbacks, Runs
     from duetime.client.schedule_calls import Created, fields_of
     from duetime.client.schedule_types import (
         Backfill,
@@ -72,6 +76,22 @@ if TYPE_CHECKING:
         TaskPage,
         UniqueFields,
     )
+    from duetime.client.workflow_types import (
+        Checked,
+        MapItem,
+        Run,
+        RunError,
+        RunFields,
+        RunFilter,
+        RunPage,
+        RunStep,
+        StepFields,
+        SubmittedRun,
+        Workflow,
+        WorkflowFields,
+        WorkflowPage,
+    )
+    from duetime.client.workflows import Workflows
 
 _NAMES = {
     "duetime.client.async_client": ("AsyncClient",),
@@ -153,23 +173,53 @@ _NAMES = {
         "TaskPage",
         "UniqueFields",
     ),
+    "duetime.client.async_runs": (
+        "AsyncCallbacks",
+        "AsyncRuns",
+    ),
+    "duetime.client.async_workflows": ("AsyncWorkflows",),
+    "duetime.client.runs": (
+        "Callbacks",
+        "Runs",
+    ),
+    "duetime.client.workflow_types": (
+        "Checked",
+        "MapItem",
+        "Run",
+        "RunError",
+        "RunFields",
+        "RunFilter",
+        "RunPage",
+        "RunStep",
+        "StepFields",
+        "SubmittedRun",
+        "Workflow",
+        "WorkflowFields",
+        "WorkflowPage",
+    ),
+    "duetime.client.workflows": ("Workflows",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "PAGE",
     "ApiError",
+    "AsyncCallbacks",
     "AsyncClient",
     "AsyncDeadLetters",
     "AsyncLimits",
+    "AsyncRuns",
     "AsyncSchedules",
+    "AsyncWorkflows",
     "Attempt",
     "Backfill",
     "BadAddress",
     "BadArgument",
     "BatchResult",
     "BulkResult",
+    "Callbacks",
     "ChangeFields",
+    "Checked",
     "Client",
     "Conflict",
     "Created",
@@ -190,6 +240,7 @@ __all__ = [
     "LimitRateFields",
     "LimitUseFields",
     "Limits",
+    "MapItem",
     "NotChanged",
     "NotFound",
     "NotRedriven",
@@ -197,13 +248,22 @@ __all__ = [
     "Purged",
     "Quota",
     "Redriven",
+    "Run",
+    "RunError",
+    "RunFields",
+    "RunFilter",
+    "RunPage",
+    "RunStep",
+    "Runs",
     "Schedule",
     "ScheduleFields",
     "SchedulePage",
     "Schedules",
     "SecretReference",
+    "StepFields",
     "StillGoing",
     "Submitted",
+    "SubmittedRun",
     "SyncPlan",
     "SyncStep",
     "Task",
@@ -220,6 +280,10 @@ __all__ = [
     "Unreachable",
     "Upcoming",
     "WaitTimeout",
+    "Workflow",
+    "WorkflowFields",
+    "WorkflowPage",
+    "Workflows",
     "fields_of",
     "make_id",
 ]

@@ -11,11 +11,13 @@ from typing import Any, Literal, Self, Unpack
 
 import httpx
 
-from duetime.client import submissions, task_calls, waits
+from duetime.client import run_calls, submissions, task_calls, waits
 from duetime.client.async_dead_letters import AsyncDeadLetters
 from duetime.client.async_limits import AsyncLimits
+from duetime.client.async_runs import AsyncCallbacks, AsyncRuns
 from duetime.client.async_schedules import AsyncSchedules
 from duetime.client.async_transport import AsyncTransport
+from duetime.client.async_workflows import AsyncWorkflows
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.client import Client
 from duetime.client.documentation import documented_by
@@ -76,6 +78,9 @@ class AsyncClient:
         self.schedules = AsyncSchedules(self._transport)
         self._retries = Retries(times=retries, chance=chance)
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
+        self.workflows = AsyncWorkflows(self._transport)
+        self.runs = AsyncRuns(self._transport, self._retries, self._patience)
+        self.callbacks = AsyncCallbacks(self._transport)
 
     @property
     def url(self) -> str:
@@ -129,6 +134,12 @@ class AsyncClient:
 
     async def retry(self, task_id: str) -> Task:
         return await self._transport.run(task_calls.act(task_id, "retry"))
+
+    async def complete(
+        self, task_id: str, *, result: Any = None, error: str | Json | None = None
+    ) -> Task:
+        call = run_calls.complete_task(task_id, result=result, error=error)
+        return await self._transport.run(call)
 
     async def cancel_many(
         self,
@@ -213,14 +224,15 @@ class AsyncClient:
     def follow(
         self, task_id: str, *, timeout: float | None = None, poll: float = 0.5
     ) -> AsyncIterator[Task]:
-        call = waits.follow(task_id, self._patience, timeout=timeout, poll=poll)
+        call = waits.follow(waits.task(task_id), self._patience, timeout=timeout, poll=poll)
         return self._transport.iterate(call)
 
     async def wait(
         self, task_id: str, *, timeout: float | None = None, poll: float | None = None
     ) -> Task:
-        call = waits.wait(task_id, self._patience, timeout=timeout, poll=poll)
-        return await self._transport.run(call)
+        call = waits.wait(waits.task(task_id), self._patience, timeout=timeout, poll=poll)
+        found: Task = await self._transport.run(call)
+        return found
 
     async def purge(
         self,

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, Unpack
 
 import httpx
 
-from duetime.client import submissions, task_calls, waits
+from duetime.client import run_calls, submissions, task_calls, waits
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
@@ -22,6 +22,7 @@ from duetime.client.forecast import Forecast, forecast
 from duetime.client.limits import Limits
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
+from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
 from duetime.client.transport import Server, Transport
@@ -42,6 +43,7 @@ from duetime.client.types import (
     TaskPage,
 )
 from duetime.client.waits import Patience
+from duetime.client.workflows import Workflows
 from duetime.core.errors import DuetimeError
 
 
@@ -87,6 +89,9 @@ class Client:
         self.schedules = Schedules(self._transport)
         self._retries = Retries(times=retries, chance=chance)
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
+        self.workflows = Workflows(self._transport)
+        self.runs = Runs(self._transport, self._retries, self._patience)
+        self.callbacks = Callbacks(self._transport)
 
     @property
     def url(self) -> str:
@@ -139,6 +144,15 @@ class Client:
     def retry(self, task_id: str) -> Task:
         """Runs a DEAD task again, with as many attempts as at first. It is RETRYING and due now."""
         return self._transport.run(task_calls.act(task_id, "retry"))
+
+    def complete(
+        self, task_id: str, *, result: Any = None, error: str | Json | None = None
+    ) -> Task:
+        """Completes a WAITING task, such as a step that waits for a callback, with a result or an
+        error, and returns it. An error is a text, or {"type": "Rejected", "message": "…"}. Raises
+        Conflict if it does not wait."""
+        call = run_calls.complete_task(task_id, result=result, error=error)
+        return self._transport.run(call)
 
     def cancel_many(
         self,
@@ -243,7 +257,7 @@ class Client:
         """Yields the task every `poll` seconds until it has ended.
 
         Raises WaitTimeout if that takes longer than `timeout` seconds."""
-        call = waits.follow(task_id, self._patience, timeout=timeout, poll=poll)
+        call = waits.follow(waits.task(task_id), self._patience, timeout=timeout, poll=poll)
         return self._transport.iterate(call)
 
     def wait(
@@ -254,8 +268,9 @@ class Client:
         pause.
 
         Raises WaitTimeout, a TimeoutError, if that takes longer than `timeout` seconds."""
-        call = waits.wait(task_id, self._patience, timeout=timeout, poll=poll)
-        return self._transport.run(call)
+        call = waits.wait(waits.task(task_id), self._patience, timeout=timeout, poll=poll)
+        found: Task = self._transport.run(call)
+        return found
 
     def purge(
         self,

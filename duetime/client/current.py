@@ -147,9 +147,14 @@ def sync_client() -> TaskClient:
     return _default_client()
 
 
+def current_client() -> AnyClient:
+    """Returns the client that comes first, plain or `async`."""
+    return next(iter(_given()), None) or _default_client()
+
+
 def async_client(client: AnyClient | None = None) -> AsyncTaskClient:
     """Returns the client for `asubmit`: the given one, or else the current one."""
-    chosen = client or next(iter(_given()), None) or _default_client()
+    chosen = client or current_client()
     plain = as_sync(chosen)
     return _InThread(plain) if plain else cast(AsyncTaskClient, chosen)
 

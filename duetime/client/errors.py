@@ -6,7 +6,7 @@ DuetimeError
 ├── NotSigned           there are no AWS credentials to sign with
 ├── Unreachable         no answer, or one that is not from Duetime
 ├── ApiError            Duetime refused the request
-│   ├── NotFound        there is no such task, schedule or limit
+│   ├── NotFound        there is no such task, schedule, run, …
 │   ├── Conflict        the state of the task or schedule forbids it
 │   ├── Invalid         a field of the request is not valid
 │   ├── TooLarge        the request is too large
@@ -15,7 +15,7 @@ DuetimeError
 │   ├── TaskDead        its last attempt failed
 │   ├── TaskCancelled
 │   └── TaskExpired     it had not started before `expires_at`
-└── WaitTimeout         the wait ended before the task; also a TimeoutError
+└── WaitTimeout         the wait ended before the task or run; also a TimeoutError
 """
 
 from collections.abc import Mapping, Sequence
@@ -163,9 +163,9 @@ def _ending(task: Task) -> str:
 
 
 class WaitTimeout(DuetimeError, TimeoutError):
-    """The task had not ended when the wait did; `task` is its last known state."""
+    """The task or run had not ended when the wait did; `task` is its last known state."""
 
-    def __init__(self, task: Task, waited: float) -> None:
+    def __init__(self, task: Any, waited: float) -> None:
         super().__init__(f"{task['id']} is still {task['status']} after {waited:g} s")
         self.task = task
 

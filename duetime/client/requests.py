@@ -13,8 +13,10 @@ from duetime.core.json_values import NotJson, to_json_value
 PAGE = 100  # the API's limit for the items of a page and the tasks of a batch
 MAX_DEPTH = 200  # levels of nesting that the API accepts
 LIMITS = "/v1/limits"
+RUNS = "/v1/runs"
 SCHEDULES = "/v1/schedules"
 SYNC = f"{SCHEDULES}/sync"
+WORKFLOWS = "/v1/workflows"
 # Created once: json.dumps builds a new encoder for each call with options. As ASCII, half a
 # surrogate pair reaches the API, whose error names the field.
 _to_json = json.JSONEncoder(allow_nan=False).encode
@@ -78,6 +80,20 @@ def task_path(task_id: str) -> str:
 
 def limit_path(name: str) -> str:
     return f"{LIMITS}/{_segment(name)}"
+
+
+def workflow_path(name: str) -> str:
+    return f"{WORKFLOWS}/{_segment(name)}"
+
+
+def run_path(run_id: str, step: str | None = None) -> str:
+    """Returns the path of a run, or of one of its steps."""
+    path = f"{RUNS}/{_segment(run_id)}"
+    return path if step is None else f"{path}/steps/{_segment(step)}"
+
+
+def callback_path(token: str) -> str:
+    return f"/v1/callbacks/{_segment(token)}"
 
 
 def schedule_path(schedule_id: str) -> str:

@@ -45,7 +45,7 @@ class Retries:
 def submit(fields: Mapping[str, Any], retries: Retries) -> Call[Submitted]:
     task = _with_id(fields)
     try:
-        answer = yield from _send("/v1/tasks", encode(task), retries)
+        answer = yield from post("/v1/tasks", encode(task), retries)
     except ApiError as error:
         if "id" in fields or not _refuses_id(error.problem):
             raise
@@ -138,7 +138,7 @@ def _text(task: Any, number: int) -> bytes:
 
 def _post(texts: Sequence[bytes], retries: Retries) -> Call[list[BatchResult]]:
     body = b'{"tasks": [%s]}' % b", ".join(texts)
-    answer = yield from _send("/v1/tasks/batch", body, retries)
+    answer = yield from post("/v1/tasks/batch", body, retries)
     return cast("list[BatchResult]", answer.value["results"])
 
 
@@ -147,7 +147,8 @@ def _put(results: list[BatchResult], places: list[int], found: list[BatchResult]
         results[place] = result
 
 
-def _send(path: str, body: bytes, retries: Retries) -> Call[Answer]:
+def post(path: str, body: bytes, retries: Retries) -> Call[Answer]:
+    """Sends a request that is safe to repeat, again if no answer arrives."""
     for number in range(retries.times):
         try:
             return (yield from send("POST", path, body=body))

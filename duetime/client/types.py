@@ -103,6 +103,12 @@ class StepFunctionsTarget(TypedDict):
     state_machine: str  # ARN
 
 
+class WorkflowTarget(TypedDict, total=False):
+    type: Required[Literal["workflow"]]
+    workflow: Required[str]  # its name, or one version of it: etl@3
+    input: Any
+
+
 Target = (
     HttpTarget
     | PythonTarget
@@ -114,6 +120,7 @@ Target = (
     | SqlTarget
     | SqsTarget
     | StepFunctionsTarget
+    | WorkflowTarget
 )
 
 
@@ -254,7 +261,9 @@ class Task(TypedDict):
     schedule_id: str | None
     scheduled_for: str | None
     parent_id: str | None  # the task whose handler has submitted this one
-    workflow_id: str | None
+    run_id: str | None  # the workflow run that this task is a step of
+    step: str | None
+    index: int | None  # of an item of a map
     not_shown: dict[str, str] | None  # fields that are null because they are nested too deep
     max_attempts: NotRequired[int]  # of a summary, which has no `retry`
     hints: NotRequired[list[Hint]]  # of a task that was stored now, if there are any

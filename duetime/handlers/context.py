@@ -60,6 +60,11 @@ class AttemptControl(Submissions, Protocol):
 
     def look_up_previous(self) -> Previous | None: ...
 
+    def results_page(self, step: str, start: int) -> list[Any]:
+        """Returns the results of the next items of a map, from `start`; an empty list at the
+        end."""
+        ...
+
 
 class Context:
     """The attempt that a handler runs.
@@ -118,6 +123,16 @@ class Context:
         the store."""
         check_process(self._pid)
         return self._control.look_up_previous()
+
+    def results(self, step: str) -> Iterator[Any]:
+        """Yield the results of the items of an earlier `map` step of this workflow, in order; None
+        for an item that failed. They are read page by page, so they may be more than a payload can
+        hold."""
+        check_process(self._pid)
+        start = 0
+        while page := self._control.results_page(step, start):
+            yield from page
+            start += len(page)
 
     def heartbeat(self) -> bool:
         """Renew the lease now. Returns False once the handler should stop."""
@@ -186,6 +201,9 @@ class _NoExecutor(NoSubmissions):
 
     def look_up_previous(self) -> Previous | None:
         return None
+
+    def results_page(self, step: str, start: int) -> list[Any]:  # noqa: ARG002
+        raise RuntimeError("this context has no executor to read results")
 
 
 _current: ContextVar[Context] = ContextVar("duetime_context")

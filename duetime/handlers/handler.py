@@ -15,6 +15,7 @@ from typing import (
     overload,
 )
 
+from duetime.core.value import value
 from duetime.handlers.context import Context
 from duetime.handlers.defaults import Defaults, to_seconds
 from duetime.handlers.parameters import Call, Parameters
@@ -87,6 +88,11 @@ class Submittable(Generic[P, R]):
         """Returns the JSON payload that `submit` would send."""
         return self._parameters.payload(args, kwargs)
 
+    def template(self, payload: Any, compiled: Callable[[Any], tuple[Any, bool]]) -> Any:
+        """Returns the JSON of the payload of a workflow's step, which may have references: see
+        Parameters.template. Raises BadPayload if the rest does not fit the parameters."""
+        return self._parameters.template(payload, compiled)
+
     def submission(self, task_id: str, /) -> "Submission[R]":
         """Returns the submission of a task that was submitted earlier, perhaps elsewhere."""
         from duetime.handlers.submission import Submission
@@ -154,6 +160,12 @@ class Handler(Submittable[P, R]):
         `restock.options(priority="high", key="order-17").submit(items=["tea"])`."""
         return prepared(self, options)
 
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> "StepCall":
+        """Returns what a step of a workflow runs: `w.step("load", load.call(rows=first.result))`.
+        Type checkers check the values as those of `submit`, and so does the step; a reference fits
+        every parameter. Raises BadPayload if the call does not fit the parameters."""
+        return StepCall(handler=self, payload=self._parameters.item(args, kwargs))
+
     def bind(self, payload: Any, ctx: Context) -> Call:
         """Returns the call of the function for a stored payload. Raises BadPayload if the payload
         does not fit the parameters."""
@@ -187,6 +199,14 @@ class Handler(Submittable[P, R]):
 
     def __repr__(self) -> str:
         return f"<handler {self.name!r}>"
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class StepCall:
+    """A handler, and the payload that a step of a workflow gives it."""
+
+    handler: Handler[..., Any]
+    payload: Any
 
 
 class CallableHandler(Handler[P, R], Generic[P, R, C, V]):

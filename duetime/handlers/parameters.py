@@ -71,11 +71,36 @@ class Parameters:
             return self._payload_json(self._only(args, kwargs))
         return self.object(self._by_name(args, kwargs))
 
+    def item(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Returns the payload that a call gives, as `template` takes it. Raises BadPayload if the
+        call does not fit the parameters; their values are not checked here."""
+        if self._whole:
+            return self._only(args, kwargs)
+        values = self._by_name(args, kwargs)
+        self._check_names(values)
+        return values
+
     def payload_of(self, item: Any) -> Any:
         """Returns the JSON of a payload: one value, or the mapping of the parameters."""
         if self._whole:
             return self._payload_json(item)
         return self.object(self._mapping(item))
+
+    def template(self, item: Any, compiled: Callable[[Any], tuple[Any, bool]]) -> Any:
+        """Returns the JSON of a payload of which parts are known only later. `compiled` returns the
+        JSON of a value, and whether it has such parts: such a value is not checked."""
+        json, later = compiled(item)
+        if self._whole:
+            return json if later else self._payload_json(item)
+        if later and not isinstance(item, Mapping):
+            return json
+        values = self._mapping(item)
+        self._check_names(values)
+        return {name: self._part(name, value, compiled) for name, value in values.items()}
+
+    def _part(self, name: str, value: Any, compiled: Callable[[Any], tuple[Any, bool]]) -> Any:
+        json, later = compiled(value)
+        return json if later else self._sent(name, value, name)
 
     def object(self, values: Mapping[str, Any]) -> dict[str, Any]:
         self._check_names(values)

@@ -83,8 +83,15 @@ class Roles:
             chance=chance,
             objects=objects,
             rates=self.store.rates(),
+            runs=self.store.runs(),
         )
-        self.api = Api(ports, handlers=registry.defaults, version=VERSION, secrets=secrets.keys)
+        self.api = Api(
+            ports,
+            handlers=registry.defaults,
+            version=VERSION,
+            secrets=secrets.keys,
+            callbacks=True,
+        )
         self._scanner = Scanner(ports, self.store)
         self._executor = Executor(ports, targets)
         self._loops = {lane: self._new_loop() for lane in Lane}
