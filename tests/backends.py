@@ -19,6 +19,7 @@ from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import VISIBILITY, ensure_lanes, ensure_table
 from duetime.aws.rate_store import DynamoRateStore
+from duetime.aws.run_store import DynamoRunStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
@@ -27,6 +28,7 @@ from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import DAY, SECOND, Millis
+from duetime.core.workflows.ports import RunStore
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import NOW, WAKE_POLICY, SteppedClock
@@ -55,7 +57,9 @@ class Stores:
     cursors: CursorStore
     clock: SteppedClock
     rates: RateStore
+    runs: RunStore
     spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
+    spoil_run: Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,10 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
             lambda c: c.execute(sql, (schedule_id, key) if key else (schedule_id,))
         )
 
+    def spoil_run(run_id: str) -> None:
+        sql = "UPDATE runs SET state = '{' WHERE id = ?"
+        store._database.write(lambda c: c.execute(sql, (run_id,)))
+
     yield Stores(
         tasks=store,
         schedules=store.schedules(clock),
@@ -87,8 +95,10 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         other_limits=store.limits,
         cursors=store,
         rates=store.rates(),
+        runs=store.runs(),
         clock=clock,
         spoil=spoil,
+        spoil_run=spoil_run,
     )
     store.close()
 
@@ -107,6 +117,9 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
         cursors = DynamoCursorStore(client, table, shards=WAKE_POLICY.shards)
         schedules = DynamoScheduleStore(client, table, clock=clock)
 
+        known = Shards(count=WAKE_POLICY.shards, since=SINCE)
+        runs = DynamoRunStore(client, table, shards=lambda: known, clock=clock)
+
         def limits() -> DynamoLimitStore:
             return DynamoLimitStore(client, table, clock=clock)
 
@@ -119,6 +132,14 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
                 ExpressionAttributeValues={":broken": {"S": "{"}},
             )
 
+        def spoil_run(run_id: str) -> None:
+            client.update_item(
+                TableName=table,
+                Key={schema.PK: {"S": schema.run_pk(run_id)}, schema.SK: {"S": schema.RUN}},
+                UpdateExpression=f"SET {schema.STATE} = :broken",
+                ExpressionAttributeValues={":broken": {"S": "{"}},
+            )
+
         yield Stores(
             tasks=tasks,
             schedules=schedules,
@@ -128,10 +149,13 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             other_limits=limits,
             cursors=cursors,
             clock=clock,
+            runs=runs,
             spoil=spoil,
+            spoil_run=spoil_run,
         )
         tasks.close()
         schedules.close()
+        runs.close()
 
 
 @contextmanager

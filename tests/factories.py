@@ -8,6 +8,7 @@ from typing import Any
 
 from duetime.core.delivery import delivery_of
 from duetime.core.ids import new_id
+from duetime.core.lanes import Lane
 from duetime.core.ports import Listing, ListOrder
 from duetime.core.recurrence.rules import CronRule, Recurrence
 from duetime.core.schedules.plan import Plan
@@ -16,8 +17,10 @@ from duetime.core.steps.lease import lease
 from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
 from duetime.core.task_filter import TaskFilter
-from duetime.core.times import HOUR, SECOND, Millis
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND, Millis
 from duetime.core.wake_policy import Draw, WakePolicy
+from duetime.core.wakes import WakeKind
+from duetime.core.workflows.run import Run, RunSpec, RunStatus
 from duetime.handlers.handler import Handler
 from duetime.testing import clock
 
@@ -113,6 +116,24 @@ def a_schedule(
     )
     placed_at = {"wake": next_wake(WAKE_POLICY, schedule, now)}
     return replace(schedule, **(placed_at | overrides))
+
+
+def a_run(
+    *, run_id: str | None = None, spec: dict[str, Any] | None = None, **overrides: Any
+) -> Run:
+    """`spec` has the fields of its spec that differ."""
+    run_id = run_id or an_id()
+    given = {"namespace": "default", "digest": "d" * 32, "run_at": NOW, "timeout": 7 * DAY}
+    fields: dict[str, Any] = {
+        "status": RunStatus.RUNNING,
+        "states": "spw",
+        "revision": 1,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "timeout_at": NOW + 7 * DAY,
+        "wake": WAKE_POLICY.wake(WakeKind.RUN, run_id, Lane.MEDIUM, NOW + MINUTE, now=NOW),
+    }
+    return Run(id=run_id, spec=RunSpec(**(given | (spec or {}))), **(fields | overrides))
 
 
 def result_of(task: Task) -> Any:

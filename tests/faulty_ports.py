@@ -16,6 +16,7 @@ from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import Archive, CursorStore, Depth, LaneQueue, ObjectStore, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
 from duetime.core.times import Millis
+from duetime.core.workflows.ports import RunStore
 
 PORTS = (
     TaskStore,
@@ -26,6 +27,7 @@ PORTS = (
     ObjectStore,
     SlotStore,
     RateStore,
+    RunStore,
 )
 VERBS = frozenset(name for port in PORTS for name in vars(port) if not name.startswith("_"))
 

@@ -17,6 +17,7 @@ from duetime.core.limits.definition import LimitUse, OnDead, OnFull
 from duetime.core.occurrence import Occurrence, OverlapPolicy
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.record import Failure
+from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import Attempt, Progress, Promotion, Spec, Task, TaskError
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
 from duetime.core.wake_policy import LONGEST_HORIZON, Draw, WakePolicy
@@ -144,6 +145,9 @@ def others(draw: st.DrawFn, task: Task) -> Task:
     )
 
 
+A_WAIT = Suspension(kind=WaitsFor.RUN, id="01M0000000000000000000000A", run_attempt=1)
+
+
 @st.composite
 def tasks(draw: st.DrawFn, *statuses: Status) -> Task:
     """A task in one of these statuses (any if none is given), with every field that it implies."""
@@ -173,12 +177,13 @@ def tasks(draw: st.DrawFn, *statuses: Status) -> Task:
         cancel_requested=draw(st.booleans()) if running else status is Status.CANCELLED,
         sends=draw(st.integers(0, 40)),
         skips=draw(st.integers(0, 3)),
+        suspended=A_WAIT if status is Status.WAITING else None,
     )
 
 
 def _attempts_made(draw: st.DrawFn, status: Status, budget: int) -> int:
     match status:
-        case Status.PENDING | Status.ENQUEUED | Status.WAITING | Status.EXPIRED:
+        case Status.PENDING | Status.ENQUEUED | Status.EXPIRED:
             return 0
         case Status.RETRYING:
             return draw(st.integers(1, max(1, budget - 1)))

@@ -20,6 +20,7 @@ from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.limit_store import DynamoLimitStore
 from duetime.aws.provision import ensure_lanes
 from duetime.aws.rate_store import DynamoRateStore
+from duetime.aws.run_store import DynamoRunStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
@@ -53,6 +54,8 @@ RECEIVE_LIMIT = 100
 
 Script = Callable[[Task, Context], Any]  # what the target of every task does
 
+API_URL = "https://duetime.example"
+
 
 @contextmanager
 def stepped_sqs(clock: SteppedClock) -> Iterator[None]:
@@ -83,9 +86,10 @@ class World:
     lanes: FaultyLanes
     empty_lanes: Callable[[], LaneQueue]  # what a purge leaves
     rates: InterruptiblePort
+    runs: InterruptiblePort
     corrupt: Callable[..., None]  # makes a task unreadable, or replaces its stored spec
     corrupt_schedule: Callable[[str], None]
-    awake: Callable[[], list[str]]  # ids of the tasks that have a wake in the index
+    awake: Callable[[], list[str]]  # ids of the rows that have a wake in the index
     set_up: Callable[[int], tuple[TaskStore, CursorStore]]  # takes the number of shards
     wake_policy: WakePolicy = WAKE_POLICY
     chance: SeededRandom = field(default_factory=SeededRandom)
@@ -103,9 +107,10 @@ class World:
             chance=self.chance,
             slots=self.slots,  # type: ignore[arg-type]
             rates=self.rates,  # type: ignore[arg-type]
+            runs=self.runs,  # type: ignore[arg-type]
         )
         self.scanner = Scanner(self.ports, self.cursors)
-        self.executor = Executor(self.ports, {"python": self._run})
+        self.executor = Executor(self.ports, {"python": self._run}, callback_url=API_URL)
         self._waiting: list[Admitted] = []
 
     def with_shards(self, shards: int) -> "World":
@@ -235,6 +240,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
             rows = connection.execute(
                 "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL"
                 " UNION ALL SELECT id FROM schedules WHERE wake_bucket IS NOT NULL"
+                " UNION ALL SELECT id FROM runs WHERE wake_bucket IS NOT NULL"
             )
             return [task_id for (task_id,) in rows]
 
@@ -253,6 +259,7 @@ def sqlite_world(path: Path | None = None, clock: SteppedClock | None = None) ->
         slots=InterruptiblePort(store.slots()),
         cursors=store,
         rates=InterruptiblePort(store.rates()),
+        runs=InterruptiblePort(store.runs()),
         lanes=FaultyLanes(MemoryLaneQueue(clock)),
         empty_lanes=lambda: MemoryLaneQueue(clock),
         corrupt=corrupt,
@@ -284,6 +291,9 @@ def moto_world(
         store, cursors = set_up(WAKE_POLICY.shards)
         schedules = DynamoScheduleStore(dynamodb, table, clock=clock)
         closing.callback(schedules.close)
+
+        runs = DynamoRunStore(dynamodb, table, shards=CachedShards(cursors, clock), clock=clock)
+        closing.callback(runs.close)
 
         def lanes() -> SqsLaneQueue:
             return SqsLaneQueue(sqs, ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}"))
@@ -319,6 +329,7 @@ def moto_world(
             slots=InterruptiblePort(DynamoSlotStore(dynamodb, table)),
             cursors=cursors,
             rates=InterruptiblePort(DynamoRateStore(dynamodb, table)),
+            runs=InterruptiblePort(runs),
             lanes=FaultyLanes(SqsLaneQueue(sqs, urls) if urls else lanes()),
             empty_lanes=lanes,
             corrupt=corrupt,

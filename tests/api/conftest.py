@@ -9,9 +9,11 @@ import pytest
 from duetime.aws import clients
 from duetime.local.moto_backend import fair_moto
 from duetime.sqlite.task_store import SqliteTaskStore
+from tests.api.flows import Flows
 from tests.api.service import Service
 from tests.backends import dynamo_stores
 from tests.factories import SteppedClock
+from tests.world import sqlite_world
 
 
 @pytest.fixture
@@ -32,4 +34,16 @@ def any_service(request: pytest.FixtureRequest) -> Iterator[Service]:
         yield request.getfixturevalue("service")
         return
     with dynamo_stores(request.getfixturevalue("moto_dynamodb")) as stores:
-        yield Service(stores.tasks, stores.clock, stores.schedules, limit_store=stores.limits)
+        yield Service(
+            stores.tasks,
+            stores.clock,
+            stores.schedules,
+            limit_store=stores.limits,
+            runs=stores.runs,
+        )
+
+
+@pytest.fixture
+def flows() -> Iterator[Flows]:
+    with sqlite_world() as world:
+        yield Flows(world)

@@ -12,7 +12,9 @@ from duetime.api.app import Api
 from duetime.api.http import QueryValues, Request, Response
 from duetime.api.openapi.document import NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
+from duetime.core.errors import PermanentError
 from duetime.handlers.context import Context
+from tests.workflows import settle
 from tests.world import World, sqlite_world
 
 HELLO = "duetime.hello"
@@ -72,6 +74,7 @@ class System:
             version="9.9.9",
             secrets=lambda: {"shop"},
             crowded_minute=CROWDED,
+            callbacks=True,
         )
 
     def call(
@@ -93,9 +96,9 @@ class System:
         assert response.status < 300, response.body
         return json.loads(response.encoded())
 
-    def send(self, route: Route, task_id: str = "") -> Response:
+    def send(self, route: Route, task_id: str = "", token: str = "") -> Response:
         """Sends the example of a route."""
-        path = route.path.replace("{id}", task_id)
+        path = route.path.replace("{id}", task_id).replace("{token}", token)
         if "{name}" in path:
             path = path.replace("{name}", NAMES[path.split("/")[2]]["example"])
         return self.call(route.method, path, route.example.body, route.example.query)
@@ -108,12 +111,37 @@ class System:
             assert before.status < 300, before.body
             found = found or json.loads(before.encoded()).get("id", "")
         if route.example.dead:
-            self.kill(found)
+            self.fail_run(found) if "/runs/" in route.path else self.kill(found)
+        if route.example.waiting:
+            return self.send_waiting(route, found)
         if route.example.succeeded:
             self.world.script = lambda task, ctx: "done"
             self.run(found)
             assert self.world.status(found) == "SUCCEEDED"
         return self.send(route, found)
+
+    def send_waiting(self, route: Route, run_id: str) -> Response:
+        """Sends the example of a route about a run that waits for a callback, or about the task of
+        its step."""
+        payloads: list[Any] = []
+        script = self.world.script
+
+        def remember(task: Any, ctx: Context) -> Any:
+            payloads.append(task.spec.payload)
+            return script(task, ctx)
+
+        self.world.script = remember
+        settle(self.world)
+        steps = {step["name"]: step for step in self.body("GET", f"/v1/runs/{run_id}")["steps"]}
+        task = self.world.task(steps["approve"]["task_id"])
+        assert task.status == "WAITING"
+        found = task.id if "/tasks/" in route.path else run_id
+        return self.send(route, found, str(payloads[-1]["name"]).rpartition("/")[2])
+
+    def fail_run(self, run_id: str) -> None:
+        self.world.script = _fail
+        settle(self.world)
+        assert self.body("GET", f"/v1/runs/{run_id}")["status"] == "FAILED"
 
     def run(self, task_id: str) -> None:
         self.world.advance_to(self.world.task(task_id).due_at)
@@ -121,14 +149,13 @@ class System:
         self.world.deliver()
 
     def kill(self, task_id: str) -> None:
-        def fail(task: Any, ctx: Context) -> Any:
-            from duetime import PermanentError
-
-            raise PermanentError("it must fail")
-
-        self.world.script = fail
+        self.world.script = _fail
         self.run(task_id)
         assert self.world.status(task_id) == "DEAD"
+
+
+def _fail(task: Any, ctx: Context) -> Any:
+    raise PermanentError("it must fail")
 
 
 def by_operation(name: str) -> Route:

@@ -15,6 +15,7 @@ from duetime.core.schedules.schedule import Schedule
 from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import Draw
+from duetime.core.workflows.ports import RunStore
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from tests.factories import WAKE_POLICY, SteppedClock, a_draw, a_listing, an_id
 
@@ -118,9 +119,10 @@ class Service:
         schedules: ScheduleStore | None = None,
         objects: ObjectStore | None = None,
         limit_store: LimitStore | None = None,
+        runs: RunStore | None = None,
         **limits: Any,
     ) -> None:
-        """The SQLite store brings its schedules and limits along."""
+        """The SQLite store brings its schedules, limits and runs along."""
         self.clock = clock
         self.dice = Dice()
         self.store = WatchedStore(store)
@@ -136,6 +138,7 @@ class Service:
             clock=clock,
             chance=self.dice,
             objects=objects,
+            runs=runs or (store.runs() if hasattr(store, "runs") else None),
         )
         self.api = Api(self.ports, handlers=lambda: {HANDLER}, version="9.9.9", **limits)
 

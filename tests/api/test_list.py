@@ -191,7 +191,7 @@ STATUSES = ", ".join(Status)
 WORD = "must be 1 to 128 letters, digits and ._:- only"
 TARGET = (
     "must be one of http, python, dynamodb, email, eventbridge, lambda, sns, sql, sqs,"
-    " stepfunctions"
+    " stepfunctions, workflow"
 )
 TAG = "must be key:value or key, at most 321 characters; at most 10"
 ENDED = "order=soonest lists tasks that are still to start: leave out what has ended"

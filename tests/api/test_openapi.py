@@ -55,6 +55,8 @@ def advice(name: str) -> str:
         "dead-letters": "dead_letter_routes",
         "schedules": "schedule_routes",
         "limits": "limit_routes",
+        "workflows": "workflow_routes",
+        "runs": "run_routes",
     }
     return TO_ADD.format(
         name=name, method=method, path=path, module=module.get(resource, "system_routes")
@@ -168,7 +170,7 @@ def test_idempotency_key_is_declared_where_a_repeated_call_would_do_more():
         r.operation for r in ROUTES if any(p.name == "Idempotency-Key" for p in r.parameters)
     }
 
-    assert declared == {"submitTask", "createSchedule", "triggerSchedule", "shiftTasks"}
+    assert declared == {"submitTask", "createSchedule", "triggerSchedule", "shiftTasks", "startRun"}
 
 
 def test_every_problem_is_the_same_schema():
@@ -194,7 +196,7 @@ from types import SimpleNamespace
 from duetime.api.app import Api
 from duetime.api.http import Request
 store = SimpleNamespace(get=lambda ids: {{}})
-ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store, limits=None)
+ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store, limits=None, runs=None)
 api = Api(ports, handlers=set, version="1")
 {setup}
 for path in {paths}:

@@ -8,7 +8,9 @@ import pytest
 
 from duetime import PermanentError
 from duetime.core.arns import EXAMPLES
+from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import LimitUse
+from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import ORDERING_KEY
 from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.handlers.context import Context
@@ -23,6 +25,7 @@ from tests.api.openapi import (
     wrong_in,
 )
 from tests.factories import a_spec, a_task
+from tests.workflows import settle
 
 PYTHON = {"type": "python", "handler": HELLO}
 SYNC = "/v1/schedules/sync"
@@ -53,6 +56,7 @@ SERVICES: Sequence[tuple[Any, Any]] = [
         {"subject": "s", "text": "t"},
     ),
     ({"type": "sql", "database": "main", "statement": "SELECT :a"}, {"a": 1}),
+    ({"type": "workflow", "workflow": "etl@1", "input": {"a": 1}}, None),
 ]
 SUMMARIES = {"fields": "summary", "namespace": "*"}
 SOONEST = {"order": "soonest"}
@@ -86,6 +90,43 @@ def collect(schema: dict[str, Any], value: Any, found: Found) -> None:
             collect(schema.get("items", {}), inner, found)
 
 
+STEP_FIELDS: dict[str, Any] = {
+    "retry": {"max_attempts": 2},
+    "limits": [],
+    "tags": {"a": "b"},
+    "when": {"input": {"urls": [{"exists": True}]}},
+    "map": {"items": "{{input.urls}}"},
+    "callback": {"timeout": 60},
+}
+
+
+def workflow_answers(system: System) -> Iterator[tuple[str, Any]]:
+    step = {"name": "a", "target": PYTHON, **STEP_FIELDS}
+    yield "Workflow", system.body("PUT", "/v1/workflows/etl", {"steps": [step]})
+    yield "WorkflowSummaryList", system.body("GET", "/v1/workflows")
+    dry = {"dry_run": "true"}
+    order = system.body("PUT", "/v1/workflows/etl", {"steps": [step]}, query=dry)
+    yield "WorkflowOrOrder", order
+    yield "RunOrOrder", order
+    steps = [{"name": "m", "target": PYTHON, "map": {"items": 1}}]
+    yield "Run", (run := system.body("POST", "/v1/runs", {"steps": steps}))
+    settle(system.world)
+    yield "Run", (failed := system.body("GET", f"/v1/runs/{run['id']}"))
+    assert failed["status"] == "FAILED"
+    yield "Run", system.body("GET", f"/v1/runs/{failed['steps'][0]['run_id']}")
+    yield "RunItemList", system.body("GET", f"/v1/runs/{run['id']}/steps/m/items")
+    yield "RunSummaryList", system.body("GET", "/v1/runs")
+    failing, system.world.script = system.world.script, lambda task, ctx: "done"
+    sent = system.send_after(by_operation("sendCallback"))
+    system.world.script = failing
+    assert sent.status == 200, sent.body
+    yield "Accepted", sent.body
+    for kind in WaitsFor:
+        waiting = a_task(status=Status.WAITING, suspended=Suspension(kind=kind, id="x"))
+        system.world.store.put([waiting])
+        yield "Task", system.body("GET", f"/v1/tasks/{waiting.id}")
+
+
 def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     def report_and_fail(task: Any, ctx: Context) -> Any:
         ctx.progress(0.5, "half")
@@ -100,6 +141,7 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     in_a = {"namespace": "a"}
     yield "Limit", system.body("PUT", "/v1/limits/stripe", limit, query=in_a)
     yield "LimitList", system.body("GET", "/v1/limits", query=in_a)
+    yield from workflow_answers(system)
     yield "Task", (task := system.body("POST", "/v1/tasks", {"target": PYTHON, **full}))
     for target, payload in [(HTTP, None), (SIGNED, None), *SERVICES]:
         body = {"target": target, "payload": payload, "delay": 3_600}
@@ -226,6 +268,11 @@ def test_answers_about_headers_are_documented():
         unchanged = system.call("GET", path, headers={"if-none-match": etag})
         encoded = system.call("POST", "/v1/tasks", {}, headers={"content-encoding": "br"})
 
-    assert (unchanged.status, encoded.status) == (304, 415)
+        run = f"/v1/runs/{system.send(by_operation('startRun')).body['id']}"
+        etag = system.call("GET", run).headers["etag"]
+        same_run = system.call("GET", run, headers={"if-none-match": etag})
+
+    assert (unchanged.status, same_run.status, encoded.status) == (304, 304, 415)
     assert undocumented(by_operation("getTask"), unchanged) == []
+    assert undocumented(by_operation("getRun"), same_run) == []
     assert undocumented(by_operation("submitTask"), encoded) == []

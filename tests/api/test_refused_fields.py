@@ -170,7 +170,7 @@ def http(**fields: Any) -> dict[str, Any]:
 
 
 NAMES = "'http', 'python', 'dynamodb', 'email', 'eventbridge', 'lambda', 'sns', 'sql', 'sqs', "
-NAMES += "'stepfunctions'"
+NAMES += "'stepfunctions', 'workflow'"
 TYPES = f"must be one of {NAMES}"
 METHODS = "must be 'GET', 'HEAD', 'POST', 'PUT', 'PATCH' or 'DELETE'"
 TARGETS: list[tuple[Any, str, str]] = [

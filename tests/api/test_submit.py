@@ -67,7 +67,9 @@ def test_task_is_returned_with_every_default(any_service: Service):
         "schedule_id": None,
         "scheduled_for": None,
         "parent_id": None,
-        "workflow_id": None,
+        "run_id": None,
+        "step": None,
+        "index": None,
         "not_shown": None,
     }
 

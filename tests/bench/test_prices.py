@@ -113,6 +113,18 @@ def test_a_retry_elsewhere_adds_a_transition_and_an_operation(
     assert used["EventBridge Scheduler + SQS + Lambda"]["scheduler"] == 1
 
 
+@pytest.mark.parametrize(
+    ("flow", "steps", "transitions"), [("dag_10", 10, 10), ("map_1000", 1_000, 1_001)]
+)
+def test_a_workflow_elsewhere_has_a_transition_for_each_state_and_an_invocation_for_each_step(
+    prices: Prices, flow: str, steps: int, transitions: int
+):
+    used = prices.step_functions(flow, steps)
+
+    assert (used["transitions"], used["invocations"]) == (transitions, steps)
+    assert prices.total({"transitions": used["transitions"]}) == transitions * 25 / 1_000_000
+
+
 @pytest.mark.parametrize(("batch", "requests"), [(1, 3), (10, 1.2)])
 def test_batching_elsewhere_saves_receives_but_not_sends(
     prices: Prices, batch: int, requests: float

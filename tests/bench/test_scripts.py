@@ -57,6 +57,21 @@ def test_limits_start_as_many_as_the_rate_allows(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_workflows_run_to_their_end(tmp_path: Path) -> None:
+    options = ("--repeats=1", "--parallel=3", "--items=100", "--rounds=1", "--runs=5", "--crowds=2")
+    alone = run(tmp_path, "workflows-alone", "workflows.py", *options)
+    map_, crowd = (
+        json.loads((tmp_path / f"results/workflows-{part}.json").read_text())["rows"]
+        for part in ("map", "crowd")
+    )
+
+    assert [row["what"] for row in alone] == ["ten steps in a row", "diamond of 3"]
+    assert map_[0]["items/s"] > 0
+    assert [row["what"] for row in crowd] == ["at the start", "round 1", "round 2"]
+    assert all(row["memory MB"] > 0 for row in crowd)
+
+
+@pytest.mark.long
 def test_testkit_runs_what_is_due(tmp_path: Path) -> None:
     rows = run(tmp_path, "testkit", "testkit.py", "--rounds=1")
 

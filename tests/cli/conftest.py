@@ -70,7 +70,9 @@ TASK: dict[str, Any] = {
     "reason": None,
     "schedule_id": None,
     "scheduled_for": None,
-    "workflow_id": None,
+    "run_id": None,
+    "step": None,
+    "index": None,
     "not_shown": None,
 }
 
@@ -147,6 +149,7 @@ class System:
         self.ports = Ports(
             store=self.store,
             schedules=self.schedules,
+            runs=self.store.runs(),
             limits=self.store.limits(),
             slots=self.store.slots(),
             lanes=self._lanes,
@@ -173,9 +176,9 @@ class System:
         return self.executor.record_and_lease(due=[Admitted(message=m) for m in messages]).started
 
     def run_due(self) -> None:
-        self.executor.record_and_lease(
-            ended=[self.executor.run_target(run) for run in self.lease()]
-        )
+        """Runs what is due, and the steps of workflows that become due by that."""
+        while runs := self.lease():
+            self.executor.record_and_lease(ended=[self.executor.run_target(run) for run in runs])
 
 
 @task("echo")

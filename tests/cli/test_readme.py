@@ -1,8 +1,10 @@
 """The Python in the README, and in the package's own docstring, runs."""
 
 import re
+import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -26,9 +28,14 @@ def url(front: Any, system: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CLIENT_DEFAULTS, "sleep", lambda _seconds: system.run_due())
 
 
-def test_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    handler, client, scheduled = re.findall(r"```python\n(.*?)```", renamed(README), re.DOTALL)
-    exec(handler, {"__name__": "handlers.shop"})
+def test_python_of_the_readme_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = re.findall(r"```python\n(.*?)```", renamed(README), re.DOTALL)
+    handler, client, scheduled, graph = found
+    for name in ("handlers", "handlers.shop"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    exec(handler, vars(sys.modules["handlers.shop"]))
     assert registry.find("readme.shop.restock") is not None
 
     exec(client.replace("delay=5", "delay=0"), {"__name__": "a_script"})
@@ -38,6 +45,10 @@ def test_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     daily = registry.find("declared.reports.daily")
     assert daily is not None
     assert [schedule.rule["expression"] for schedule in daily.schedules] == ["0 9 * * 1-5"]
+
+    registry.load("duetime.local.demo")
+    exec(graph, {"__name__": "a_script"})
+    assert capsys.readouterr().out == "Hello, 2 shelves!\n"
 
 
 def test_python_of_the_package_docstring_runs(live: Any) -> None:

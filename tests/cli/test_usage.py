@@ -267,6 +267,8 @@ def test_commands_are_listed_in_the_help() -> None:
         "archive",
         "outbox",
         "schedules",
+        "workflows",
+        "runs",
         "limits",
         "sync",
         "manifest",
@@ -282,6 +284,8 @@ def test_commands_are_listed_in_the_help() -> None:
     below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
     below += ["outbox drain", *(f"limits {name}" for name in ("set", "show", "list", "delete"))]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
+    below += [f"workflows {name}" for name in ("put", "list", "show", "delete")]
+    below += [f"runs {name}" for name in ["submit", "show", "watch", "list", "cancel", "retry"]]
     assert sorted(every_command()) == sorted(top + below)
 
 

@@ -75,6 +75,17 @@ def test_panel_of_a_child_names_its_parent(a_task: Any) -> None:
     assert "parent" not in printed(views.panel(a_task(), [], NOW))
 
 
+@pytest.mark.parametrize(
+    ("waits_for", "words"),
+    [({"run": "01KA5V8Y3M0000000000000009"}, "run 01KA5V8Y3M"), ({"callback": True}, "a callback")],
+)
+def test_panel_of_a_suspended_task_says_what_it_waits_for(
+    a_task: Any, waits_for: dict[str, Any], words: str
+) -> None:
+    task = a_task(status="WAITING", waiting_for=waits_for)
+    assert words in printed(views.panel(task, [], NOW))
+
+
 def test_only_a_running_task_is_shown_as_being_stopped(a_task: Any) -> None:
     running = a_task(status="RUNNING", attempt=1, cancel_requested=True)
     assert "cancel requested" in printed(views.panel(running, [], NOW))
@@ -109,6 +120,11 @@ def test_the_traceback_is_shown_from_its_end(a_task: Any) -> None:
     assert "\x1b" not in text
     without = {**ERROR, "traceback": None}
     assert "traceback" not in printed(views.panel(a_task(error=without), [], NOW))
+
+
+def test_dead_letter_of_a_step_names_the_step(a_task: Any) -> None:
+    dead = a_task(status="DEAD", target={"type": "step"}, step="load", error=ERROR)
+    assert "step load" in printed(views.dead_table([dead], NOW))
 
 
 def test_dead_letters_fit_a_narrow_terminal(a_task: Any) -> None:

@@ -54,6 +54,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "change": (("t1",), {"delay": 5}, (TASK,)),
     "run": (("t1",), {}, (TASK,)),
     "retry": (("t1",), {}, (TASK,)),
+    "complete": (("t1",), {"result": {"ok": True}}, (TASK,)),
     "cancel_many": ((), {"tag": "team:growth"}, BULK),
     "retry_many": ((), {"namespace": "shop", "dry_run": True}, BULK),
     "shift_many": ((), {"by": 60, "key": "k", "namespace": "shop"}, BULK),

@@ -7,14 +7,20 @@ from typing import Any, get_type_hints
 import pytest
 
 from duetime.client import (
+    AsyncCallbacks,
     AsyncClient,
     AsyncDeadLetters,
     AsyncLimits,
+    AsyncRuns,
     AsyncSchedules,
+    AsyncWorkflows,
+    Callbacks,
     Client,
     DeadLetters,
     Limits,
+    Runs,
     Schedules,
+    Workflows,
 )
 
 PAIRS = [
@@ -22,6 +28,9 @@ PAIRS = [
     (Schedules, AsyncSchedules),
     (DeadLetters, AsyncDeadLetters),
     (Limits, AsyncLimits),
+    (Workflows, AsyncWorkflows),
+    (Runs, AsyncRuns),
+    (Callbacks, AsyncCallbacks),
 ]
 RENAMED = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}
 ASYNC_ONLY = {"submit_many": {"concurrency"}}

@@ -13,6 +13,7 @@ from duetime.aws.provision import VISIBILITY
 from duetime.core.limits.ports import RateStore
 from duetime.core.ports import CursorStore, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.workflows.ports import RunStore
 from duetime.local.moto_backend import fair_moto
 from tests import backends
 from tests.backends import Lanes, Stores
@@ -80,6 +81,11 @@ def cursors(stores: Stores) -> CursorStore:
 @pytest.fixture
 def rates(stores: Stores) -> RateStore:
     return stores.rates
+
+
+@pytest.fixture
+def runs(stores: Stores) -> RunStore:
+    return stores.runs
 
 
 @pytest.fixture

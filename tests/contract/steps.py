@@ -23,7 +23,16 @@ from duetime.core.steps.record import Failure, fail, lease_expired, succeed
 from duetime.core.steps.revive import revive
 from duetime.core.steps.revoke import revoke
 from duetime.core.steps.supersede import supersede
+from duetime.core.steps.suspend import (
+    expire_wait,
+    resume_with_cancellation,
+    resume_with_failure,
+    resume_with_success,
+    suspend,
+    watch_again,
+)
 from duetime.core.steps.watch import check_held, check_wake
+from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import ORDERING_KEY, Progress, Promotion, Task, TaskError
 from duetime.core.times import HOUR, MINUTE, SECOND
 from tests.factories import (
@@ -370,7 +379,75 @@ def watched_while_running() -> Made:
     return task, looked_at(task, NOW + 30 * SECOND)
 
 
+A_WAIT = Suspension(kind=WaitsFor.RUN, id=an_id(), run_attempt=1)
+LOST = TaskError(type="RunFailed", message="step b: nein — 不行")
+
+
+def a_waiting_task() -> Task:
+    task = a_running_task(spec=a_spec(run_at=NOW, target={"type": "workflow", "workflow": "etl"}))
+    return suspend(WAKE_POLICY, task, A_WAIT, now=NOW + SECOND, draw=a_draw()).applied_to(task)
+
+
+def suspended() -> Made:
+    task = a_running_task()
+    return task, suspend(WAKE_POLICY, task, A_WAIT, now=NOW + SECOND, draw=a_draw())
+
+
+def suspended_until_a_time() -> Made:
+    task = a_running_task()
+    waits = Suspension(kind=WaitsFor.CALLBACK, id="", until=NOW + HOUR)
+    return task, suspend(WAKE_POLICY, task, waits, now=NOW + SECOND, draw=a_draw())
+
+
+def watched_while_waiting() -> Made:
+    task = a_waiting_task()
+    return task, watch_again(WAKE_POLICY, task, now=LATER)
+
+
+def resumed_with_a_result() -> Made:
+    task = a_waiting_task()
+    return task, resume_with_success(task, result=to_json(LONG), now=LATER)
+
+
+def resumed_with_a_failure() -> Made:
+    task = a_waiting_task()
+    return task, resume_with_failure(WAKE_POLICY, task, LOST, now=LATER, draw=a_draw())
+
+
+def resumed_with_a_cancellation() -> Made:
+    task = a_waiting_task()
+    return task, resume_with_cancellation(task, reason="workflow", now=LATER)
+
+
+def expired_while_waiting() -> Made:
+    task = a_waiting_task()
+    return task, expire_wait(task, now=LATER)
+
+
+def cancelled_while_waiting() -> Made:
+    task = a_waiting_task()
+    return task, cancel(task, now=LATER)
+
+
+def revived_after_a_failed_wait() -> Made:
+    task, change = resumed_with_a_failure()
+    task = change.applied_to(task)
+    leased = lease(delivery_of(task, LATER), now=LATER, holder="h2").applied_to(task)
+    failure = replace(FAILED, permanent=True)
+    dead = fail(WAKE_POLICY, leased, failure, now=LATER, draw=a_draw()).applied_to(leased)
+    return dead, revive(WAKE_POLICY, dead, now=LATER + MINUTE, draw=a_draw())
+
+
 STEPS = [
+    suspended,
+    suspended_until_a_time,
+    watched_while_waiting,
+    resumed_with_a_result,
+    resumed_with_a_failure,
+    resumed_with_a_cancellation,
+    expired_while_waiting,
+    cancelled_while_waiting,
+    revived_after_a_failed_wait,
     promoted,
     promoted_again_while_retrying,
     revived_after_a_promotion,

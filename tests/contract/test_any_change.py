@@ -10,6 +10,7 @@ from duetime.core.change import Answer, Applied, Change, Expect, Refused
 from duetime.core.codec import to_json
 from duetime.core.lifecycle import TRANSITIONS, Outcome, Status, Step, sources
 from duetime.core.ports import DeadListing
+from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.wakes import WakeKind
 from tests.contract.conftest import OpenStores
@@ -35,6 +36,7 @@ attempts = st.builds(
     outcome=st.none() | st.sampled_from(Outcome),
     error=st.none() | task_errors | long_errors,
 )
+suspensions = st.builds(Suspension, kind=st.sampled_from(WaitsFor), id=names, run_attempt=counts)
 specs = st.builds(
     a_spec,
     payload=json_values | st.sampled_from(["p" * 1_000, "q" * 3_000]),
@@ -65,10 +67,11 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "promoted": st.none() | promotions,
     "held": st.none() | st.integers(-1, 1),
     "grant": st.none() | times,
+    "suspended": st.none() | suspensions,
 }
 NEVER_CHANGE = {"id", "created_at", "body_hash"}
 field_values = st.fixed_dictionaries(FIELDS)
-EXPECTED = ("token", "wake", "holder", "attempt", "lease_until")
+EXPECTED = ("token", "wake", "holder", "attempt", "lease_until", "suspended")
 
 
 def in_full(task_id: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def test_ended_pages_name_each_task_once(store: TaskStore, limit: int):
     assert found == sorted(task.id for task in tasks)
 
 
-@pytest.mark.parametrize("cursor", ["x", "0-1-2", "2-0000000000000-", "aGVsbG8=", "é"])
+@pytest.mark.parametrize("cursor", ["x", "0-1-2", "3-0000000000000-", "aGVsbG8=", "é"])
 def test_ended_refuses_a_cursor_of_another_list(store: TaskStore, cursor: str):
     with pytest.raises(ValueError, match="not a cursor"):
         store.ended(EndedListing(as_of=NOW, kept_for=0, cursor=cursor))

@@ -42,6 +42,42 @@ def test_a_group_that_arrives_late_waits_for_one_item_of_each_other_group():
     assert "late" in [queue.pop(5) for _ in range(5)]
 
 
+@given(st.integers(1, 5), st.integers(2, 30))
+def test_group_that_arrives_gets_the_next_turn(groups, popped_before):
+    queue: FairQueue[str] = FairQueue()
+    for number in range(200):
+        queue.push("busy", f"tenant {number % groups}", 0)
+    for _ in range(popped_before):
+        queue.pop(0)
+    for number in range(3):
+        queue.push(f"quiet {number}", "quiet", 5)
+
+    first = [queue.pop(5) for _ in range(2 * groups + 3)]
+
+    places = [place for place, item in enumerate(first) if item != "busy"]
+    assert places == [0, groups + 1, 2 * groups + 2]
+
+
+@given(st.integers(1, 5), st.integers(1, 3), st.booleans())
+def test_groups_that_come_and_go_hold_up_no_one(groups, at_once, same):
+    """New groups arrive before every pop, each with one item; half of the turns are of the others,
+    and each of those has its turn."""
+    queue: FairQueue[str] = FairQueue()
+    for number in range(groups):
+        for _ in range(100):
+            queue.push(f"{number}", f"tenant {number}", 0)
+    queue.pop(0)
+    order = []
+    for now in range(20 * groups):
+        for number in range(at_once):
+            queue.push("guest", f"guest {number if same else (now, number)}", now)
+        order.append(queue.pop(now))
+    for number in range(groups):
+        mine = [place for place, item in enumerate(order) if item == f"{number}"]
+        assert mine
+        assert mine[0] <= 2 * groups + at_once * (2 * groups + 1)
+
+
 @given(ITEMS, st.integers(0, 20))
 def test_queue_returns_what_is_ready_and_keeps_the_rest(items, now):
     queue: FairQueue[int] = FairQueue()

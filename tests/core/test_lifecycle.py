@@ -2,8 +2,8 @@ import pytest
 
 from duetime.core.lifecycle import FINISHED, TRANSITIONS, Status, Step, sources, status_after
 
-# A submitted task starts in one of these; a step of a workflow in the last.
-BEGINNINGS = {Status.PENDING, Status.ENQUEUED, Status.WAITING}
+# A submitted task starts in one of these.
+BEGINNINGS = {Status.PENDING, Status.ENQUEUED}
 ARROWS = {
     (before, after)
     for moves in TRANSITIONS.values()
@@ -29,7 +29,7 @@ def test_every_unfinished_task_can_succeed_or_be_ended(status):
     ends = reachable({status}) & FINISHED
 
     assert Status.CANCELLED in ends
-    assert status is Status.WAITING or Status.SUCCEEDED in ends
+    assert Status.SUCCEEDED in ends
 
 
 def test_a_status_is_final_if_nothing_leads_out_of_it():
@@ -70,6 +70,10 @@ def test_transitions_are_those_of_the_design():
         ("WAITING", "CANCELLED"),
         ("PENDING", "EXPIRED"),
         ("ENQUEUED", "EXPIRED"),
+        ("RUNNING", "WAITING"),  # suspended, until a run or a callback resumes it
+        ("WAITING", "SUCCEEDED"),
+        ("WAITING", "RETRYING"),  # what it waited for has failed
+        ("WAITING", "EXPIRED"),
     }
 
 
@@ -82,7 +86,7 @@ def test_the_steps_that_leave_a_status_as_it_is():
     assert {step: statuses for step, statuses in stays.items() if statuses} == {
         "claim": {"RETRYING"},
         "release": {"RETRYING"},
-        "watch": {"PENDING", "ENQUEUED", "RETRYING", "RUNNING"},
+        "watch": {"PENDING", "ENQUEUED", "RETRYING", "RUNNING", "WAITING"},
         "renew": {"RUNNING"},
         "request_cancel": {"RUNNING"},
         "revoke": {"PENDING", "ENQUEUED"},
@@ -105,7 +109,7 @@ def test_only_a_lease_starts_a_task():
     assert starting == {Step.LEASE}
 
 
-def test_only_a_deferral_has_a_choice():
+def test_only_a_deferral_and_a_resumption_have_a_choice():
     choices = {
         (step.value, before.value)
         for step, moves in TRANSITIONS.items()
@@ -113,7 +117,7 @@ def test_only_a_deferral_has_a_choice():
         if len(afters) > 1
     }
 
-    assert choices == {("defer", "PENDING"), ("defer", "ENQUEUED")}
+    assert choices == {("defer", "PENDING"), ("defer", "ENQUEUED"), ("resume", "WAITING")}
 
 
 def test_status_after_a_step_without_a_choice_is_that_of_the_table():

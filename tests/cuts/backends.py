@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
+from moto.moto_api._internal import mock_random
 from moto.sqs.models import Queue, sqs_backends
 
 from duetime.aws.message_codec import ATTRIBUTES, read_message
@@ -28,6 +29,8 @@ from tests.world import WAKE_POLICY, World, moto_world, sqlite_world
 
 LANE = Lane.MEDIUM
 LANES = (LANE, Lane.HIGH)  # a promotion leads to the second
+
+Rows = Literal["task", "run"]
 
 UNKNOWN = dict.fromkeys(ATTRIBUTES, "0")
 
@@ -85,6 +88,15 @@ class Sqlite:
     def next_message(self) -> Millis | None:
         return self._lanes.next_message()
 
+    def sent_to(self) -> set[str]:
+        """Returns the ids of the tasks that have a message in a lane. One that a dead thread had
+        taken is lost."""
+        return {delivery.task_id for _, delivery in self._lanes._visible}
+
+    def ids(self, kind: Rows) -> list[str]:
+        with self.world.store.port._database.read() as connection:
+            return [row_id for (row_id,) in connection.execute(f"SELECT id FROM {kind}s")]
+
     def left(self) -> Depth:
         """Returns the depth without messages in flight: those of a dead thread are lost."""
         return replace(_depth(self.world), in_flight=0)
@@ -126,9 +138,14 @@ class Aws:
     def dead_letters_url(self) -> str:
         return f"{self.urls[LANE]}-dlq"
 
-    def clear(self) -> None:
+    def items(self) -> dict[Any, dict[Any, Any]]:
+        """Returns the items of the table by partition key and sort key."""
         backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][self.dynamodb.meta.region_name]
-        backend.tables[self.table].items.clear()
+        found: Any = backend.tables[self.table].items
+        return found  # type: ignore[no-any-return]
+
+    def clear(self) -> None:
+        self.items().clear()
         for queue in (*map(self.lane, LANES), self.dead_letters):
             for messages in (queue._messages, queue.pending_messages, queue.deleted_messages):
                 messages.clear()
@@ -153,6 +170,18 @@ class Moto:
     def next_message(self) -> Millis | None:
         messages = [m for lane in LANES for m in self.aws.lane(lane)._messages]
         return min((ceil(max(m.visible_at, m.delayed_until)) for m in messages), default=None)
+
+    def sent_to(self) -> set[str]:
+        """Returns the ids of the tasks that have a message in a lane. One that a dead executor had
+        taken comes back later than the watch of its task."""
+        now = self.world.clock.now()
+        messages = [message for lane in LANES for message in self.aws.lane(lane)._messages]
+        bodies = [message.body for message in messages if message.visible_at <= now]
+        return {read_message("", "", body, UNKNOWN).delivery.task_id for body in bodies}
+
+    def ids(self, kind: Rows) -> list[str]:
+        keys = [key for key, rows in self.aws.items().items() for sk in rows if sk.value == kind]
+        return [key.value.removeprefix(f"{kind}#") for key in keys]
 
     def left(self) -> Depth:
         return _depth(self.world)
@@ -182,6 +211,7 @@ Backend = Sqlite | Moto
 def open_backend(name: str, aws: Aws | None) -> Iterator[Backend]:
     if aws is not None:
         aws.clear()
+        mock_random.seed(7)  # ids of messages, which place the returns of dead letters
         with moto_world(aws.dynamodb, aws.sqs, aws.table, aws.urls) as world:
             yield Moto(world, aws)
         return

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tests.faulty_ports import VERBS, FaultyPort
 
 READ = "get exist wakes few_wakes page dead ended attempts ledger shards load depth states"
-READ += " read waiting watch_of"
+READ += " read waiting watch_of definitions workflow version_digest"
 READS = frozenset(READ.split(" "))
 # Calls that make many requests. (A schedule is deleted by itself.)
 SEVERAL = frozenset(

@@ -225,6 +225,7 @@ class ScenarioPlayer:
         lanes: Any = CutPort(self.world.lanes, self.cutter)
         rates: Any = CutPort(self.world.rates, self.cutter)
         slots: Any = CutPort(self.world.slots, self.cutter)
+        runs: Any = CutPort(self.world.runs, self.cutter)
         objects: Any = CutPort(self.objects, self.cutter) if self.objects else None
         return Ports(
             store=store,
@@ -237,6 +238,7 @@ class ScenarioPlayer:
             objects=objects,
             rates=rates,
             slots=slots,
+            runs=runs,
         )
 
     def _run(self, task: Task, control: RunControl) -> str:

@@ -2,7 +2,8 @@
 scenario, and the scenario must still come to its end.
 
 A run without a cut counts the calls. A failed cut names its scenario, its backend and its call.
-Each backend makes a sample of the cuts here, and the others in the long tests.
+Each backend makes a sample of the cuts here. The long tests make the others, and `make test-cuts`
+those on moto.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,10 +22,12 @@ from tests.cuts.task_scenarios import SCENARIOS, Scenario
 
 # One in so many of the cuts that differ in their effect.
 SAMPLED = {"sqlite": 3, "restarted": 6, "moto": 20}
+LONG, MOTO_CUTS = pytest.mark.long, pytest.mark.moto_cuts
+THE_REST = {"sqlite": LONG, "restarted": LONG, "moto": MOTO_CUTS}
 REST = "_rest"
 BACKENDS = [
     *SAMPLED,
-    *(pytest.param(f"{name}{REST}", marks=pytest.mark.long) for name in SAMPLED),
+    *(pytest.param(f"{name}{REST}", marks=marks) for name, marks in THE_REST.items()),
 ]
 
 Where = tuple[str, Aws | None]

@@ -33,9 +33,9 @@ EVERY = {"sqlite": 1, "restarted": 1, "moto": 12}  # of the cuts that differ in 
 class LimitPlayer(ScenarioPlayer):
     line: Line
 
-    def _next_wake(self) -> Millis | None:
+    def next_wake(self) -> Millis | None:
         watch = self.world.slots.watch_of(self.line)
-        wakes = [at for at in (super()._next_wake(), watch.at if watch else None) if at is not None]
+        wakes = [at for at in (super().next_wake(), watch.at if watch else None) if at is not None]
         return min(wakes, default=None)
 
 

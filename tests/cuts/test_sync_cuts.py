@@ -33,7 +33,7 @@ def dynamodb() -> Iterator[Any]:
         yield clients.dynamodb()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("moto", marks=pytest.mark.long)])
+@pytest.fixture(params=["sqlite", pytest.param("moto", marks=pytest.mark.moto_cuts)])
 def open_stores(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStores:
     if request.param == "sqlite":
         return lambda: backends.sqlite_stores(tmp_path / f"{an_id()}.db")

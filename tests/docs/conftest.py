@@ -16,6 +16,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
 from tests.cli.conftest import Front, Shell, front, make_shell
+from tests.docs.reader import DUETIME as READERS_DUETIME
 from tests.docs.reader import Reader
 from tests.factories import SteppedClock
 from tests.world import World, sqlite_world
@@ -32,8 +33,11 @@ def world(front: Front) -> Iterator[World]:
             handlers=registry.defaults,
             version="9.9.9",
             secrets=lambda: ("shop-hook",),
+            callbacks=True,
         )
-        world.executor = Executor(world.ports, {"python": run_handler})
+        world.executor = Executor(
+            world.ports, {"python": run_handler}, callback_url=READERS_DUETIME
+        )
         yield world
 
 
@@ -46,7 +50,8 @@ def reader(
     def run_due(_: float = 0) -> None:
         world.advance(SECOND)
         world.tick()
-        world.deliver()
+        while world.deliver():  # and the steps that become due by that
+            pass
 
     async def run_due_async(_: float) -> None:
         run_due()

@@ -31,6 +31,7 @@ from tests.docs.page import Block, commands
 DUETIME = "http://127.0.0.1:8080"
 SITE = "http://127.0.0.1:8000"  # where the pages run their web applications
 ID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")  # of a task or a schedule
+FILE_IN_COMMAND = re.compile(r"\$\(cat ([\w.-]+)\)")
 BEFOREHAND = ("git", "cd", ".", "python3", "make", "pip")  # this environment is the reader's
 # The other plugins that are installed here take seconds to load.
 PLUGIN = ("--disable-plugin-autoload", "-p", "duetime.testing.plugin")
@@ -78,7 +79,8 @@ class Reader:
 
     def type(self, command: str) -> str:
         """Returns what the command prints. One that fails is also in `failed`."""
-        words = shlex.split(re.sub(r"\$?\bID\b", self._id, command), comments=True)
+        typed = FILE_IN_COMMAND.sub(lambda found: Path(found[1]).read_text(), command)
+        words = shlex.split(re.sub(r"\$?\bID\b", self._id, typed), comments=True)
         match words:
             case ["duetime", "local", *options]:
                 self._start(options)

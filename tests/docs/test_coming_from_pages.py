@@ -1,5 +1,6 @@
 """The pages for people who come from another system: the same example, here and there."""
 
+import json
 import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -13,11 +14,18 @@ from tests.docs.reader import Reader
 from tests.world import World
 
 BERLIN = ZoneInfo("Europe/Berlin")
-PAGES = {
+REMINDERS = {
     "celery": "Celery",
     "bullmq": "BullMQ",
     "temporal": "Temporal",
     "eventbridge-scheduler": "EventBridge Scheduler",
+}
+PAGES = {**REMINDERS, "airflow": "Airflow", "step-functions": "Step Functions"}
+RUNS = {  # of the workflow sections: the name, and the result
+    "celery": ("pictures", 3),
+    "temporal": ("fulfil", "shipped: tea reserved, salt reserved, pan reserved"),
+    "airflow": ("etl", 120),
+    "step-functions": ("order", "shipped: tea packed, salt packed"),
 }
 
 
@@ -25,7 +33,7 @@ def page(name: str) -> list[Block]:
     return list(blocks(f"how-to/coming-from-{name}.md"))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", REMINDERS)
 def test_page_works_as_it_is_printed(reader: Reader, world: World, name: str) -> None:
     reader.read(page(name))
 
@@ -39,6 +47,44 @@ def test_page_works_as_it_is_printed(reader: Reader, world: World, name: str) ->
     assert (first["status"], first["max_attempts"]) == ("CANCELLED", 5)  # type: ignore[typeddict-item]
     assert fire_times
     assert {f"{at.astimezone(BERLIN):%H:%M:%S}" for at in fire_times} == {"02:30:00"}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_workflow_of_the_page_runs_to_its_result(reader: Reader, name: str) -> None:
+    workflow, result = RUNS[name]
+    reader.read(page(name))
+
+    assert reader.failed == {}
+    with Client() as client:
+        [run] = client.runs.list(workflow=workflow)
+        found = client.runs.get(run["id"])
+    steps = {step["name"]: step["status"] for step in found.get("steps", [])}
+    reaction = steps.popitem()  # the last step is for failures
+    assert found["status"] == "SUCCEEDED"
+    assert reaction[1] == "SKIPPED"
+    assert set(steps.values()) == {"SUCCEEDED"}
+    last = [step for step in found.get("steps", []) if step["status"] == "SUCCEEDED"][-1]
+    with Client() as client:
+        assert client.get(str(last["task_id"]))["result"] == result
+
+
+def test_schedule_of_the_airflow_page_fires_at_half_past_two(reader: Reader) -> None:
+    reader.read(page("airflow"))
+
+    assert "02:30:00" in reader.output["duetime schedules upcoming etl"]
+
+
+def test_run_of_the_step_functions_page_waits_for_its_approval(reader: Reader) -> None:
+    reader.read(page("step-functions"))
+
+    assert "approve  WAITING" in reader.output["duetime runs show ID"]
+
+
+def test_state_machine_of_the_step_functions_page_has_its_states() -> None:
+    [other] = [block for block in page("step-functions") if block.of_another_system]
+    machine = json.loads(other.text)
+    named = {machine["StartAt"], *re.findall(r'"(?:Next|Default)": "([^"]+)"', other.text)}
+    assert named == machine["States"].keys()
 
 
 @pytest.mark.parametrize("name", ["celery", "bullmq", "temporal"])

@@ -11,7 +11,7 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import Limit, LimitUse, OnFull
 from duetime.core.limits.slots import Line
 from duetime.core.retry import RetryPolicy
-from duetime.core.steps.cancel import cancel
+from duetime.core.steps.cancel import cancel, expire
 from duetime.core.steps.defer import Deferral
 from duetime.core.task_json import task_json
 from duetime.core.times import HOUR, MINUTE, SECOND
@@ -281,4 +281,51 @@ def test_a_changed_task_leaves_its_place(world: World, delay: int):
     assert world.status(second) is done
     world.live(delay + 2 * MINUTE)
     assert world.status(second) is Status.SUCCEEDED
+    nothing_is_left(world)
+
+
+def test_crashed_holder_that_had_waited_itself_holds_up_its_line_for_minutes_not_for_an_hour(
+    world: World,
+):
+    """Its own watch has moved an hour ahead while it waited, and its message is lost."""
+    define(world, 1)
+    submit(world)
+    second, third = submit(world), submit(world)
+    [run] = world.lease()
+    for _ in range(18):
+        world.advance(20 * SECOND)
+        world.executor.renew([run])
+        world.tick()
+    world.record([world.executor.run_target(run)])
+    [crashed] = world.lease()
+    assert crashed.task.id == second
+    assert crashed.task.wake.at > world.clock.now() + 30 * MINUTE
+    world.purge()
+
+    world.live(6 * MINUTE)
+
+    assert [world.status(i) for i in (second, third)] == [Status.SUCCEEDED] * 2
+    nothing_is_left(world)
+
+
+def test_expired_task_frees_its_slot_although_the_answer_to_its_end_was_lost(world: World):
+    define(world, 1)
+    expired = submit(world, expires_at=world.clock.now() + SECOND)
+    world.advance(2 * SECOND)
+
+    def expire_without_an_answer() -> None:
+        task = world.store.port.get([expired])[expired]
+        world.store.port.apply([expire(task, now=world.clock.now())])
+        world.store.silent = True
+
+    def after_the_lease() -> None:  # which is answered, and refused
+        world.store.before["apply"] = expire_without_an_answer
+
+    world.store.before["apply"] = after_the_lease
+    assert world.deliver() == []
+    assert taken(world) == 1
+
+    world.live(5 * MINUTE)
+
+    assert world.status(expired) is Status.EXPIRED
     nothing_is_left(world)

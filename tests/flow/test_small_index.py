@@ -21,7 +21,7 @@ from tests.factories import NOW, a_spec, a_task, an_id
 from tests.world import World, moto_world, sqlite_world
 
 SHARDS = 3
-KINDS = sorted(set(WakeKind) - {WakeKind.LINE})  # a line is not a task
+KINDS = sorted(set(WakeKind) - {WakeKind.LINE, WakeKind.RUN})  # neither is a task
 BUCKETS_A_TICK = 14  # of each shard: six near, five behind, three swept
 
 

@@ -12,7 +12,7 @@ from tests.factories import a_running_task, a_task
 PUBLIC_NAMES = {
     *("task_id", "attempt", "idempotency_key", "fencing_token", "deadline", "cancelled"),
     *("schedule_id", "schedule_name", "scheduled_for", "previous", "heartbeat", "progress"),
-    "submit",
+    *("submit", "results"),
 }
 
 
@@ -30,6 +30,8 @@ def test_context_works_without_an_executor():
 
     assert context.heartbeat() is True
     assert context.previous is None
+    with pytest.raises(RuntimeError, match="no executor"):
+        list(context.results("pack"))
     ends_at = task.current.started_at + seconds(task.spec.timeout)
     assert context.deadline == to_datetime(ends_at)
 

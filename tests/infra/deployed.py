@@ -84,9 +84,11 @@ class Deployed:
     def request(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         """API Gateway: a request of the HTTP API, by its route."""
         path, _, query = path.partition("?")
-        key = f"{method} {'/v1/{proxy+}' if path.startswith('/v1/') else path}"
+        public = path.startswith("/v1/callbacks/")
+        place = "/v1/callbacks/{token}" if public else "/v1/{proxy+}"
+        key = f"{method} {place if path.startswith('/v1/') else path}"
         route = self._one("AWS::ApiGatewayV2::Route", lambda r: r["RouteKey"] == key)
-        assert route["AuthorizationType"] == "AWS_IAM"
+        assert route["AuthorizationType"] == ("NONE" if public else "AWS_IAM")
         target = route["Target"]["Fn::Join"][1][-1]["Ref"]
         integration = self.template["Resources"][target]["Properties"]
         event = {

@@ -54,7 +54,8 @@ def deploy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploy]:
 
 @pytest.fixture(scope="module")
 def deployed(deploy: Deploy) -> Deployed:
-    return deploy(a_stage("dev", slices=2, catch_up=1))  # a second: a small crowd has to wait
+    # One task a second, so that a small crowd has to wait.
+    return deploy(a_stage("dev", slices=2, catch_up=1, callbacks=True))
 
 
 def submit(deployed: Deployed, handler: str = "demo.hello", **fields: Any) -> str:
@@ -231,12 +232,17 @@ def from_a_lost_message(deployed: Deployed) -> None:
     assert read(deployed, task_id)["status"] == "SUCCEEDED"
 
 
+def lose_messages(deployed: Deployed, name: str) -> None:
+    """SQS purges a queue once a minute at most."""
+    sqs, queue = deployed.client("sqs"), {"QueueUrl": deployed.url(name)}
+    for lost in sqs.receive_message(**queue, MaxNumberOfMessages=10)["Messages"]:
+        sqs.delete_message(**queue, ReceiptHandle=lost["ReceiptHandle"])
+
+
 def in_order_after_lost_messages(deployed: Deployed) -> None:
     keys = ("order-7", "order-8")
     first = [submit(deployed, ordering_key=key) for key in keys]
-    sqs, queue = deployed.client("sqs"), {"QueueUrl": deployed.url(MEDIUM)}
-    for lost in sqs.receive_message(**queue, MaxNumberOfMessages=10)["Messages"]:
-        sqs.delete_message(**queue, ReceiptHandle=lost["ReceiptHandle"])
+    lose_messages(deployed, MEDIUM)
     deployed.now += SECOND
     second = [submit(deployed, ordering_key=key) for key in keys]
     assert deployed.deliver(MEDIUM) == 2
@@ -366,6 +372,107 @@ def as_the_code_declares(deployed: Deployed) -> None:
     assert [sync(declared), sync(declared), sync()] == [["create"], ["same"], ["pruned"]]
 
 
+def a_step(name: str, *needs: str, handler: str = "demo.hello", **fields: Any) -> dict[str, Any]:
+    target = {"type": "python", "handler": handler}
+    return {"name": name, "needs": needs, "target": target, "payload": {"name": name}, **fields}
+
+
+def start_run(deployed: Deployed, *steps: dict[str, Any], **fields: Any) -> str:
+    status, run = deployed.call("POST", "/v1/runs", {"steps": steps, **fields})
+    assert status == 201, run
+    return run["id"]
+
+
+def run_of(deployed: Deployed, run_id: str) -> tuple[str, dict[str, str]]:
+    """Returns the status of a run and of its steps."""
+    status, run = deployed.call("GET", f"/v1/runs/{run_id}")
+    assert status == 200
+    return run["status"], {step["name"]: step["status"] for step in run["steps"]}
+
+
+def deliver_all(deployed: Deployed) -> None:
+    while any(deployed.deliver(queue) for queue in (HIGH, MEDIUM, LOW)):
+        pass
+
+
+def around_a_diamond_and_again(deployed: Deployed) -> None:
+    """Each step is in another lane than the step before it. One dies, and the run is retried."""
+    flaky = {"payload": {"failures": 1}, "retry": {"max_attempts": 1}, "priority": "low"}
+    joined = {"name": "{{steps.left.result.greeting}} {{steps.right.result.attempts}}"}
+    run_id = start_run(
+        deployed,
+        a_step("first", priority="high"),
+        a_step("left", "first"),
+        a_step("right", "first", handler="demo.flaky", **flaky),
+        a_step("join", "left", "right", payload=joined, priority="high"),
+    )
+    assert [deployed.deliver(queue) for queue in (HIGH, MEDIUM, LOW)] == [1, 1, 1]
+    status, steps = run_of(deployed, run_id)
+    assert (status, steps["right"], steps["join"]) == ("FAILED", "DEAD", "SKIPPED")
+    deployed.relay()
+
+    status, run = deployed.call("POST", f"/v1/runs/{run_id}/retry")
+    assert (status, run["status"], run["attempt"]) == (200, "RUNNING", 2)
+    deployed.show_kept()  # the message of the old death starts nothing
+    deliver_all(deployed)
+    _, run = deployed.call("GET", f"/v1/runs/{run_id}")
+    assert (run["status"], run["result"]["greeting"]) == ("SUCCEEDED", "Hello, Hello, left! 2!")
+    assert [step["attempt"] for step in run["steps"]] == [1, 1, 2, 1]
+    deployed.relay()
+
+
+def over_a_list(deployed: Deployed) -> None:
+    over = {"items": "{{input}}", "max_concurrency": 2}
+    each = a_step("each", map=over, payload={"name": "{{item}}"})
+    run_id = start_run(deployed, each, a_step("all", "each"), input=["Ada", "Bo", "Cy"])
+    deliver_all(deployed)
+    assert run_of(deployed, run_id)[0] == "SUCCEEDED"
+    _, items = deployed.call("GET", f"/v1/runs/{run_id}/steps/each/items")
+    assert [item["status"] for item in items["items"]] == ["SUCCEEDED"] * 3
+    deployed.relay()
+
+
+def with_a_callback(deployed: Deployed) -> None:
+    ask = a_step("ask", callback={"timeout": 600}, payload={"name": "{{callback.url}}"})
+    run_id = start_run(deployed, ask, a_step("then", "ask"))
+    assert deployed.deliver(MEDIUM) == 1
+    assert run_of(deployed, run_id)[1] == {"ask": "WAITING", "then": "BLOCKED"}
+    unknown = deployed.request("POST", f"/v1/callbacks/{'0' * 58}", {"result": 1})
+    assert unknown["statusCode"] == 404
+    _, run = deployed.call("GET", f"/v1/runs/{run_id}")
+    task_id = run["steps"][0]["task_id"]
+    status, _ = deployed.call("POST", f"/v1/tasks/{task_id}/complete", {"result": "yes"})
+    assert (status, deployed.deliver(MEDIUM)) == (200, 1)
+    assert run_of(deployed, run_id)[0] == "SUCCEEDED"
+    deployed.relay()
+
+
+def inside_another_by_a_schedule(deployed: Deployed) -> None:
+    """A schedule starts a workflow that has another one inside."""
+    inner = {"name": "inner", "needs": ["a"], "workflow": {"steps": [a_step("b")]}}
+    body = {"steps": [a_step("a"), inner]}
+    assert deployed.call("PUT", "/v1/workflows/nightly", body)[0] == 201
+    task = {"target": {"type": "workflow", "workflow": "nightly"}}
+    schedule_id = scheduled(deployed, {"type": "delay", "delay": 1}, task=task, max_runs=1)
+    deployed.now += SECOND
+    deliver_all(deployed)
+    deployed.relay()
+    assert ledger(deployed, schedule_id) == [("fired", "SUCCEEDED")]
+    assert deployed.call("DELETE", "/v1/workflows/nightly")[0] == 204
+
+
+def from_a_lost_step(deployed: Deployed) -> None:
+    """The message of a step is lost, and then the run is cancelled."""
+    run_id = start_run(deployed, a_step("a"), a_step("end", **{"finally": True}))
+    lose_messages(deployed, MEDIUM)
+    deployed.now += 5 * MINUTE
+    assert sum(tick.answer["sent"] for tick in deployed.tick()) >= 1
+    assert deployed.call("DELETE", f"/v1/runs/{run_id}")[0] == 202
+    deliver_all(deployed)
+    assert run_of(deployed, run_id) == ("CANCELLED", {"a": "CANCELLED", "end": "SUCCEEDED"})
+    deployed.relay()
+
+
 def until_it_is_purged(deployed: Deployed) -> None:
     task_id = submit(deployed, unique={"key": "nightly"})
     assert deployed.deliver(MEDIUM) == 1
@@ -392,6 +499,11 @@ FLOWS: list[Flow] = [
     after_its_end,
     with_its_own_documentation,
     as_the_code_declares,
+    around_a_diamond_and_again,
+    over_a_list,
+    with_a_callback,
+    inside_another_by_a_schedule,
+    from_a_lost_step,
     until_it_is_purged,
 ]
 CROWDED_FLOWS: list[Flow] = [

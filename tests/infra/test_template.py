@@ -267,8 +267,7 @@ def test_bucket_of_objects_is_private_and_leaves_with_the_table(
         if "DUETIME_OBJECTS_BUCKET" in (variables := f["Environment"]["Variables"])
     }
     assert set(map(str, known.values())) == {str({"Ref": name})}
-    assert "scanner" not in known
-    assert len(known) == 5
+    assert len(known) == 6, "every role: a follow-up of a workflow run may read a large result"
 
 
 @pytest.mark.parametrize("archive", [False, "our-archive"])
@@ -365,8 +364,18 @@ def test_one_bad_record_does_not_stop_the_relay(dev: Template):
     assert mapping["MaximumRetryAttempts"] == 5
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert "Destination" in mapping["DestinationConfig"]["OnFailure"]
-    [only] = mapping["FilterCriteria"]["Filters"]
-    assert json.loads(only["Pattern"]) == {"dynamodb": {"Keys": {"sk": {"S": ["task"]}}}}
+    patterns = [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]]
+    assert patterns == [
+        {"dynamodb": {"Keys": {"sk": {"S": ["task"]}}}},
+        {"eventName": ["REMOVE"], "dynamodb": {"Keys": {"sk": {"S": ["run"]}}}},
+    ]
+
+
+def test_relay_has_room_for_the_follow_ups_of_many_steps(dev: Template):
+    [mapping] = [m for m in of_type(dev, MAPPING).values() if "ParallelizationFactor" in m]
+    relay = dev["Resources"][mapping["FunctionName"]["Ref"]]["Properties"]
+    assert relay["Description"].endswith(": relay")
+    assert (mapping["ParallelizationFactor"], relay["MemorySize"]) == (4, 512)
 
 
 # The API
@@ -386,6 +395,30 @@ def test_the_api_is_signed_throttled_logged_and_closed_to_other_sites(dev: Templ
     [log] = stage["AccessLogSettings"]["DestinationArn"]["Fn::GetAtt"][:1]
     assert of_type(dev, "AWS::Logs::LogGroup")[log]["LogGroupName"].startswith("/aws/vendedlogs/")
     assert "CorsConfiguration" not in one(dev, "AWS::ApiGatewayV2::Api")
+
+
+def test_callbacks_of_a_stage_are_one_public_route_whose_address_executors_know(
+    dev: Template, synthesize: Synthesize
+):
+    template = synthesize("dev", callbacks=True)
+    routes = of_type(template, "AWS::ApiGatewayV2::Route").values()
+    public = {r["RouteKey"] for r in routes if r["AuthorizationType"] == "NONE"}
+    assert public == {"POST /v1/callbacks/{token}"}
+
+    def with_an_address(template: Template) -> int:
+        functions = of_type(template, "AWS::Lambda::Function").values()
+        variables = [f.get("Environment", {}).get("Variables", {}) for f in functions]
+        return sum(1 for v in variables if v.get("DUETIME_CALLBACK_URL"))
+
+    assert with_an_address(template) == 3
+    assert with_an_address(dev) == 0
+
+
+def test_tokens_of_callbacks_are_not_in_the_access_log(synthesize: Synthesize):
+    [stage] = of_type(synthesize("dev", callbacks=True), "AWS::ApiGatewayV2::Stage").values()
+
+    assert "$context.path" not in stage["AccessLogSettings"]["Format"]
+    assert "$context.routeKey" in stage["AccessLogSettings"]["Format"]
 
 
 def test_tokens_of_an_issuer_instead_of_signatures(synthesize: Synthesize):

@@ -135,10 +135,13 @@ class Deployment:
 
     def rows(self, task_id: str) -> dict[str, Any]:
         """Returns all rows of a task, by sort key."""
+        return self.rows_of(schema.task_pk(task_id))
+
+    def rows_of(self, pk: str) -> dict[str, Any]:
         answer = self._dynamodb.query(
             TableName=self.table,
-            KeyConditionExpression=f"{schema.PK} = :task",
-            ExpressionAttributeValues={":task": {"S": schema.task_pk(task_id)}},
+            KeyConditionExpression=f"{schema.PK} = :owner",
+            ExpressionAttributeValues={":owner": {"S": pk}},
         )
         return {item[schema.SK]["S"]: item for item in answer["Items"]}
 
@@ -150,8 +153,10 @@ class Deployment:
 
     def expire(self, task_id: str) -> Any:
         """Returns the stream record of the deletion at the end of a task's retention."""
-        item = self.rows(task_id)[schema.TASK]
-        key = {name: item[name] for name in (schema.PK, schema.SK)}
+        return self.expire_row(schema.task_pk(task_id), schema.TASK)
+
+    def expire_row(self, pk: str, sk: str) -> Any:
+        key = {schema.PK: {"S": pk}, schema.SK: {"S": sk}}
         self._dynamodb.delete_item(TableName=self.table, Key=key)
         record = self.removals()[-1]
         return record | {

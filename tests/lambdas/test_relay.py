@@ -1,21 +1,33 @@
+from collections.abc import Sequence
 from copy import deepcopy
+from typing import Any
 
 import pytest
 
+from duetime.aws.task_items import encode_task
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import Status
+from duetime.core.step_ref import StepRef
+from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.steps.record import succeed
+from duetime.core.task import Task
+from duetime.core.times import DAY
 from duetime.relay import Relay
 from lambdas import relay as handler
+from tests.factories import NOW, a_running_task, a_spec, an_id
 from tests.lambdas.conftest import LambdaContext, recorded
 
 
 class Notified:
     def __init__(self) -> None:
         self.changes: list[StatusChange] = []
-        self.ends: list[StatusChange] = []
+        self.ends: list[list[str]] = []  # ids of the tasks whose follow-ups ran together
 
     def notify(self, change: StatusChange) -> None:
         self.changes.append(change)
+
+    def run_follow_ups(self, ends: Sequence[StatusChange]) -> None:
+        self.ends.append([end.task_id for end in ends if end.has_follow_up])
 
 
 class Broken:
@@ -26,7 +38,7 @@ class Broken:
 @pytest.fixture
 def notified(monkeypatch: pytest.MonkeyPatch) -> Notified:
     notified = Notified()
-    monkeypatch.setattr(handler, "relay", Relay([Broken(), notified], notified.ends.extend))
+    monkeypatch.setattr(handler, "relay", Relay([Broken(), notified], notified.run_follow_ups))
     return notified
 
 
@@ -70,3 +82,43 @@ def test_sink_that_fails_is_logged_with_task_and_attempt(
 def test_relay_answers_an_empty_batch(notified: Notified):
     assert relayed({"Records": []}) == []
     assert notified.changes == []
+
+
+def a_step(run_id: str) -> Task:
+    """A running step of a workflow run."""
+    ref = StepRef(run_id=run_id, step="a", index=None, run_timeout=DAY)
+    return a_running_task(spec=a_spec(target={"type": "step"}, step=ref))
+
+
+def a_write(before: Task, after: Task) -> dict[str, Any]:
+    images = {"OldImage": image(before), "NewImage": image(after)}
+    return {"eventName": "MODIFY", "dynamodb": {"SequenceNumber": "1", **images}}
+
+
+def image(task: Task) -> dict[str, Any]:
+    return encode_task(task, None)[0]
+
+
+def test_follow_ups_of_a_batch_run_together(notified: Notified):
+    run_id = an_id()
+    steps = [a_step(run_id), a_step(run_id)]
+    ended = [succeed(step, result=None, now=NOW).applied_to(step) for step in steps]
+
+    relayed({"Records": [a_write(*pair) for pair in zip(steps, ended, strict=True)]})
+
+    assert notified.ends == [[step.id for step in steps]]
+    assert len(notified.changes) == 2
+
+
+def test_follow_up_that_the_executor_has_run_meanwhile_is_left_out(notified: Notified):
+    running, left = a_step(an_id()), a_step(an_id())
+    ended = succeed(running, result=None, now=NOW).applied_to(running)
+    done = follow_up_done(ended).applied_to(ended)
+    left_ended = succeed(left, result=None, now=NOW).applied_to(left)
+
+    records = [a_write(running, ended), a_write(left, left_ended), a_write(ended, done)]
+    relayed({"Records": records})
+    relayed({"Records": [a_write(running, ended), a_write(ended, done)]})
+
+    assert notified.ends == [[left.id]]
+    assert len(notified.changes) == 3

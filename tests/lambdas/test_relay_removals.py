@@ -17,6 +17,7 @@ from duetime.core.errors import Unavailable
 from duetime.core.times import DAY, MINUTE, SECOND
 from duetime.local.moto_backend import fair_moto
 from lambdas import relay as handler
+from tests.factories import a_run
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 
 # Of the recorded removals. The others: a small task, a key, a text.
@@ -73,6 +74,18 @@ def test_relay_deletes_the_rows_of_removed_tasks_that_have_any(
     with_rows = (LONG_SPEC, TWO_ATTEMPTS, THREE_ATTEMPTS, BY_HAND)
     assert followed_up.deleted == [id_of(records[n]) for n in with_rows]
     assert capsys.readouterr().out == "", "a removal publishes nothing"
+
+
+def test_input_of_a_removed_run_is_deleted_and_that_of_another_stays(deployment: Deployment):
+    runs = [a_run(spec={"input": "x" * length}) for length in (5_000, 5_000, 1)]
+    store = backend.adapters().ports.runs
+    assert store is not None
+    store.put(runs)
+    removals = [deployment.expire_row(schema.run_pk(r.id), schema.RUN) for r in runs[::2]]
+
+    assert relayed(removals) == []
+
+    assert [len(deployment.rows_of(schema.run_pk(run.id))) for run in runs] == [0, 2, 0]
 
 
 def test_relay_archives_a_batch_of_removals_at_once(followed_up: FollowedUp):

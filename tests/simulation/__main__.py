@@ -10,14 +10,17 @@ from functools import partial
 from multiprocessing import Pool
 
 from duetime.core.times import HOUR
+from tests.simulation import run_workload
 from tests.simulation.trial import Report, simulate
 
 
 def main() -> int:
     options = _options()
+    if options.runs:
+        run_workload.RUNS = [max(run_workload.RUNS)]  # before the processes are forked
     if options.seed is not None:
         report = simulate(options.seed, options.tasks)
-        _tell(report)
+        _tell(report, options)
         return int(report.violation is not None)
     return _play(range(options.first, options.first + options.seeds), options)
 
@@ -36,6 +39,7 @@ def _options() -> argparse.Namespace:
         default=os.cpu_count(),
         help="number of processes (default: one for each core)",
     )
+    parser.add_argument("--runs", action="store_true", help="workflow runs in every world")
     options = parser.parse_args()
     if options.seeds < 1 or options.tasks < 1:
         parser.error("--seeds and --tasks must be at least 1")
@@ -51,7 +55,7 @@ def _play(seeds: range, options: argparse.Namespace) -> int:
         reports = pool.imap_unordered(partial(simulate, tasks=options.tasks), seeds, chunksize=4)
         for done, report in enumerate(_shown(reports, len(seeds)), 1):
             if report.violation:
-                _tell(report)
+                _tell(report, options)
                 print(f"\n{done} seeds simulated; seed {report.seed} failed as above")
                 return 1
             tasks, dead, span = tasks + report.tasks, dead + report.dead, span + report.took
@@ -77,13 +81,14 @@ def _shown(reports: Iterator[Report], total: int) -> Iterator[Report]:
         yield report
 
 
-def _tell(report: Report) -> None:
+def _tell(report: Report, options: argparse.Namespace) -> None:
     for line in report.trace:
         print(line)
     verdict = report.violation or "no violation"
     print(f"\nseed {report.seed}: {verdict} ({report.tasks} tasks, {report.dead} dead at the end)")
     if report.violation:
-        print(f"to repeat it: make simulate SEED={report.seed}")
+        always = f"python -m tests.simulation --runs --seed {report.seed}"
+        print(f"to repeat it: {always if options.runs else f'make simulate SEED={report.seed}'}")
 
 
 if __name__ == "__main__":

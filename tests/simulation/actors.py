@@ -42,7 +42,7 @@ def call_api(
     headers: Mapping[str, str],
     query: Mapping[str, str],
 ) -> Response:
-    api = Api(ports, handlers=lambda: {HANDLER}, version="simulated")
+    api = Api(ports, handlers=lambda: {HANDLER}, version="simulated", callbacks=True)
     request = Request(
         method=method,
         path=path,
@@ -98,12 +98,13 @@ class ExecutorProcess:
         self._lanes = ports.lanes
         self._sqs = sqs
         self._monitor = monitor
-        self._executor = Executor(ports, {"python": lambda task, ctx: self._play(task)})
+        targets = {"python": lambda task, ctx: self._play(task)}
+        self._executor = Executor(ports, targets, callback_url="http://simulated")
         self._loop = AttemptLoop(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
-        self._died = False  # while a handler submitted children
         self.on_begin: Callable[[str], object] = lambda task_id: None
         self.children_of: Callable[[Task], list[dict[str, Any]]] = lambda task: []
+        self.on_step: Callable[[Task], object] = lambda task: None
         process.on_thaw = self._thawed
 
     def run(self) -> None:
@@ -178,7 +179,7 @@ class ExecutorProcess:
         ended = []
         for handler in over:
             ended.append(self._executor.run_target(handler.run))
-            if self._died:  # the executor has taken it for a failure of the handler
+            if self._process.killed:  # the executor has taken it for a failure of the handler
                 raise Killed
         return ended
 
@@ -186,12 +187,10 @@ class ExecutorProcess:
         handler = self._over[task.id]
         if handler.interrupted or handler.run.context.cancelled:
             raise Interrupted("stopped")
-        if bodies := self.children_of(task):
-            try:
-                answers = submit_children(handler.run.control, bodies)
-            except Killed:
-                self._died = True
-                raise
+        if task.spec.step is not None:
+            self.on_step(task)
+        elif bodies := self.children_of(task):
+            answers = submit_children(handler.run.control, bodies)
             self._monitor.children.answered(task, answers)
         return handler_plans.play(task)
 

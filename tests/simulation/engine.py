@@ -84,6 +84,7 @@ class Process:
         self.name = name
         self.clock = SkewedClock(engine, 0)
         self.alive = True
+        self.killed = False  # also while its code takes that for the failure of a target
         self.frozen = False
         self.call_takes: Millis = 0  # each call to a backend
         self.disturbed_at: Millis = 0  # when it was last delayed for long
@@ -122,6 +123,7 @@ class Process:
         """Kills the process from outside where it sleeps, if it has begun."""
         if self.alive and self._greenlet and getcurrent() is not self._greenlet:
             self._nap += 1
+            self.killed = True
             self._greenlet.throw(Killed)
 
     def end(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from duetime.core.change import Change
 from duetime.core.delivery import Delivery
 from duetime.core.lifecycle import TO_START, Status, Step
+from duetime.core.limits.definition import OnDead
 from duetime.core.limits.slots import Line, Place, Slot, line_of
 from duetime.core.task import ORDERING_KEY, Task
 from duetime.core.times import MINUTE, SECOND, Millis
@@ -25,6 +26,10 @@ DEADLY = (
 )
 TOGETHER_UNHURT: Millis = 45 * SECOND
 TOGETHER: Millis = 90 * SECOND  # a free slot and a waiting task
+TOGETHER_ON_ONE_MACHINE: Millis = 5 * SECOND
+LOOK_ON_ONE_MACHINE: Millis = SECOND
+# Of an attempt under a limit (see limit_workload.LONGEST), until it has been stopped.
+LONGEST_ATTEMPT: Millis = 65 * SECOND
 UNWATCHED: Millis = 10 * MINUTE  # a line with a waiting task, in which a process died
 LOOK_EVERY: Millis = 5 * SECOND
 KNOWN: Millis = 5 * SECOND  # before its turn, an earlier task is known
@@ -50,16 +55,25 @@ class LimitInvariants:
         self._stored_at: dict[str, Millis] = {}
         self._together: dict[Line, Millis] = {}
         self._unwatched: dict[str, Millis] = {}
+        self._waits_since: dict[tuple[Line, str], Millis] = {}
+        self._grants: dict[Line, list[tuple[Millis, Millis, str]]] = defaultdict(list)
         self.store: SqliteSlotStore | None = None
+        self.on_one_machine = False
+        self._idle_until = engine.now + (faults.idle[1] if faults.idle else 0)  # no executors
 
     def watch(self, store: SqliteSlotStore) -> None:
         """Starts to look at the lines now and then."""
         self.store = store
-        self._engine.after(LOOK_EVERY, self._look)
+        self._engine.after(self._look_every, self._look)
+
+    @property
+    def _look_every(self) -> Millis:
+        return LOOK_ON_ONE_MACHINE if self.on_one_machine else LOOK_EVERY
 
     def defined(self, name: str, concurrency: int | None) -> None:
         self._definitions[name].append((self._engine.now, concurrency))
         self._together.clear()
+        self._waits_since.clear()
 
     def has_slots(self, delivery: Delivery) -> bool:
         """Whether its task is under a limit with a concurrency, or has an ordering key."""
@@ -115,8 +129,14 @@ class LimitInvariants:
             self._fail("a task was sent that waits in line", task)
 
     def granted(self, process: Process, line: Line, slot: Slot) -> None:
-        """A task with an ordering key gets its turn after every earlier one that is known."""
+        """A task with an ordering key gets its turn after every earlier one that is known, and not
+        behind a dead one that blocks the key."""
         task = self._tasks.get(slot.task_id)
+        if task is not None:
+            turn = (self._engine.now, _position(line, task), task.id)
+            self._grants[line].append(turn)
+        if line.limit is None:
+            self._check_blocked(line, slot)
         if line.limit is not None or task is None or task.attempt > 0 or process.disturbed_at:
             return
         known = self._engine.now - KNOWN
@@ -125,6 +145,14 @@ class LimitInvariants:
                 continue
             if self._stored_at[other.id] < known and _turn(other) < _turn(task):
                 self._fail(f"overtook {other.id}", task)
+
+    def _check_blocked(self, line: Line, slot: Slot) -> None:
+        for other in self._tasks.values():
+            if other.spec.ordering_key != line.key or other.id == slot.task_id:
+                continue
+            if other.status is Status.DEAD and other.spec.on_dead is OnDead.BLOCK:
+                task = self._tasks.get(slot.task_id)
+                self._fail(f"got its turn behind {other.id}, which is dead and blocks", task)
 
     def stored(self, task: Task) -> None:
         self._stored_at[task.id] = self._engine.now
@@ -187,8 +215,9 @@ class LimitInvariants:
                 self._fail(f"the message was deleted before its slot of {line.id}", task)
 
     def _look(self) -> None:
-        self._engine.after(LOOK_EVERY, self._look)
+        self._engine.after(self._look_every, self._look)
         if not self._may_look() or self.store is None:
+            self._waits_since.clear()
             return
         waiting = [task for task in self._tasks.values() if task.held is not None]
         lines = {_line_of(task) for task in waiting} | set(self._together)
@@ -198,7 +227,7 @@ class LimitInvariants:
     def _may_look(self) -> bool:
         calm = self._faults.over_at
         if calm is not None:
-            return self._engine.now >= calm + SETTLED
+            return self._engine.now >= max(calm, self._idle_until) + SETTLED
         return not any(getattr(self._faults, name) for name in DEADLY)
 
     def _check_line(self, line: Line) -> None:
@@ -210,9 +239,10 @@ class LimitInvariants:
             self._together.pop(line, None)
         else:
             self._together[line] = since
-            longest = TOGETHER if self._faults.over_at else TOGETHER_UNHURT
-            if self._engine.now - since > longest:
+            if self._engine.now - since > self._longest_together:
                 self._fail(f"{line.key}: a free slot and a waiting task", waiting[0])
+        if line.limit is not None:
+            self._check_waits(line, waiting)
         watched = self.store is not None and self.store.watch_of(line) is not None
         for task in waiting:
             first = self._unwatched.setdefault(task.id, self._engine.now)
@@ -220,6 +250,33 @@ class LimitInvariants:
                 self._unwatched[task.id] = self._engine.now
             elif self._engine.now - first > UNWATCHED:
                 self._fail("a line with a waiting task has no watch", task)
+
+    @property
+    def _longest_together(self) -> Millis:
+        """How long a free slot and a waiting task may exist beside each other. On one machine a
+        process that is only slow may take longer than the look at the lines."""
+        if self.on_one_machine and not self._faults.slow and not self._faults.index_lags:
+            return TOGETHER_ON_ONE_MACHINE
+        return TOGETHER if self._faults.over_at else TOGETHER_UNHURT
+
+    def _check_waits(self, line: Line, waiting: Sequence[Task]) -> None:
+        """A task behind n others starts within (n / c + 1) times (the longest attempt + 90 s).
+        Those in front are the slots' holders, who have a turn of their own, and the tasks with an
+        earlier place that have got a slot since."""
+        now, slots = self._engine.now, self._now(line)
+        here = {(line, task.id) for task in waiting}
+        for key in [key for key in self._waits_since if key[0] == line and key not in here]:
+            del self._waits_since[key]
+        for task in waiting:
+            since = self._waits_since.setdefault((line, task.id), now)
+            turn = (_position(line, task), task.id)
+            front = {
+                task_id
+                for at, position, task_id in self._grants[line]
+                if at >= since and (position, task_id) < turn
+            }
+            if slots and now - since > (len(front) / slots + 1) * (LONGEST_ATTEMPT + TOGETHER):
+                self._fail(f"{task.id} has waited for too long behind {len(front)}", task)
 
     def check_rest(self) -> None:
         """Every task has ended: nothing holds a slot, and nothing waits. If the queue has lost the
@@ -255,7 +312,12 @@ class LimitInvariants:
 
     def _valid(self, slot: Slot) -> bool:
         task = self._tasks.get(slot.task_id)
-        return task is not None and not task.status.finished and slot.token in ("", task.token)
+        if task is None:
+            return False
+        blocks = task.status is Status.DEAD and task.spec.on_dead is OnDead.BLOCK
+        if not slot.token and blocks:
+            return True
+        return not task.status.finished and slot.token in ("", task.token)
 
     def _place(self, line: Line, task: Task) -> Place | None:
         key = (line, _position(line, task), task.id)

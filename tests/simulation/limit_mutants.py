@@ -10,11 +10,12 @@ from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Status
 from duetime.core.limits import hand_over
 from duetime.core.limits.slots import LineState
-from duetime.core.times import MINUTE
+from duetime.core.times import MINUTE, SECOND
 from duetime.engine import lines, ordered
 from duetime.executor import order_gate, slot_gate
 from duetime.executor.executor import Executor
 from duetime.executor.stale_messages import StaleMessages
+from duetime.local import event_pump
 from duetime.scanner.dispatch import Dispatcher
 from tests.simulation import faults, limit_workload, schedule_workload
 from tests.simulation.mutant import Mutant, aimed, mutant
@@ -31,6 +32,7 @@ def limit_mutant(make: Mutant) -> Mutant:
     @contextmanager
     def made() -> Iterator[None]:
         given = {"SHARES": [1.0], "CHANGES": [0], "ORDERED_SHARES": [0.0]}
+        given |= {"ON_ONE_MACHINE": [False]}
         with patch.multiple(limit_workload, **given), make():
             yield
 
@@ -150,8 +152,7 @@ def slot_freed_by_another_copy_of_the_message():
     return patch.object(StaleMessages, "_may_start", lambda self, message, task: False)
 
 
-@limit_mutant
-def freed_slot_not_handed_over():
+def freed_without_a_look():
     """The attempt's end frees its slot and does not look at the line."""
 
     def broken(ports, ends):
@@ -163,6 +164,52 @@ def freed_slot_not_handed_over():
                 lines.store_of(ports).replace(writes)
 
     return patch.object(lines, "free_slots", broken)
+
+
+@limit_mutant
+def freed_slot_not_handed_over():
+    return freed_without_a_look()
+
+
+def no_faults(make: Mutant) -> Mutant:
+    def draw(random: Random, scanner_random: Random) -> faults.Faults:
+        return faults.Faults(lasts=random.randint(8, 18) * MINUTE)
+
+    @contextmanager
+    def made() -> Iterator[None]:
+        with patch.object(faults, "draw_faults", draw), make():
+            yield
+
+    made.__name__ = make.__name__
+    return made
+
+
+@limit_mutant
+@no_faults
+def line_watched_every_ten_minutes():
+    """An end does not hand over, and the watch comes seldom."""
+    return _seldom(patch.object(lines, "WATCH_EVERY", 10 * MINUTE), on_one_machine=False)
+
+
+@limit_mutant
+@no_faults
+def lines_looked_at_every_ten_seconds():
+    """An end does not hand over, and the machine looks at its lines seldom."""
+    return _seldom(patch.object(event_pump, "LINES_PAUSE", 10 * SECOND), on_one_machine=True)
+
+
+@contextmanager
+def _seldom(made, *, on_one_machine):
+    where = patch.object(limit_workload, "ON_ONE_MACHINE", [on_one_machine])
+    with where, freed_without_a_look(), made:
+        yield
+
+
+@limit_mutant
+@aimed(often=("killed", "message_lost"), SCHEDULES=[0])
+def dead_holders_end_with_their_own_watch():
+    """A holder that has waited itself may have its watch in an hour."""
+    return patch.object(lines, "_watch_dead_holders", lambda *arguments: None)
 
 
 # ordered keys
@@ -218,3 +265,13 @@ def position_taken_anew():
 
 def _is_later(task, now):
     return task is not None and task.due_at > now
+
+
+@order_mutant
+@contextmanager
+def dead_task_does_not_block():
+    def broken(task):
+        return task.status.finished
+
+    with patch.object(hand_over, "has_passed", broken), patch.object(lines, "has_passed", broken):
+        yield

@@ -13,6 +13,7 @@ from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
 from duetime.core.wakes import Wake
+from duetime.core.workflows.run import Run
 from duetime.executor.attempt_loop import STOP_GRACE
 from tests.simulation.aging_invariants import AgingInvariants
 from tests.simulation.bulk_invariants import BulkInvariants
@@ -21,6 +22,7 @@ from tests.simulation.engine import Engine, Process
 from tests.simulation.faults import Faults
 from tests.simulation.limit_invariants import LimitInvariants
 from tests.simulation.rate_invariants import RateInvariants
+from tests.simulation.run_invariants import RunInvariants
 from tests.simulation.schedule_invariants import ScheduleInvariants
 from tests.simulation.unique_workload import UniqueInvariants
 from tests.simulation.version_invariants import VersionInvariants
@@ -37,7 +39,8 @@ EVERYTHING = "everything"  # is in `asked` while all dead tasks are being redriv
 TRANSITIONS = {
     "PENDING": {"ENQUEUED", "RUNNING", "CANCELLED", "EXPIRED"},
     "ENQUEUED": {"PENDING", "RUNNING", "CANCELLED", "EXPIRED"},
-    "RUNNING": {"SUCCEEDED", "RETRYING", "DEAD", "CANCELLED"},
+    "RUNNING": {"SUCCEEDED", "RETRYING", "DEAD", "CANCELLED", "WAITING"},
+    "WAITING": {"SUCCEEDED", "RETRYING", "CANCELLED", "EXPIRED"},
     "RETRYING": {"RUNNING", "CANCELLED"},
     "DEAD": {"RETRYING", "CANCELLED"},
     "SUCCEEDED": set(),
@@ -91,6 +94,7 @@ class Monitor:
         self.bulk = BulkInvariants(self._blame)
         self.limits = LimitInvariants(self.engine, self.faults, self._fail, self.tasks, self.gone)
         self.rates = RateInvariants(self.engine, self.faults, self._blame)
+        self.runs = RunInvariants(self.engine, self.faults, self._blame, self.tasks)
 
     # the table
 
@@ -106,6 +110,7 @@ class Monitor:
         self.children.stored(task)
         self.limits.stored(task)
         self.unique.check(task)
+        self.runs.stored(process, task)
         self._moves.append(Move(self.engine.now, None, task.wake))
 
     def changed(self, process: Process, change: Change, answer: Answer) -> None:
@@ -126,12 +131,19 @@ class Monitor:
         self.rates.changed(process, change, before, after)
         self.schedules.changed(process, before, after)
         self.unique.check(after)
+        self.runs.changed(process, change, before, after)
 
     def replaced(self, process: Process, before: Schedule | None, after: Schedule) -> None:
         if before != after:
             wake = before.wake if before else None
             self._moves.append(Move(self.engine.now, wake, after.wake))
             self.schedules.replaced(process, after)
+
+    def run_written(self, process: Process, before: Run | None, after: Run) -> None:
+        if before != after:
+            wake = before.wake if before else None
+            self._moves.append(Move(self.engine.now, wake, after.wake))
+            self.runs.written(process, before, after)
 
     def removed(self, process: Process, stored: Task | None, answer: Answer) -> None:
         """Checks a removal against the task as it was stored just before it."""
@@ -177,11 +189,16 @@ class Monitor:
             self._check_outcome(process, before, after)
         if before.status is Status.DEAD and not after.status.finished:
             self._check_revival(before, after)
+        if after.status is Status.SUCCEEDED and before.status is not Status.SUCCEEDED:
+            self.succeeded[after.id] += 1
+            if self.succeeded[after.id] > 1:
+                self._fail("succeeded twice", after)
 
     def _check_token(self, change: Change, before: Task, after: Task) -> None:
         """A token belongs to one version of a task and one due time, and changes with each of them,
         or when it is revoked."""
-        renewed = change.step in RENEWING
+        sent_again = change.step is Step.RESUME and after.status is Status.RETRYING
+        renewed = change.step in RENEWING or sent_again
         same_time = before.due_at == after.due_at and not renewed
         if (before.token == after.token) != same_time:
             kept = "kept its token at another" if not same_time else "changed its token at the same"
@@ -221,10 +238,6 @@ class Monitor:
             self._check_in_time(before, after)
         if outcome is Outcome.SNOOZED and after.budget != before.budget + 1:
             self._fail("a snooze used up an attempt", after)
-        if after.status is Status.SUCCEEDED:
-            self.succeeded[after.id] += 1
-            if self.succeeded[after.id] > 1:
-                self._fail("succeeded twice", after)
 
     def _check_ended_by_others(
         self, process: Process, holder: Process | None, before: Task, after: Task
@@ -252,7 +265,8 @@ class Monitor:
 
     def _check_revival(self, before: Task, after: Task) -> None:
         self.revived[before.token] += 1
-        if self.asked.isdisjoint((before.token, before.id, EVERYTHING)):
+        asked = not self.asked.isdisjoint((before.token, before.id, EVERYTHING))
+        if not asked and not self.runs.may_be_revived(before):
             self._fail("revived without a request", after)
         if after.budget != before.attempt + before.spec.retry.max_attempts:
             self._fail("revived with a wrong budget", after)

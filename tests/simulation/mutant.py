@@ -13,6 +13,7 @@ from tests.simulation import (
     faults,
     limit_workload,
     rate_workload,
+    run_workload,
     schedule_workload,
 )
 
@@ -27,7 +28,7 @@ MUTANTS: dict[str, Mutant] = {}
 def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
     the more happens in a world, the seldomer it triggers a mutant of something else. For the same
-    reason its worlds have no limits, and its tasks do not age."""
+    reason its worlds have no limits and no workflow runs, and its tasks do not age."""
 
     @contextmanager
     def made() -> Iterator[None]:
@@ -35,6 +36,7 @@ def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
             patch.object(change_workload, "SHARES", [changed]),
             patch.object(rate_workload, "SHARES", [0]),
             patch.object(aging_invariants, "AGE_AFTERS", [0]),
+            patch.object(run_workload, "RUNS", [0]),
             patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),
             make(),
         ):

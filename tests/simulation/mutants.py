@@ -1,7 +1,8 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
 Here are those of the path of a task; `aging_mutants.py`, `request_mutants.py`, `child_mutants.py`,
-`limit_mutants.py`, `rate_mutants.py` and `schedule_mutants.py` have the rest.
+`limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py` and
+`schedule_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ from tests.simulation import (  # noqa: F401 - they register theirs
     limit_mutants,
     rate_mutants,
     request_mutants,
+    run_mutants,
+    run_role_mutants,
     schedule_mutants,
 )
 from tests.simulation.mutant import ANYTHING, EVERYTHING, MUTANTS, careless, mutant

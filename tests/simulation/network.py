@@ -82,6 +82,7 @@ class Network:
     def _disturb(self) -> None:
         process, engine, faults = self.process, self.process.engine, self.faults
         if engine.chance(faults.killed):
+            process.killed = True
             raise Killed
         if engine.chance(faults.frozen):
             process.freeze(engine.between(1, 300))

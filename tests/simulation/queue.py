@@ -107,6 +107,16 @@ class SimulatedSqs:
     def empty(self) -> bool:
         return not any(self._lanes.values())
 
+    def has_another(self, message: Message) -> bool:
+        """Whether another copy is in the queue, such as the second of two that were redriven. It
+        may have taken the slot anew, and frees it."""
+        token = message.delivery.token
+        return any(
+            held.delivery.token == token and held.message_id != message.message_id
+            for lane in self._lanes.values()
+            for held in lane.values()
+        )
+
     def _add(self, delivery: Delivery, visible_at: Millis) -> None:
         self._numbers += 1
         name = f"m{self._numbers}"
@@ -165,7 +175,8 @@ class SimulatedLanes:
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._process.note("deletes", message.delivery.task_id, message.receipt)
-            self._monitor.limits.deletes(message.delivery)
+            if not self._sqs.has_another(message):
+                self._monitor.limits.deletes(message.delivery)
         self._network.call(lambda: [self._sqs.remove(message) for message in messages])
 
     def hand_back(self, message: Message, delay: Millis) -> None:

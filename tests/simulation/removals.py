@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from duetime.core.errors import Unavailable
 from duetime.core.ports import DeadListing, EndedListing, Ports
+from duetime.core.task import WORKFLOW, Task
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.engine import removal
 from tests.simulation.engine import Process
@@ -55,14 +56,16 @@ class Removals:
         self._faults = Faults(
             lasts=0, killed=0.05, slow=0.3, unanswered=0.1, answer_lost=0.1, late=0.1, repeated=0.1
         )
-        self._leaving = {t.id for t in self._monitor.tasks.values() if t.status.final}
+        self._leaving = {
+            t.id for t in self._monitor.tasks.values() if t.status.final and not _has_run(t)
+        }
 
     def run(self) -> None:
         with _nothing_kept_longer():
             for act in (_remove_ended, _remove_ended, _discard_dead):
                 self._remover(act)
             for task in list(self._monitor.tasks.values()):
-                if task.status.finished and not task.status.final:
+                if task.status.finished and not task.status.final and not _has_run(task):
                     at = self._engine.between(0, 5)
                     self._engine.after(at, lambda task_id=task.id: self._revive(task_id))
             until = self._engine.now + REMOVED_WITHIN
@@ -90,6 +93,11 @@ class Removals:
                 process.sleep_until(self._engine.now + SECOND)
 
         self._world.process("remover", main)
+
+
+def _has_run(task: Task) -> bool:
+    """Whether it belongs to a workflow run. Its retention is that of the run: days."""
+    return task.spec.step is not None or task.spec.target.get("type") == WORKFLOW
 
 
 def _remove_ended(process: Process, ports: Ports) -> None:

@@ -1,26 +1,30 @@
 """A few seeds with every run of the tests; `make simulate` simulates a thousand."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.task import Task
-from duetime.core.times import MINUTE, SECOND
+from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.scanner.wake_reader import SmallIndex, WakeIndex, read_index
-from tests.simulation import faults, rate_workload
+from tests.simulation import faults, rate_workload, run_workload, schedule_workload
 from tests.simulation.mutants import MUTANTS
+from tests.simulation.run_history import RunHistory
 from tests.simulation.store import SimulatedStore
 from tests.simulation.trial import Trial, simulate
 from tests.simulation.world import World
 
 SEEDS = range(20)
+RUN_SEEDS = range(8)  # in each of which there are workflow runs
 MAX_SEEDS = 150  # that a mutant may survive
 RARE = {  # mutants that survive many seeds, which takes seconds
     "backed_up_lanes_refuse_for_ever",
     "bulk_cancel_without_a_condition",
     "cancellation_ignored",
     "change_of_a_running_task",
+    "clears_any_end",
     "discard_without_a_condition",
     "ends_of_late_runs_not_noticed",
     "fire_time_lost_after_an_unknown_put",
@@ -29,7 +33,10 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "late_runs_taken_for_overlapping",
     "old_versions_start",
     "promoted_after_a_lease",
+    "recorded_after_the_end",
+    "resumed_without_the_run_attempt",
     "rule_scans_beside_a_chain",
+    "run_resumed_before_its_steps",
     "runs_outside_the_rule_dropped",
     "handlers_not_stopped_in_silence",
     "pause_moves_no_clock",
@@ -41,19 +48,27 @@ RARE = {  # mutants that survive many seeds, which takes seconds
     "missed_decided_again_and_again",
     "run_once_decided_again_and_again",
     "end_of_a_run_not_matched_to_its_schedule",
+    "task_read_before_its_run",
     "watches_not_spread",
 }
 # Where to begin with mutants that few worlds notice.
 FIRST_SEEDS = {
+    "clears_any_end": 85,
+    "dead_holders_end_with_their_own_watch": 18,
     "discard_without_a_condition": 22,
     "end_of_a_run_not_matched_to_its_schedule": 54,
+    "fail_fast_leaves_running_steps": 8,
     "joined_after_looking": 25,
     "late_runs_keep_their_messages": 80,
     "late_runs_start_before_their_turn": 180,
     "late_send_taken_for_a_redrive": 46,
-    "line_without_a_watch": 39,
-    "missed_decided_again_and_again": 360,
+    "line_without_a_watch": 90,
+    "missed_decided_again_and_again": 583,
+    "recorded_after_the_end": 14,
+    "resumed_without_the_run_attempt": 120,
     "rule_scans_beside_a_chain": 102,
+    "run_resumed_before_its_steps": 66,
+    "task_read_before_its_run": 13,
     "wake_removed_after_looking": 18,
 }
 LONG = [pytest.mark.long]
@@ -69,7 +84,7 @@ def test_nothing_is_lost_and_nothing_runs_twice(seed: int):
 def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=10 * MINUTE))
     drifts = []
-    for seed in range(4):
+    for seed in range(6):
         world = World(seed)
         Trial(world, tasks=50).run()
         on_time = [t for t in world.monitor.tasks.values() if t.current and not _may_wait(t)]
@@ -84,6 +99,7 @@ def test_without_faults_no_period_has_more_starts_than_its_rate(monkeypatch: pyt
     """The messages come from simulated SQS, one to two seconds early."""
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=4 * MINUTE))
     monkeypatch.setattr(rate_workload, "SHARES", [1.0])
+    monkeypatch.setattr(run_workload, "RUNS", [0])
     checked = 0
     for seed in range(4):
         world = World(seed)
@@ -99,10 +115,48 @@ def test_without_faults_no_period_has_more_starts_than_its_rate(monkeypatch: pyt
     assert checked > 100
 
 
+@pytest.mark.parametrize("seed", RUN_SEEDS)
+def test_runs_keep_their_laws(seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(run_workload, "RUNS", [5])
+    report = simulate(seed)
+
+    assert report.violation is None, "\n".join([report.violation or "", *report.trace])
+
+
+def test_without_faults_a_step_starts_when_its_needs_have_ended(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=4 * MINUTE))
+    monkeypatch.setattr(run_workload, "RUNS", [5])
+    monkeypatch.setattr(schedule_workload, "SCHEDULES", [0])
+    lateness = []
+    for seed in range(8):
+        world = World(seed)
+        Trial(world, tasks=5).run()
+        lateness += list(_lateness(world.monitor.runs.history))
+        world.close()
+
+    assert len(lateness) > 20
+    assert max(lateness) <= SECOND
+
+
+def _lateness(history: RunHistory) -> Iterator[Millis]:
+    """Returns how late each step has begun that needs others and was run once."""
+    for run in history.rows.values():
+        for position, state in enumerate(run.states):
+            task = history.task(run, position) if state in "sdc" else None
+            needs = [history.task(run, need) for need in history.needs(run, position)]
+            if task is None or task.current is None or task.attempt != 1 or not needs:
+                continue
+            if all(need is not None for need in needs):
+                ended = max(need.updated_at for need in needs if need)
+                ready = max(ended, history.begun_at[run.id, run.attempt])
+                delay = seconds(history.definition(run).steps[position].delay)
+                yield task.current.started_at - ready - delay
+
+
 def _may_wait(task: Task) -> bool:
     occurrence = task.spec.occurrence
     overlaps = occurrence is not None and occurrence.overlap is not OverlapPolicy.ALLOW
-    return overlaps or bool(task.spec.limits)
+    return overlaps or bool(task.spec.limits) or task.spec.ordering_key is not None
 
 
 def test_ticks_read_the_index_both_ways(monkeypatch: pytest.MonkeyPatch):

@@ -1,13 +1,14 @@
 """One seed: a world goes through its faults and comes to rest, and the result is checked."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
 
 from duetime.core.lifecycle import Status
-from duetime.core.task import Task
+from duetime.core.task import WORKFLOW, Spec, Task
 from duetime.core.times import HOUR, MINUTE, Millis
 from duetime.handlers import registry
 from tests.simulation.actors import HANDLER
@@ -21,7 +22,9 @@ from tests.simulation.world import World
 
 SETTLED_WITHIN: Millis = HOUR  # after the faults, until every task has ended
 BACKFILL_GOES_ON: Millis = 20 * MINUTE  # until the next run of a backfill in order has ended
+MANY = 1_000  # tasks; a tick with little time runs some ten follow-ups
 REDRIVEN_WITHIN: Millis = 20 * MINUTE  # after a redrive, until every redriven task has ended
+RESUMED_RUNS_END_WITHIN: Millis = HOUR  # after a redrive of their steps
 LINES_EMPTY_WITHIN: Millis = 5 * MINUTE
 LETTER_AGE: Millis = 2 * MINUTE  # at which a dead letter that comes back counts as redriven
 
@@ -44,8 +47,15 @@ def simulate(seed: int, tasks: int = 50) -> Report:
         crowd = world.engine.random.choice([1_000, 3])
         few = world.engine.random.choice([500, 12, 0])
         batch = world.engine.scanner_random.choice([100, 100, 1])
-        log = patch("duetime.engine.enqueue.log", world.monitor)
-        with _without_logs(), _backed_up_at(crowd), _small_up_to(few), _in_batches_of(batch), log:
+        with (
+            _without_logs(),
+            _backed_up_at(crowd),
+            _small_up_to(few),
+            _in_batches_of(batch),
+            patch("duetime.engine.enqueue.log", world.monitor),
+            patch("duetime.executor.executor.log", world.monitor.runs.log),
+            patch("duetime.engine.workflows.definitions._kept", OrderedDict()),
+        ):
             Trial(world, tasks).run()
     except Violation as error:
         violation, about = str(error), error.task_id
@@ -81,11 +91,13 @@ class Trial:
         dead = self._redrive_all()
         revived = self._monitor.revived
         self._run(
-            REDRIVEN_WITHIN,
+            RESUMED_RUNS_END_WITHIN if self._workload.runs.wanted else REDRIVEN_WITHIN,
             lambda: self._workload.over and all(revived[task.token] for task in dead),
             "did not end in time after its redrive",
         )
         self._check_redrive(dead)
+        self._monitor.runs.check()
+        self._monitor.runs.stop()
         self._check_limits()
         self._check_unique_keys()
         self._workload.children.stop()  # a revived parent would submit a removed child again
@@ -94,8 +106,8 @@ class Trial:
     def _run(self, span: Millis, done: Callable[[], bool], complaint: str) -> None:
         until, ran = self._engine.now + span, -1
         ended = self._play(until, done)
-        while not ended and self._backfilled() > ran:
-            ran, until = self._backfilled(), until + BACKFILL_GOES_ON
+        while not ended and self._worked_off() > ran:
+            ran, until = self._worked_off(), until + BACKFILL_GOES_ON
             ended = self._play(until, done)
         for violation in self._monitor.failures:
             raise violation
@@ -104,6 +116,8 @@ class Trial:
             ended = next((t for t in self._monitor.tasks.values() if t.has_follow_up), None)
             if late is None and ended is not None:
                 raise Violation(f"follow-up: {complaint}", ended.id)
+            if late is None and (run_id := self._monitor.runs.unfinished()) is not None:
+                raise Violation(f"run: {complaint}", run_id)
             if late is None:
                 raise Violation(f"{complaint}: messages are left, or a client has no answer")
             raise Violation(f"{late.status}: {complaint}", late.id)
@@ -111,18 +125,22 @@ class Trial:
     def _play(self, until: Millis, done: Callable[[], bool]) -> bool:
         return self._engine.run(until, lambda: bool(self._monitor.failures) or done())
 
-    def _backfilled(self) -> int:
-        """Returns how many tasks have ended, or -1 if no schedule runs a backfill in order, which
-        may take hours."""
+    def _worked_off(self) -> int:
+        """Returns how many tasks have ended and need no follow-up, or -1 if that must not take more
+        than its time: a backfill in order may take hours, and so may the follow-ups of thousands
+        of runs that have ended in a day without ticks."""
         schedules = self._monitor.schedules.current.values()
+        tasks = self._monitor.tasks.values()
         if not any(span.serial for schedule in schedules for span in schedule.spans):
-            return -1
-        return sum(task.status.finished for task in self._monitor.tasks.values())
+            if len(tasks) < MANY or not all(task.status.finished for task in tasks):
+                return -1
+            return sum(not task.has_follow_up for task in tasks)
+        return sum(task.status.finished for task in tasks)
 
     def _check(self) -> None:
         accepted, tasks = self._workload.accepted, self._monitor.tasks
         specs = [task.spec for task in tasks.values()]
-        submitted = [s for s in specs if s.occurrence is None and s.parent_id is None]
+        submitted = [s for s in specs if not (s.occurrence or s.parent_id or _is_of_a_run(s))]
         if not len(set(accepted.values())) <= len(submitted) <= self._workload.tasks:
             raise Violation(f"{len(submitted)} tasks of {self._workload.tasks} requests")
         for key, task_id in accepted.items():
@@ -133,6 +151,7 @@ class Trial:
             if ended != list(range(1, task.attempt + 1)):
                 raise Violation(f"of {task.attempt} attempts only {ended} are listed", task.id)
         self._monitor.rates.check()
+        self._monitor.runs.check()
         self._check_schedules()
         for task in self._dead():
             if task.spec.occurrence or task.spec.limits or task.spec.ordering_key is not None:
@@ -188,6 +207,10 @@ class Trial:
 
     def _tokens_of_letters(self) -> set[str]:
         return {letter.delivery.token for letter in self._world.sqs.dead_letters}
+
+
+def _is_of_a_run(spec: Spec) -> bool:
+    return spec.step is not None or spec.target.get("type") == WORKFLOW
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from tests.simulation.engine import Process
 from tests.simulation.limit_workload import LimitWorkload
 from tests.simulation.monitor import EVERYTHING
 from tests.simulation.rate_workload import RateWorkload
+from tests.simulation.run_workload import RunWorkload
 from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.unique_workload import UniqueWorkload
 from tests.simulation.world import World
@@ -47,6 +48,8 @@ class Workload:
         schedules = self._engine.random.choice(schedule_workload.SCHEDULES)
         self.recurring = ScheduleWorkload(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
+        self.runs = RunWorkload(world)
+        tasks = tasks // 5 if self.runs.wanted else tasks
         self.tasks = tasks
         self._changes = ChangeWorkload(world)
         self._bulk = BulkWorkload(world)
@@ -68,6 +71,7 @@ class Workload:
         self.recurring.begin()
         self._bulk.begin()
         self._limits.begin()
+        self.runs.begin()
         self._monitor.limits.watch(self._world.slots)
         for _ in range(self._faults.purges):
             lane = random.choice(list(Lane))
@@ -86,6 +90,7 @@ class Workload:
             and len(self.accepted.keys() | self.given_up) == self.tasks
             and self._sqs.empty
             and self.recurring.over
+            and self.runs.over
             and all(task.status.finished for task in self._monitor.tasks.values())
         )
 
@@ -215,6 +220,7 @@ class Workload:
             ports = self._world.ports(process)[0]
             executor = ExecutorProcess(process, ports, self._sqs, self._monitor)
             executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
+            executor.on_step = self.runs.played
             executor.children_of = lambda task: self.children.bodies(task, HANDLER)
             executor.run()
 

@@ -25,6 +25,7 @@ from tests.simulation.network import Network
 from tests.simulation.queue import SimulatedLanes, SimulatedSqs
 from tests.simulation.rate_workload import SimulatedRates
 from tests.simulation.removals import SimulatedArchive
+from tests.simulation.runs import SimulatedRuns
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
 
@@ -82,6 +83,7 @@ class World:
             archive=SimulatedArchive(network, self.monitor),
             slots=SimulatedSlots(self._rows.slots(), network, self.monitor.limits),
             rates=SimulatedRates(self._rows.rates(), network, self.monitor.rates),
+            runs=SimulatedRuns(self._rows.runs(), network, self.monitor),
         )
         return ports, store
 
@@ -113,7 +115,7 @@ class World:
         headers: Mapping[str, str] = NO_HEADERS,
         query: Mapping[str, str] = NO_QUERY,
         role: str = "api",
-    ) -> None:
+    ) -> Process:
         """Makes an API request in a process of its own, as Lambda does."""
 
         def main(process: Process) -> None:
@@ -122,7 +124,7 @@ class World:
             self.monitor.answered(process, answer)
             on_answer(answer)
 
-        self.process(role, main)
+        return self.process(role, main)
 
 
 def _from_here(now: Millis, shards: int) -> SliceState:

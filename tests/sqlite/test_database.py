@@ -242,3 +242,36 @@ def test_the_folder_is_its_owners(tmp_path: Path):
     Watched(tmp_path / "data" / "duetime.db").close()
 
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+
+
+def sync_mode(connection: sqlite3.Connection) -> str:
+    (mode,) = connection.execute("PRAGMA synchronous").fetchone()
+    return {1: "NORMAL", 2: "FULL"}[mode]
+
+
+def test_a_write_that_need_not_be_durable_does_not_wait_for_the_disk(database: Database):
+    modes = [database.write(sync_mode, durable=durable) for durable in (True, False, False, True)]
+
+    assert modes == ["FULL", "NORMAL", "NORMAL", "FULL"]
+
+
+def test_a_group_with_a_durable_write_waits_for_the_disk(database: Database):
+    modes: list[str] = []
+
+    def note(connection: sqlite3.Connection) -> None:
+        modes.append(sync_mode(connection))
+
+    database.write(insert(1), durable=False)
+    database._queue.append(_QueuedWrite(note, durable=False))
+    database.write(note)
+
+    assert modes == ["FULL", "FULL"]
+
+
+def test_a_new_writer_connection_does_not_wait_for_the_disk_either(tmp_path: Path):
+    with closing(Watched(tmp_path / "duetime.db")) as database:
+        database.write(insert(1), durable=False)
+        database._writer.close()
+        database._writer = None
+
+        assert database.write(sync_mode, durable=False) == "NORMAL"

@@ -17,26 +17,39 @@ from duetime.core.errors import DuetimeError
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import Limit
-from duetime.core.ports import DeadListing, Reservation, UniqueKey
+from duetime.core.ports import DeadListing, EndedListing, Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.record import succeed
 from duetime.core.steps.revive import revive
+from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import Promotion, Task
 from duetime.core.task_filter import TaskFilter
-from duetime.core.times import HOUR, MINUTE, SECOND
+from duetime.core.times import DAY, HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import WakePolicy
 from duetime.sqlite import schema
 from duetime.sqlite.task_store import SqliteTaskStore
-from tests.factories import NOW, SteppedClock, a_draw, a_listing, a_schedule, a_spec, a_task
+from tests.factories import NOW, SteppedClock, a_draw, a_listing, a_run, a_schedule, a_spec, a_task
 from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
 FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
-BEFORE_LIMITS = "".join(
-    f"DROP TABLE {name}; " for name in ("limits", "rates", "slots", "places", "lines")
-) + "".join(f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at"))
+BEFORE_WORKFLOWS = (
+    "".join(
+        f"DROP TABLE {name}; " for name in ("runs", "definitions", "workflows", "workflow_versions")
+    )
+    + "ALTER TABLE tasks DROP COLUMN suspended; DROP INDEX ended;"
+    " CREATE INDEX ended ON tasks ((schedule_id IS NOT NULL), updated_at, id)"
+    " WHERE status IN ('SUCCEEDED', 'CANCELLED', 'EXPIRED') AND wake_bucket IS NULL; "
+)
+BEFORE_LIMITS = (
+    BEFORE_WORKFLOWS
+    + "".join(f"DROP TABLE {name}; " for name in ("limits", "rates", "slots", "places", "lines"))
+    + "".join(
+        f"ALTER TABLE tasks DROP COLUMN {name}; " for name in ("promoted", "held", "grant_at")
+    )
+)
 LEFT_AT = 1_794_915_192_000  # when the runner of format 1 was killed
 STOPPED_AT = 1_794_940_930_027  # the last write of the runner of format 2
 WAKE_POLICY = WakePolicy(shards=1)
@@ -270,6 +283,25 @@ def test_store_of_format_4_promotes_and_limits_from_then_on(tmp_path: Path):
     with closing(SqliteTaskStore(path)) as store:
         assert store.limits().get("default", ["stripe"]) == {"stripe": limit}
         assert store.get([old.id, new.id]) == {old.id: old, new.id: new}
+    assert format_of(path) == schema.FORMAT
+
+
+def test_store_of_format_5_keeps_runs_and_removes_its_old_tasks_from_then_on(tmp_path: Path):
+    path = tmp_path / "format-5.db"
+    old = a_task(status=Status.SUCCEEDED, wake=None, updated_at=NOW)
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([old])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{BEFORE_WORKFLOWS} PRAGMA user_version = 5")
+    run, suspended = a_run(), a_task(suspended=Suspension(kind=WaitsFor.RUN, id="r"))
+
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([suspended])
+        store.runs().put([run])
+    with closing(SqliteTaskStore(path)) as store:
+        assert store.runs().get([run.id]) == {run.id: run}
+        assert store.get([old.id, suspended.id]) == {old.id: old, suspended.id: suspended}
+        assert list(store.ended(EndedListing(as_of=NOW + DAY, kept_for=0)).tasks) == [old]
     assert format_of(path) == schema.FORMAT
 
 

@@ -123,7 +123,7 @@ def test_a_disk_without_room_leaves_the_answer_open(
 
     schedule = a_schedule()
     with monkeypatch.context() as patch:
-        patch.setattr("duetime.sqlite.schedule_store.put_schedules", full)
+        patch.setattr("duetime.sqlite.revised_rows.put_rows", full)
         assert schedules.put([schedule, schedule]) == [Unknown("database or disk is full")] * 2
     assert schedules.get([schedule.id]) == {}
 

@@ -4,7 +4,18 @@ and no other line may be one; `reveal_type` lines must show the type in their co
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict, reveal_type
 
-from duetime import Context, Handler, Problem, Submission, after, context, cron, every, task
+from duetime import (
+    Context,
+    Handler,
+    Problem,
+    Submission,
+    after,
+    context,
+    cron,
+    every,
+    task,
+    workflow,
+)
 
 
 class Order(TypedDict):
@@ -132,3 +143,20 @@ def wrong(ctx: Context) -> None:
     every()  # refused
     text: str = restock.submit(items=["tea"]).wait()  # refused
     del text
+
+
+def steps() -> None:
+    w = workflow("typed")
+    first = w.step("first", restock.call(items=["tea"], dry_run=w.input.dry_run), timeout="5m")
+    second = w.step("second", plain.call(first.result.items), needs=[first])
+    w.map("each", fetch.call(url=w.item.url), items=first.result.urls, max_concurrency=5)
+    w.callback("ask", order.call({"number": 1}), within="3d")
+    first >> [second, w.step("nothing", nothing.call())]
+    w.step("items", restock.call(items="tea"))  # refused
+    w.step("itms", restock.call(itms=first.result))  # refused
+    w.step("none", restock.call())  # refused
+    w.step("text", order.call({"number": "one"}))  # refused
+    w.step("number", plain.call([1]))  # refused
+    w.step("option", nothing.call(), run_if="never")  # refused
+    w.step("unknown", nothing.call(), prio="high")  # refused
+    w.step("order", nothing.call(), needs=["first"])  # refused
