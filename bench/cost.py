@@ -5,11 +5,12 @@ size and index entries, read units, messages, invocations, log bytes. `bench/pri
 prices, their date, and the assumptions where nothing can be counted. Payloads are ordinary JSON,
 which is stored compressed if it is long; `--random` counts texts that cannot be compressed. "kept"
 is the storage and point-in-time recovery of the million for each month until they are removed; the
-total includes the cost of the removal.
+total includes the cost of the removal. Workflows are counted by the run, and shown for a million
+steps, beside Step Functions.
 """
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bench.billing.flows import FLOWS, LONE_TASKS, SIZES, TASKS, count_flow, idle_tick
@@ -17,10 +18,12 @@ from bench.billing.meter import Counts, invocations, units_written
 from bench.billing.moto_setup import deployed
 from bench.billing.payloads import order_of, text_of
 from bench.billing.prices import MILLION, Prices, read_prices
+from bench.billing.workflow_flows import WORKFLOWS, count_workflow
 from bench.harness import report
 
 Row = Mapping[str, Any]
 Key = tuple[str, int, bool]  # flow, size, alone
+WorkflowKey = tuple[str, bool]  # flow, alone
 
 A_MINUTE = 60_000  # tasks, for the bill of a busy month
 COLUMNS = {
@@ -37,22 +40,38 @@ def main() -> None:
     arguments.add_argument(
         "--tasks", type=int, default=TASKS, help="tasks for each flow in full batches"
     )
-    arguments.add_argument("--flow", choices=FLOWS, action="append", help="count only this flow")
+    arguments.add_argument(
+        "--flow", choices=[*FLOWS, *WORKFLOWS], action="append", help="count only this flow"
+    )
     arguments.add_argument(
         "--random", action="store_true", help="payloads that cannot be compressed"
     )
     given = arguments.parse_args()
     prices = read_prices()
     dated = f"{prices.region}, {prices.as_of}"
+    wanted = given.flow or [*FLOWS, *WORKFLOWS]
+    if flows := [name for name in wanted if name in FLOWS]:
+        report_tasks(
+            prices, dated, flows, given.tasks, payload_of=text_of if given.random else order_of
+        )
+    if workflows := [name for name in wanted if name in WORKFLOWS]:
+        report_workflows(prices, dated, workflows)
+    report("cost-elsewhere", f"elsewhere, per million ({dated})", elsewhere_rows(prices))
+    report("cost-idle", f"an idle month ({dated})", idle_rows(prices))
+
+
+def report_tasks(
+    prices: Prices, dated: str, flows: Sequence[str], tasks: int, payload_of: Callable[[int], Any]
+) -> None:
     counts = {
         (name, size, alone): count_flow(
             name,
             size,
-            LONE_TASKS if alone else given.tasks,
+            LONE_TASKS if alone else tasks,
             alone=alone,
-            payload_of=text_of if given.random else order_of,
+            payload_of=payload_of,
         )
-        for name in given.flow or FLOWS
+        for name in flows
         for alone in (False, True)
         for size in SIZES
     }
@@ -67,8 +86,52 @@ def main() -> None:
         f"dollars for a month of {A_MINUTE:,} tasks a minute, {SIZES[0]} bytes each ({dated})",
         busy_rows(prices, counts),
     )
-    report("cost-elsewhere", f"elsewhere, per million ({dated})", elsewhere_rows(prices))
-    report("cost-idle", f"an idle month ({dated})", idle_rows(prices))
+
+
+def report_workflows(prices: Prices, dated: str, names: Sequence[str]) -> None:
+    counts = {
+        (name, alone): count_workflow(WORKFLOWS[name], alone=alone)
+        for name in names
+        for alone in (False, True)
+    }
+    rows = [run_row(k, c) for k, c in counts.items()]
+    report("cost-workflows-counted", "counted for one workflow run", rows)
+    title = f"dollars per million steps, or items, of workflows ({dated})"
+    rows = [steps_row(prices, k, c) for k, c in counts.items()]
+    report("cost-workflows", title, rows)
+
+
+def run_row(key: WorkflowKey, counts: Counts) -> Row:
+    name, _ = key
+    units = units_written(counts)
+    return {
+        "what": _workflow_named(key),
+        "write units": units,
+        "of a step": units / WORKFLOWS[name].steps,
+        "read units": counts["read"],
+        "SQS": counts["sqs"],
+        "Lambda": invocations(counts),
+        "log bytes": counts["logs"],
+    }
+
+
+def steps_row(prices: Prices, key: WorkflowKey, counts: Counts) -> Row:
+    name, _ = key
+    steps = WORKFLOWS[name].steps
+    dollars = _by_column(prices, counts, MILLION / steps)
+    other = prices.total(prices.step_functions(name, steps)) * MILLION / steps
+    return {
+        "what": _workflow_named(key),
+        **dollars,
+        "total": sum(dollars.values()),
+        "Step Functions": other,
+        "ratio": sum(dollars.values()) / other,
+    }
+
+
+def _workflow_named(key: WorkflowKey) -> str:
+    name, alone = key
+    return f"{name}, alone" if alone else name
 
 
 def counted_row(key: Key, counts: Counts) -> Row:
@@ -83,17 +146,21 @@ def counted_row(key: Key, counts: Counts) -> Row:
 
 
 def dollars_row(prices: Prices, key: Key, counts: Counts) -> Row:
-    usage = prices.usage(counts)
-    dollars = {
-        column: prices.total({line: usage[line] for line in lines}) * MILLION
-        for column, lines in COLUMNS.items()
-    }
+    dollars = _by_column(prices, counts, MILLION)
     return {
         **_named(key),
         **dollars,
         "total": sum(dollars.values()),
         "kept": prices.total(prices.kept(counts)) * MILLION,
         "X-Ray if on": prices.total(prices.traces(counts, alone=key[2])) * MILLION,
+    }
+
+
+def _by_column(prices: Prices, counts: Counts, times: float) -> dict[str, float]:
+    usage = prices.usage(counts)
+    return {
+        column: prices.total({line: usage[line] for line in lines}) * times
+        for column, lines in COLUMNS.items()
     }
 
 

@@ -2,7 +2,7 @@
 
 The runner has 500 slow HTTP tasks, and a sink counts the calls by idempotency key. After five kills
 every task must have succeeded once: a call that a kill interrupted is made again with the next
-attempt's number, and no attempt is made twice.
+attempt's number, and no attempt is made twice. With --window they are the items of one map.
 """
 
 import argparse
@@ -57,34 +57,41 @@ def main() -> None:
     arguments.add_argument("--tasks", type=int, default=500)
     arguments.add_argument("--kills", type=int, default=5)
     arguments.add_argument("--takes", type=float, default=4.0, help="seconds a call takes")
+    arguments.add_argument("--window", type=int, help="start them as a map, so many at a time")
     given = arguments.parse_args()
     Sink.takes = given.takes
     server = Server(("127.0.0.1", 0), Sink)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         rows = crash(Path(folder), server.server_port, given)
-    report("crashes", f"{given.tasks} tasks of {given.takes:g} s, {given.kills} × kill -9", rows)
+    kind = f"items of a map, {given.window} at a time," if given.window else "tasks"
+    report("crashes", f"{given.tasks} {kind} of {given.takes:g} s, {given.kills} × kill -9", rows)
 
 
 def crash(data: Path, port: int, given: argparse.Namespace) -> list[dict[str, Any]]:
     for number in range(given.kills):
         with duetime_local(data) as running:
             if number == 0:
-                submit(running, port, given.tasks)
+                submit(running, port, given)
             time.sleep(random.uniform(0.3, 0.9) * given.takes)
             done = succeeded(running)
             os.kill(running.pid, signal.SIGKILL)
             print(f"killed with {done} of {given.tasks} recorded as SUCCEEDED")
     with duetime_local(data) as running:
-        wait_for(running, given.tasks, timeout=300)
+        wait_for(running, given.tasks + bool(given.window), timeout=300)  # and the map itself
         return [judged(running)]
 
 
-def submit(running: Running, port: int, count: int) -> None:
+def submit(running: Running, port: int, given: argparse.Namespace) -> None:
     task = {"target": {"type": "http", "url": f"http://127.0.0.1:{port}/"}, "payload": {}}
     with closing(running.connect()) as connection:
-        for _ in range(0, count, BATCH):
-            body = {"tasks": [task] * min(BATCH, count)}
+        if given.window:
+            over = {"items": given.tasks, "max_concurrency": given.window}
+            run = {"steps": [{"name": "each", "map": over, **task}]}
+            post(connection, "/v1/runs", json.dumps(run).encode())
+            return
+        for _ in range(0, given.tasks, BATCH):
+            body = {"tasks": [task] * min(BATCH, given.tasks)}
             post(connection, "/v1/tasks/batch", json.dumps(body).encode())
 
 

@@ -40,8 +40,20 @@ class Running:
 
     def memory_mb(self) -> float:
         """Returns the peak of resident memory."""
+        return self._memory("VmHWM")
+
+    def resident_mb(self) -> float:
+        """Returns the resident memory at this moment."""
+        return self._memory("VmRSS")
+
+    def cpu_s(self) -> float:
+        """Returns the CPU time that the runner has used, user and system."""
+        user, system = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def _memory(self, name: str) -> float:
         status = Path(f"/proc/{self.pid}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        line = next(line for line in status.splitlines() if line.startswith(name))
         return int(line.split()[1]) / 1024
 
 

@@ -69,6 +69,9 @@ class Deployment:
     def schedule(self, schedule: Mapping[str, Any]) -> None:
         self._post("/v1/schedules", schedule)
 
+    def start_run(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        self._post("/v1/runs", {"steps": steps})
+
     def _post(self, path: str, content: Mapping[str, Any]) -> None:
         body = json.dumps(content)
         event = {

@@ -122,8 +122,12 @@ def _stream(arn: str) -> Callable[[], list[Any]]:
 
     def changes() -> list[Any]:
         nonlocal iterator
-        answer = streams.get_records(ShardIterator=iterator, Limit=1_000)
-        iterator = answer["NextShardIterator"]
-        return answer["Records"]
+        found: list[Any] = []
+        while True:
+            answer = streams.get_records(ShardIterator=iterator, Limit=1_000)
+            iterator = answer["NextShardIterator"]
+            if not answer["Records"]:
+                return found
+            found += answer["Records"]
 
     return changes

@@ -108,6 +108,11 @@ class Prices:
             },
         }
 
+    def step_functions(self, flow: str, steps: int) -> Usage:
+        """Returns what a workflow of so many steps uses at Step Functions. Each step that does
+        something invokes a function, one by one."""
+        return {"transitions": self.elsewhere[f"{flow}_transitions"], **self._invoked(steps)}
+
 
 def read_prices(path: Path = PRICES) -> Prices:
     given = tomllib.loads(path.read_text())

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -20,6 +21,8 @@ ROLES: Mapping[str, ModuleType] = {
     "relay": relay,
 }
 
+HERE, DEPLOYED = str(Path(__file__).resolve().parents[2]), "/var/task"  # where the code is
+
 Metric = tuple[str, ...]  # namespace, name, dimensions
 
 
@@ -34,7 +37,7 @@ class LambdaContext:
 
 
 def invoke(role: str, event: Any, adapters: backend.Adapters) -> tuple[Any, str]:
-    """Returns the answer and the log.
+    """Returns the answer and the log, with the paths that tracebacks have on Lambda.
 
     Importing a function sets up the package's logger for it. Here four functions share a process,
     so each invocation sets the logger up again."""
@@ -47,7 +50,7 @@ def invoke(role: str, event: Any, adapters: backend.Adapters) -> tuple[Any, str]
         redirect_stdout(printed),
     ):
         answer = ROLES[role].handle(event, LambdaContext())
-    return answer, printed.getvalue()
+    return answer, printed.getvalue().replace(HERE, DEPLOYED)
 
 
 def published_metrics(lines: str) -> Iterator[Metric]:
