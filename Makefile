@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
-.PHONY: help setup setup-infra run test test-long test-all test-dynamodb-local simulate check lint types format \
+.PHONY: help setup setup-infra run test test-long test-cuts test-all test-dynamodb-local simulate check lint types format \
   bootstrap synth diff deploy destroy has-node has-credentials bench lock clean
 
 help: ## This list
@@ -49,12 +49,15 @@ run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for
 TEST := $(BIN)/python -m pytest -n auto
 
 test: setup-infra ## Run the tests, but for the long ones (ARGS="-k races ..." for pytest)
-	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long")
+	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long and not moto_cuts")
 
-test-long: setup-infra ## Run what `make test` leaves out: every cut on moto, more mutants, more examples
-	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "long or hypothesis"
+test-long: setup-infra ## Run what `make test` leaves out: every cut on SQLite, more mutants, more examples
+	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "(long or hypothesis) and not moto_cuts"
 
-test-all: test test-long ## Run all tests
+test-cuts: setup-infra ## Make every cut on moto, too
+	@$(TEST) --dist worksteal -m moto_cuts
+
+test-all: test test-long test-cuts ## Run all tests
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
@@ -100,7 +103,8 @@ has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
 
 bench: setup-infra ## Make the README's figures again (some minutes)
-	@for script in drift throughput fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit; do $(BIN)/python bench/$$script.py || exit 1; done
+	@for script in drift throughput fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows; do $(BIN)/python bench/$$script.py || exit 1; done
+	@$(BIN)/python bench/limits.py --backend embedded
 	@$(BIN)/python -m bench.cost
 	@$(BIN)/python -m bench.aws_scale
 	@$(BIN)/python bench/api.py
