@@ -135,4 +135,4 @@ def test_every_package_that_is_named_is_in_its_extra() -> None:
     for extra, packages in PACKAGES.items():
         # httptools comes with uvicorn[standard], botocore with boto3.
         assert set(packages) - {"httptools", "botocore"} <= names(extras[extra])
-    assert extras["dev"][0] == "duetime[local,aws,moto,postgresql]"
+    assert extras["dev"][0] == "duetime[local,aws,moto,postgresql,live,metrics,otel]"
