@@ -19,7 +19,8 @@ def main() -> None:
     app = cdk.App(context=_context())
     try:
         stage = read_stage(app.node.try_get_context)
-        bundles = make_bundles(stage.handlers, Machine.function(stage.architecture))
+        machine = Machine.function(stage.architecture)
+        bundles = make_bundles(stage.handlers, machine, traced=bool(stage.otel))
         keep_shards(stage)
         DuetimeStack(app, stage=stage, bundles=bundles, env=_environment())
     except BadStage as error:

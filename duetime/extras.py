@@ -12,6 +12,7 @@ PACKAGES = {
     "aws": ("boto3", "botocore", "aws_lambda_powertools"),
     "moto": ("moto",),
     "postgresql": ("psycopg",),
+    "otel": ("opentelemetry",),
 }
 _EXTRAS = {package: extra for extra, packages in PACKAGES.items() for package in packages}
 

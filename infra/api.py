@@ -52,6 +52,7 @@ class Api(Construct):
             role="api",
             memory=stage.api_memory,
             timeout=Duration.seconds(29),  # API Gateway waits for 30
+            environment=stage.otel,
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan

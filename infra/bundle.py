@@ -44,6 +44,11 @@ NEEDED_BY_API = ("pydantic",)
 NEEDED_FOR_SCHEDULES = ("croniter", "tzdata")
 NEEDED_BY_EXECUTOR = ("urllib3", "httpx")  # httpx: a handler may use duetime.client
 NEEDED_BY_TYPED = ("pydantic",)  # handlers
+NEEDED_BY_TRACES = (
+    "opentelemetry-api",
+    "opentelemetry-exporter-otlp-proto-http",
+    "opentelemetry-sdk",
+)
 
 PYTHON = "3.13"  # of the functions
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -95,20 +100,22 @@ class _Contents:
     documented: bool = False  # whether it has the OpenAPI document and its page
 
 
-def make_bundles(handlers: Handlers | None, machine: Machine) -> Bundles:
+def make_bundles(handlers: Handlers | None, machine: Machine, *, traced: bool = False) -> Bundles:
+    """`traced`: the API and the executors send spans with OpenTelemetry."""
     if interpreter(machine.python) is None and (reason := fetch_interpreter(machine.python)):
         note = f"Python {machine.python} is needed to compile the bundles, and uv cannot fetch it"
         print(f"{note} ({reason}). Cold starts take longer.", file=sys.stderr)
     found = _found(handlers)
+    traces = NEEDED_BY_TRACES if traced else ()
     api = _Contents(
         name="api",
-        needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API),
+        needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *NEEDED_BY_API, *traces),
         manifest=_manifest(found, handlers),
         documented=True,
     )
     executor = _Contents(
         name="executor",
-        needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR, *_converters(found, handlers)),
+        needs=(*NEEDED_BY_ALL, *NEEDED_BY_EXECUTOR, *_converters(found, handlers), *traces),
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )

@@ -53,4 +53,4 @@ def _sizes(variables: Mapping[str, str]) -> Iterator[tuple[str, int]]:
             yield setting, _measured({variable: variables[variable]})
     own = {name: text for name, text in variables.items() if not name.startswith(PREFIX)}
     if own:
-        yield "handlers.environment", _measured(own)
+        yield "otel and handlers.environment", _measured(own)

@@ -48,7 +48,7 @@ class Executors(Construct):
                     *_granted(handlers),
                     *target_statements(self, targets),
                 ],
-                environment=handlers.environment if handlers else None,
+                environment={**stage.otel, **(handlers.environment if handlers else {})},
                 vpc=handlers.vpc if handlers else None,
                 recursive_loop=lambda_.RecursiveLoop.ALLOW,  # a retry goes back to its own queue
             )

@@ -20,6 +20,7 @@ def _matching(pattern: str, what: str) -> AfterValidator:
 
 Email = Annotated[str, _matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address")]
 Https = Annotated[str, _matching(r"https://[^\s/]+\S*", "an https address")]
+OtelVariable = Annotated[str, _matching(r"OTEL_[A-Z0-9_]+", "a variable such as OTEL_SERVICE_NAME")]
 Origin = Annotated[str, _matching(r"https?://[^\s/]+|\*", "an origin such as https://example.com")]
 Host = Annotated[str, _matching(r"([a-z0-9-]+\.)+[a-z]{2,}", "a domain name")]
 Certificate = Annotated[

@@ -17,6 +17,7 @@ from pydantic import (
 from duetime.aws.settings import MAX_RETENTION_DAYS, MIN_AGE_AFTER
 from duetime.core.lanes import Lane
 from duetime.core.quotas import BadQuota, read_quotas
+from duetime.tracing import EXPORTERS, is_configured
 from infra.formats import (
     Action,
     AllowedHost,
@@ -27,6 +28,7 @@ from infra.formats import (
     Host,
     Https,
     Origin,
+    OtelVariable,
     Scope,
     Secret,
     SecretName,
@@ -221,6 +223,7 @@ class Stage(_Settings):
     objects: CreatedOrNamed = False
     alarms: Literal["all", "essential", "none"] = "all"
     tracing: bool = False
+    otel: dict[OtelVariable, str] = {}  # where the API and the executors send spans
     alarm_email: Email | None = None
     jwt: Jwt | None = None
     cors_origins: list[Origin] = []
@@ -256,6 +259,13 @@ class Stage(_Settings):
         if len(_compact(quotas)) > MAX_QUOTAS:
             raise ValueError(f"is over {MAX_QUOTAS:,} characters; use * for namespaces alike")
         return quotas
+
+    @field_validator("otel")
+    @classmethod
+    def _say_where_spans_go(cls, variables: dict[str, str]) -> dict[str, str]:
+        if variables and not is_configured(variables):
+            raise ValueError(f"must have one of {', '.join(EXPORTERS)}")
+        return variables
 
     @field_validator("age_after")
     @classmethod

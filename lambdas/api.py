@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 
+from duetime import tracing
 from duetime.api.app import Api
 from duetime.api.capabilities import HandlerNames
 from duetime.api.health import scanner_health
@@ -31,6 +32,7 @@ backend.make_clients(backend.dynamodb, backend.sqs)
 @cache
 def api() -> Api:
     settings, adapters = backend.settings(), backend.adapters()
+    tracing.start("duetime-api")
     return Api(
         adapters.ports,
         handlers=_handlers(settings.handlers),
@@ -76,6 +78,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
         )
         return {}
     response = api().call(request_of(event))
+    tracing.flush()
     body, binary = response.encoded(), "content-encoding" in response.headers
     return {
         "statusCode": response.status,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 
+from duetime import tracing
 from duetime.aws import backend
 from duetime.aws.event_records import message_of_record
 from duetime.core.delivery import Message
@@ -56,6 +57,7 @@ def targets() -> Targets:
     given = backend.settings()
     if given.handlers:
         registry.load(given.handlers)
+    tracing.start("duetime-executor")  # after the handlers, which may set a tracer provider
     policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
     clock = backend.adapters().ports.clock
     http = HttpTarget(clock, policy, backend.secrets())
@@ -91,6 +93,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     messages = list(_messages(event["Records"], failed))
     _open_connections(messages, ports.clock.now())
     failed += execute_batch(ports, targets(), messages, until)
+    tracing.flush()
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
 
 

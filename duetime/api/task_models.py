@@ -30,6 +30,7 @@ from duetime.core.task import (
     Spec,
 )
 from duetime.core.times import MINUTE, Millis, seconds
+from duetime.core.trace_context import is_traceparent, pack
 from duetime.core.unique import HeldWhile, OnConflict, Unique
 
 TARGET_LIMIT = 16 * 1024
@@ -48,6 +49,12 @@ def _supported(timeout: float, info: ValidationInfo) -> float:
     if timeout > longest:
         raise ValueError(f"must be at most {longest} seconds here")
     return timeout
+
+
+def _traceparent(text: str) -> str:
+    if not is_traceparent(text):
+        raise ValueError("must be a traceparent, such as 00-<32 hex digits>-<16 hex digits>-01")
+    return text
 
 
 Delay = Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)]
@@ -117,6 +124,7 @@ class TaskIn(BaseModel):
     id: str | None = None
     unique: UniqueIn | None = None
     tags: Tags = {}
+    trace: Annotated[str, AfterValidator(_traceparent)] | None = None
 
     def spec(self, now: Millis) -> Spec:
         """Returns what is stored, after checking that the fields agree with each other."""
@@ -140,6 +148,7 @@ class TaskIn(BaseModel):
             idempotency_key=self.idempotency_key,
             tags=self.tags,
             unique=self.unique.unique() if self.unique else None,
+            trace=pack(self.trace) if self.trace else None,
         )
 
     def _run_at(self, now: Millis) -> Millis:

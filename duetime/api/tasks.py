@@ -31,6 +31,7 @@ from duetime.api.task_models import (
     read_body,
 )
 from duetime.api.task_views import task_view
+from duetime.api.trace_headers import TRACEPARENT, with_trace
 from duetime.core.archive import all_attempts
 from duetime.core.change import Applied, Refused, Unknown
 from duetime.core.ids import is_id
@@ -83,7 +84,8 @@ class Tasks:
 
     def read_submission(self, request: Request) -> TaskRequest:
         Query(request).done()
-        return self._task_request(with_key(request, request.json()))
+        wanted = self._task_request(with_key(request, request.json()))
+        return with_trace(wanted, request.headers.get(TRACEPARENT))
 
     def submit_batch(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -207,7 +209,7 @@ class Tasks:
         requests: dict[int, TaskRequest] = {}
         for place, body in enumerate(bodies):
             try:
-                requests[place] = self._task_request(body)
+                requests[place] = with_trace(self._task_request(body))
             except Problem as problem:
                 answers[place] = problem
         submitted = self.submission.submit(list(requests.values()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 
+from duetime import tracing
 from duetime.client.calls import Call, Pause, send
 from duetime.client.errors import ApiError, BadArgument, Unreachable
 from duetime.client.requests import PAGE, encode
@@ -44,6 +45,16 @@ class Retries:
 
 def submit(fields: Mapping[str, Any], retries: Retries) -> Call[Submitted]:
     task = _with_id(fields)
+    spans = tracing.client_spans()
+    if spans is None or "trace" in task:
+        return (yield from _submit(fields, task, retries))
+    with spans.submit(task.get("target", {}), task["id"]) as trace:
+        return (yield from _submit(fields, {**task, "trace": trace}, retries))
+
+
+def _submit(
+    fields: Mapping[str, Any], task: Mapping[str, Any], retries: Retries
+) -> Call[Submitted]:
     try:
         answer = yield from post("/v1/tasks", encode(task), retries)
     except ApiError as error:
@@ -69,7 +80,7 @@ class Batch:
 
     @classmethod
     def of(cls, tasks: Sequence[Any]) -> "Batch":
-        sent = [_with_id(task) for task in tasks]
+        sent = [_with_trace(_with_id(task)) for task in tasks]
         return cls(given=tasks, sent=sent, texts=_texts(sent))
 
     def submit(self, retries: Retries) -> Call[list[BatchResult]]:
@@ -110,7 +121,7 @@ def batches(tasks: Iterable[Any]) -> Iterator[Batch]:
     texts: list[bytes] = []
     size = 0
     for number, task in enumerate(tasks):
-        one = _with_id(task)
+        one = _with_trace(_with_id(task))
         text = _text(one, number)
         if given and (len(given) == PAGE or size + len(text) > BATCH_BYTES):
             yield Batch(given=given, sent=sent, texts=texts)
@@ -186,6 +197,15 @@ def _with_id(task: Any) -> Any:
     if not isinstance(task, Mapping) or "id" in task:
         return task
     return {**task, "id": make_id()}
+
+
+def _with_trace(task: Any) -> Any:
+    """Adds the context of a span for the submission of one task of a batch, if traces are on."""
+    spans = tracing.client_spans()
+    if spans is None or not isinstance(task, Mapping) or "trace" in task:
+        return task
+    with spans.submit(task.get("target", {}), task.get("id")) as trace:
+        return {**task, "trace": trace}
 
 
 def _refuses_id(problem: Mapping[str, Any]) -> bool:

@@ -176,6 +176,7 @@ class TaskFields(TypedDict, total=False):
     on_dead: OnDead  # only with an ordering key
     limits: Sequence[LimitUseFields]  # at most one with a rate, and one with a concurrency
     fairness_key: str | UUID
+    trace: str
     idempotency_key: str | UUID
     id: str  # a ULID; the client makes one if it is left out
     unique: UniqueFields

@@ -142,11 +142,13 @@ def decode_suspension(text: str) -> Suspension:
 
 def encode_attempt(attempt: Attempt) -> str:
     """Returns comma-separated fields, with the error, if any, as JSON. Every task writes this
-    twice, and JSON for all fields would cost four times as much."""
+    twice, and JSON for all fields would cost four times as much. The context of its span, which
+    few have, follows the outcome."""
     finished_at, error = attempt.finished_at, attempt.error
+    trace = "" if attempt.trace is None else f" {attempt.trace}"
     text = (
         f"{attempt.number},{attempt.started_at},{attempt.drift_ms},"
-        f"{'' if finished_at is None else finished_at},{attempt.outcome or ''},"
+        f"{'' if finished_at is None else finished_at},{attempt.outcome or ''}{trace},"
     )
     if error is None:
         return text
@@ -155,7 +157,8 @@ def encode_attempt(attempt: Attempt) -> str:
 
 
 def decode_attempt(text: str) -> Attempt:
-    number, started_at, drift_ms, finished_at, outcome, error = text.split(",", 5)
+    number, started_at, drift_ms, finished_at, ended, error = text.split(",", 5)
+    outcome, _, trace = ended.partition(" ")
     return Attempt(
         number=int(number),
         started_at=int(started_at),
@@ -163,6 +166,7 @@ def decode_attempt(text: str) -> Attempt:
         finished_at=int(finished_at) if finished_at else None,
         outcome=Outcome(outcome) if outcome else None,
         error=_decode_error(error) if error else None,
+        trace=trace or None,
     )
 
 

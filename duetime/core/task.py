@@ -52,6 +52,7 @@ class Spec:
     limits: tuple[LimitUse, ...] = ()
     fairness_key: str | None = None  # tasks of different keys take turns; None: by namespace
     step: StepRef | None = None  # of a workflow run: its definition has target and payload
+    trace: str | None = None  # of the span that created it: see duetime.core.trace_context
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -71,6 +72,7 @@ class Attempt:
     finished_at: Millis | None = None
     outcome: Outcome | None = None
     error: TaskError | None = None
+    trace: str | None = None  # of its span, once it has ended
 
 
 @value(frozen=True, kw_only=True, slots=True)

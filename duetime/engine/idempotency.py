@@ -16,7 +16,7 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.engine.refusal import FieldError, Refusal
 
-NAMES = ("id", "idempotency_key")
+NAMES = ("id", "idempotency_key", "trace")
 
 
 @value(frozen=True, kw_only=True, slots=True)

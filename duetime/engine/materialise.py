@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import NamedTuple, TypeGuard
 
+from duetime import tracing
 from duetime.core.change import Answer, Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
@@ -243,6 +244,8 @@ def _build(ports: Ports, done: LookaheadPass, ahead: PlannedOccurrence, now: Mil
             jitter=schedule.plan.jitter,
             awaited=ahead.awaited,
         )
+        if (spans := tracing.spans()) is not None:
+            spec = replace(spec, trace=spans.materialised(spec, ahead.id))
         task = submit(ports.wake_policy, ahead.id, spec, now=now, draw=ports.chance.draw())
     except Exception as raised:
         log.exception("occurrence not built", extra={"step": "scan", "schedule_id": schedule.id})

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from duetime import tracing
 from duetime.core.change import Answer, Applied, Refused, Unknown
 from duetime.core.ports import Ports
 from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
 from duetime.core.times import Millis
-from duetime.core.value import value
+from duetime.core.value import replace, value
 from duetime.core.wakes import WakeKind
 from duetime.engine.enqueue import try_enqueue
 from duetime.engine.idempotency import IdempotencyKey, reserve_ids
@@ -98,6 +99,7 @@ class Submission:
 
     def submit(self, requests: Sequence[TaskRequest]) -> list[Submitted | NotSubmitted]:
         """Returns one answer for each request, in their order."""
+        requests = _traced(requests)
         now = self.ports.clock.now()
         answers: dict[int, Submitted | NotSubmitted] = {**self._refused_limits(requests)}
         left = {place: one for place, one in enumerate(requests) if place not in answers}
@@ -160,6 +162,21 @@ class Submission:
                     answers[place] = Unknown("the task was deleted meanwhile")
         enqueue_due(self.ports, fresh)
         return answers
+
+
+def _traced(requests: Sequence[TaskRequest]) -> Sequence[TaskRequest]:
+    """Gives each task the context of the span that submits it, unless its client has sent one."""
+    spans = tracing.spans()
+    if spans is None:
+        return requests
+    return [
+        request
+        if request.spec.trace
+        else replace(
+            request, spec=replace(request.spec, trace=spans.submitted(request.spec, request.id))
+        )
+        for request in requests
+    ]
 
 
 def store_tasks(

@@ -339,7 +339,8 @@ class Executor:
         return token_hash(admitted.callback_token)
 
     def _record(self, end: Ended, now: Millis) -> Change:
-        task = started(end.run.task, after=end.run.control.started_after or 0, now=now)
+        control = end.run.control
+        task = started(end.run.task, after=control.started_after or 0, now=now, trace=control.trace)
         if end.suspension is not None:  # a cancel request is seen when its run would start
             draw = self._ports.chance.draw()
             return suspend(self._ports.wake_policy, task, end.suspension, now=now, draw=draw)
@@ -351,7 +352,7 @@ class Executor:
             end.failure,
             now=now,
             draw=self._ports.chance.draw(),
-            cancelled=end.run.control.cancel_requested,
+            cancelled=control.cancel_requested,
         )
 
 

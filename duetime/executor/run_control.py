@@ -39,6 +39,7 @@ class RunControl:
         self.queued = False  # leased, and waiting for a thread
         # From asking for the lease to calling the target; None until then.
         self.started_after: Millis | None = None
+        self.trace: str | None = None  # the context of the span of the attempt
         self.stop_requested = False
         self.cancel_requested = False  # by a user or the overlap policy
         self.lease_lost = False

@@ -84,6 +84,17 @@ class Ended:
     change: Change | None = None  # that records it, once it was tried and not answered
     tries: int = 0
 
+    @property
+    def name(self) -> str:
+        """The name of its outcome, for traces."""
+        if self.suspension is not None:
+            return "suspended"
+        return (self.failure.outcome if self.failure else Outcome.SUCCEEDED).value
+
+    @property
+    def error_type(self) -> str | None:
+        return self.failure.error.type if self.failure else None
+
 
 def timed_out(run: Run, late: Ended | None = None) -> Ended:
     """`late` is what the handler returned after its timeout: its traceback may say where it was."""

@@ -5,17 +5,22 @@ the previous run and a large payload. After it, the runner encodes the result.
 """
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from duetime import tracing
 from duetime.core.errors import AskedForDelay, BadResult, Snooze, Stopped, Unavailable
 from duetime.core.large_texts import reference_in
 from duetime.core.ports import Ports
 from duetime.core.results import encode_result, is_large
 from duetime.core.suspension import Suspension
 from duetime.core.task import WORKFLOW, Task
+from duetime.core.times import Millis
 from duetime.executor.runs import Ended, Run, failed, log_fields, stopped, unreported
 from duetime.executor.targets import TargetFailed, Targets
 from duetime.logs import task_context as task_log
+
+if TYPE_CHECKING:
+    from duetime.tracing.otel import Spans
 
 PREVIOUS_RUN_RETRY_DELAY = 5.0  # seconds, after the previous run could not be read
 
@@ -36,11 +41,19 @@ class TargetRunner:
         """Run the target. Every exception that it raises fails the attempt, not the executor."""
         token = task_log.begin(run.task)
         try:
-            return self._run(run)
+            spans = tracing.spans()
+            return self._run(run) if spans is None else self._traced(run, spans)
         except BaseException:  # noqa: BLE001 - without an outcome its slot would never be free
             return unreported(run)
         finally:
             task_log.end(token)
+
+    def _traced(self, run: Run, spans: "Spans") -> Ended:
+        with spans.execute(run.task, self._clock.now()) as span:
+            run.control.trace = span.packed
+            end = self._run(run)
+            span.end(end.name, end.error_type, _drift(run))
+            return end
 
     def _run(self, run: Run) -> Ended:
         try:
@@ -92,6 +105,12 @@ class TargetRunner:
         from duetime.executor.large_texts import store_result
 
         return store_result(self._objects, task, text)
+
+
+def _drift(run: Run) -> Millis:
+    """Returns the drift as it is recorded with the outcome: see duetime.core.steps.record."""
+    leased = run.task.current.drift_ms if run.task.current else 0
+    return leased + (run.control.started_after or 0)
 
 
 def _filled_in(run: Run) -> Task:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from duetime.core.task import Progress, Task, storable
 from duetime.core.times import Millis, seconds, to_datetime
+from duetime.core.trace_context import unpack
 from duetime.core.value import value
 from duetime.forks import check_process
 
@@ -54,6 +55,11 @@ class AttemptControl(Submissions, Protocol):
     @property
     def deadline(self) -> Millis:
         """The end of the attempt, by the wall clock."""
+        ...
+
+    @property
+    def trace(self) -> str | None:
+        """The context of the span of the attempt: see duetime.core.trace_context."""
         ...
 
     def renew(self, progress: Progress | None) -> None: ...
@@ -102,6 +108,14 @@ class Context:
         """Whether the handler should stop: its task is cancelled, its time is up, or its lease
         is lost or about to be."""
         return self._control.stop_requested
+
+    @property
+    def traceparent(self) -> str | None:
+        """The span of this attempt, as a header of W3C Trace Context; None while traces are off.
+        In the executor's own process the span is the current one, so that OpenTelemetry finds it
+        by itself; a handler with `isolated=True` and other processes take it from here."""
+        packed = self._control.trace
+        return None if packed is None else unpack(packed)
 
     @property
     def schedule_id(self) -> str | None:
@@ -192,6 +206,7 @@ class _NoExecutor(NoSubmissions):
     """The control of a context that no executor made."""
 
     stop_requested = False
+    trace = None
 
     def __init__(self, started_at: Millis, timeout: float) -> None:
         self.deadline = started_at + seconds(timeout)

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from duetime import __version__
+from duetime import __version__, tracing
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity
@@ -236,6 +236,7 @@ def run(options: LocalOptions) -> int:
             archive=options.archive and _absolute(options.archive),
         )
         reloader = _load_handlers(options, notices)
+        tracing.start("duetime")  # after the handlers, which may set a tracer provider
         listener = listen(options.host, options.port)
         runner = Runner(options, notices, listener)
         declared = (
@@ -260,6 +261,7 @@ def run(options: LocalOptions) -> int:
     with watching(reloader, notices, declared):
         runner.serve()
     code = 1 if runner.failure else _drain(runner, notices)
+    tracing.flush()
     if runner.failure is not None:  # perhaps while draining
         _abort(runner, notices)
     return code

@@ -22,7 +22,12 @@ HANDLERS = "duetime.handlers"
 SUBMITTING = tuple(f"{HANDLERS}.{name}" for name in ("submission", "children", "options"))
 AWS = "duetime.aws"
 SQLITE = "duetime.sqlite"
-FREE = ("duetime.version", "duetime.forks", "duetime.logs")  # for every module but the core
+FREE = (
+    "duetime.version",
+    "duetime.forks",
+    "duetime.logs",
+    "duetime.tracing",
+)  # for every module but the core
 WIRED = ("duetime.aws.backend", "duetime.aws.settings")  # the backend as the functions use it
 BOTO = ("boto3", "botocore", "mypy_boto3_*")
 SIGNING = "duetime.client.signing"  # calls no AWS: it signs requests to a deployed API
@@ -104,6 +109,7 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
     ("duetime.version", ()),
     ("duetime.forks", (CORE,)),
     ("duetime.logs", (CORE, *FREE)),
+    ("duetime.tracing", (CORE, *FREE)),
     (ENGINE, (CORE, ENGINE, *FREE)),
     *((name, (CORE, HANDLERS, "duetime.client", *FREE)) for name in SUBMITTING),
     (HANDLERS, (CORE, HANDLERS, *FREE)),
@@ -133,6 +139,7 @@ MODULES_BY_LIBRARY: list[tuple[str, tuple[str, ...]]] = [
     ("aws_lambda_powertools", ("lambdas",)),
     ("moto", ("duetime.local.moto*",)),
     ("croniter", (f"{CORE}.recurrence",)),
+    ("opentelemetry", ("duetime.tracing.otel",)),
 ]
 
 # What else than the standard library these may use, besides the table above.

@@ -232,6 +232,15 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
+def test_api_and_executors_have_opentelemetry_if_the_stage_sends_spans():
+    bundles = make_bundles(None, Machine.function("arm64"), traced=True)
+    for name in ("api", "executor"):
+        assert (getattr(bundles, name) / "opentelemetry" / "exporter" / "otlp").is_dir()
+    assert not (bundles.roles / "opentelemetry").exists()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("elsewhere")
 def test_executors_have_pydantic_if_an_annotation_needs_it(tmp_path: Path):
     shop = a_shop(tmp_path, "from duetime import task\n@task('a')\ndef a(day: date): ...\n")
     bundles = make_bundles(Handlers(folder=shop), Machine.function("arm64"))

@@ -36,17 +36,18 @@ LEASE_EXPIRED = Failure(
 )
 
 
-def started(task: Task, *, after: Millis, now: Millis) -> Task:
+def started(task: Task, *, after: Millis, now: Millis, trace: str | None = None) -> Task:
     """Returns the task with the time when its target was called, `after` the lease was requested.
     A lease takes a round trip to the store, longer when the executor is cold; the drift includes
     it. This start is written with the outcome; until then the task shows when the lease was
     requested. `after` is measured by another clock than `now`, so the start is capped at the end
-    of the attempt."""
+    of the attempt. `trace` is the context of the attempt's span."""
     if task.current is None:
         raise ValueError(f"task {task.id} has no attempt to start")
     started_at = min(task.current.started_at + after, now)
     drift_ms = task.current.drift_ms + after
-    return replace(task, current=replace(task.current, started_at=started_at, drift_ms=drift_ms))
+    current = replace(task.current, started_at=started_at, drift_ms=drift_ms, trace=trace)
+    return replace(task, current=current)
 
 
 def succeed(task: Task, *, result: str | None, now: Millis) -> Change:

@@ -121,6 +121,7 @@ def run(request: RunRequest, parent: Parent) -> None:
     if request.logs is not None:
         log_lines.install(request.logs)
     control = RunControl(request.task, parent.renew, lambda: request.previous, children=parent)
+    control.trace = request.trace
     try:
         _listen(parent, control)
         # The executor refuses a large result if it has no place for it.

@@ -126,7 +126,7 @@ def run_in_child(handler: Handler[..., Any], task: Task, control: RunControl) ->
     child = _start_child()
     try:
         with control.interrupt.stopping_with(child.kill):
-            child.send(_request(handler, task, control.context))
+            child.send(_request(handler, task, control))
             outcome = _serve(child, control)
             child.wait_for_exit()
     except ChildGone:
@@ -150,16 +150,17 @@ def _start_child() -> Child:
         raise Snooze(PROCESS_RETRY_DELAY, f"no child could be started: {error}") from None
 
 
-def _request(handler: Handler[..., Any], task: Task, ctx: Context) -> RunRequest:
+def _request(handler: Handler[..., Any], task: Task, control: RunControl) -> RunRequest:
     return RunRequest(
         path=list(sys.path),
         module=handler.__module__,
         name=handler.name,
         task=task,
-        previous=ctx.previous,
+        previous=control.context.previous,
         python_path=os.environ.get("PYTHONPATH"),
         sources=sources.kept(),
         logs=log_lines.installed(),
+        trace=control.trace,
     )
 
 

@@ -25,6 +25,7 @@ class RunRequest:
     python_path: str | None  # PYTHONPATH as it was before the executor replaced it for the child
     sources: tuple[KeptModule, ...] = ()  # what the child imports instead of the files
     logs: LogSettings | None = None  # how the executor logs, if the child is to log the same way
+    trace: str | None = None  # the context of the attempt's span
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import urllib3
 
+from duetime import tracing
 from duetime.core.codec import to_json
 from duetime.core.errors import Stopped
 from duetime.core.ports import Clock
@@ -83,6 +84,15 @@ class HttpTarget:
             return self._send(request, call, deadline)
 
     def _send(self, request: HttpRequest, call: Call, deadline: float) -> Answer:
+        spans = tracing.spans()
+        if spans is None:
+            return self._request(request, call, deadline)
+        with spans.request(request.method, request.headers) as span:
+            response, body = self._request(request, call, deadline)
+            span.answered(response.status)
+            return response, body
+
+    def _request(self, request: HttpRequest, call: Call, deadline: float) -> Answer:
         response = self._pool.request(
             request.method,
             request.url,
