@@ -42,6 +42,7 @@ def api() -> Api:
         quotas=_quotas(settings.quotas),
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
+        metrics_url=settings.metrics_url or None,
     )
 
 
