@@ -46,7 +46,6 @@ class Settings:
     quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     stats: str = ""  # "table": the relay counts in rows of the table, for GET /v1/stats
-    metrics_url: str = ""  # of the dashboard in CloudWatch
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
@@ -158,6 +157,16 @@ def _number(variable: str, text: str) -> int:
 def metrics_namespace(stage: str) -> str:
     """Returns one namespace per stage, so that two stages in one account stay apart."""
     return f"Duetime/{stage}" if stage else "Duetime"
+
+
+def dashboard_name(stage: str) -> str:
+    return f"duetime-{stage}"
+
+
+def dashboard_url(stage: str, region: str) -> str:
+    """Returns the address of a stage's dashboard in CloudWatch."""
+    console = f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"
+    return f"{console}#dashboards/dashboard/{dashboard_name(stage)}"
 
 
 # Not from Settings: a role creates its metrics when its module is imported.
