@@ -23,7 +23,7 @@ from duetime.aws.event_records import (
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Outcome, Status
+from duetime.core.metrics import ChangeMetrics, Path, metrics_of
 from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
@@ -31,8 +31,7 @@ from duetime.relay import Relay
 SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
-QUOTAS = "DUETIME_QUOTAS"
-FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
+QUOTAS, STATS = "DUETIME_QUOTAS", "DUETIME_STATS"
 
 logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -54,7 +53,8 @@ class MetricsObserver:
     has a hundred of one name, the limit of CloudWatch."""
 
     def notify(self, change: StatusChange) -> None:
-        for metric in metrics_of(change):
+        metrics = metrics_of(change)
+        for metric in emf_metrics(metrics) if metrics else ():
             METRICS[change.lane].add_metric(metric.name, metric.unit, metric.amount)
 
 
@@ -72,18 +72,18 @@ class FollowUps:
     image of such a task has no watch any more."""
 
     def __init__(self) -> None:
-        self._changes: list[StatusChange] = []
+        self.changes: list[StatusChange] = []
         self._watched: dict[str, bool] = {}
 
     def add(self, change: StatusChange | None, watched: Mapping[str, bool]) -> None:
-        self._changes += [] if change is None else [change]
+        self.changes += [] if change is None else [change]
         self._watched |= watched
 
     @property
     def left(self) -> list[StatusChange]:
         return [
             change if self._watched.get(change.task_id) else replace(change, has_follow_up=False)
-            for change in self._changes
+            for change in self.changes
         ]
 
 
@@ -123,6 +123,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
     failed = _let_go(removed) or failed
     if QUOTAS in os.environ:
         _count_stored(event["Records"], failed)
+    if STATS in os.environ:
+        _add_stats(batch.changes)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -186,6 +188,23 @@ def _count_stored(records: Sequence[Mapping[str, Any]], failed: str | None) -> N
         logger.exception("stored tasks not counted", step="relay", namespaces=namespaces)
 
 
+def _add_stats(changes: Sequence[StatusChange]) -> None:
+    """Counts the ends of attempts and tasks in rows, with one write for each lane. A failure loses
+    the counts of this batch: it must not repeat what the batch has done."""
+    from duetime.aws import backend
+    from duetime.engine.stats import StatsCounter
+
+    counter = StatsCounter(backend.stats_store().add)
+    for change in changes:
+        metrics = metrics_of(change)
+        if metrics and (metrics.outcome or metrics.end):
+            counter.add(metrics)
+    try:
+        counter.flush()
+    except Exception:
+        logger.exception("statistics not written", step="relay")
+
+
 def _delete_input(run_id: str) -> None:
     """Delete the input of a run that the table has removed."""
     from duetime.aws import backend
@@ -207,18 +226,12 @@ class Metric:
     unit: str = "Count"
 
 
-def metrics_of(change: StatusChange) -> Iterator[Metric]:
-    if change.before is None and change.after in FAST_PATH:
-        yield Metric("FastPath", FAST_PATH[change.after])
-    # The outcome knows when the target was called; the lease is written before that.
-    if change.before is Status.RUNNING and change.drift_ms is not None:
-        yield Metric("Drift", change.drift_ms, "Milliseconds")
-    if _failed(change) and change.after is Status.RETRYING:
+def emf_metrics(metrics: ChangeMetrics) -> Iterator[Metric]:
+    if metrics.submitted:
+        yield Metric("FastPath", int(metrics.submitted is Path.FAST))
+    if metrics.drift_ms is not None:
+        yield Metric("Drift", metrics.drift_ms, "Milliseconds")
+    if metrics.retried:
         yield Metric("Retries", 1)
-    if change.after.finished:
-        yield Metric(change.after.title(), 1)
-
-
-def _failed(change: StatusChange) -> bool:
-    """Neither a revival nor a snooze is a failure."""
-    return change.before is Status.RUNNING and change.outcome is not Outcome.SNOOZED
+    if metrics.end:
+        yield Metric(metrics.end.title(), 1)

@@ -22,11 +22,13 @@ from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.run_store import DynamoRunStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.slot_store import DynamoSlotStore
+from duetime.aws.stats_store import DynamoStatsStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.limits.ports import LimitStore, RateStore
 from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.stats.ports import StatsStore
 from duetime.core.times import DAY, SECOND, Millis
 from duetime.core.workflows.ports import RunStore
 from duetime.sqlite.lane_queue import MemoryLaneQueue
@@ -58,6 +60,7 @@ class Stores:
     clock: SteppedClock
     rates: RateStore
     runs: RunStore
+    stats: StatsStore
     spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
     spoil_run: Callable[[str], None]
 
@@ -96,6 +99,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         cursors=store,
         rates=store.rates(),
         runs=store.runs(),
+        stats=store.stats(),
         clock=clock,
         spoil=spoil,
         spoil_run=spoil_run,
@@ -150,6 +154,7 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             cursors=cursors,
             clock=clock,
             runs=runs,
+            stats=DynamoStatsStore(client, table),
             spoil=spoil,
             spoil_run=spoil_run,
         )

@@ -49,12 +49,15 @@ from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
+from duetime.local.vitals import RunnerVitals
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
+from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
 DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
@@ -70,6 +73,7 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.forecast",
+    "duetime.api.stats",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
@@ -135,6 +139,8 @@ class Runner:
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
         executor = Executor(ports, targets, children=children, callback_url=_own_url(listener))
         self.activity = Activity(notices.events)
+        self._stats = RunnerStats(ports.stats)
+        self._vitals = RunnerVitals()
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
@@ -144,13 +150,13 @@ class Runner:
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, waits], follow_ups),
+            relay=Relay([self.activity, waits, self._stats], follow_ups),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
             poll=self.backend.poll,
             on_failure=self._fail,
-            on_tick=self._lane_counts.ticked,
+            on_tick=self._ticked,
             feed=self.backend.feed,
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
@@ -169,12 +175,14 @@ class Runner:
             crowded_minute=options.crowded_minute,
             lanes=self._lane_activity,
             callbacks=True,
+            vitals=partial(self._vitals.of, self.pump),
         )
 
     def prepare(self) -> None:
         """Start every thread; none receives messages yet."""
         with starting_threads():
             self.activity.start()
+            self._stats.start()
         self.pump.start_threads()
 
     def start(self) -> None:
@@ -188,6 +196,7 @@ class Runner:
         """Wait for running attempts. Returns whether all have finished."""
         left = self.pump.stop(grace)
         self.activity.stop()
+        self._stats.stop()
         if not left:
             self.backend.close()
         return not left
@@ -202,6 +211,10 @@ class Runner:
     def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
         return self._lane_counts.activity(self._weights, self._pool.running_by_lane(), waiting)
+
+    def _ticked(self, report: TickReport) -> None:
+        self._lane_counts.ticked(report)
+        self._vitals.ticked(report)
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)
