@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
@@ -28,10 +29,14 @@ from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
 
+if TYPE_CHECKING:
+    from duetime.engine.live_feed import LiveFeed
+
 SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
 QUOTAS = "DUETIME_QUOTAS"
+LIVE_FUNCTION = "DUETIME_LIVE_FUNCTION"
 FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
@@ -72,18 +77,18 @@ class FollowUps:
     image of such a task has no watch any more."""
 
     def __init__(self) -> None:
-        self._changes: list[StatusChange] = []
+        self.changes: list[StatusChange] = []
         self._watched: dict[str, bool] = {}
 
     def add(self, change: StatusChange | None, watched: Mapping[str, bool]) -> None:
-        self._changes += [] if change is None else [change]
+        self.changes += [] if change is None else [change]
         self._watched |= watched
 
     @property
     def left(self) -> list[StatusChange]:
         return [
             change if self._watched.get(change.task_id) else replace(change, has_follow_up=False)
-            for change in self._changes
+            for change in self.changes
         ]
 
 
@@ -123,6 +128,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
     failed = _let_go(removed) or failed
     if QUOTAS in os.environ:
         _count_stored(event["Records"], failed)
+    if LIVE_FUNCTION in os.environ:
+        _push(batch.changes)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -184,6 +191,29 @@ def _count_stored(records: Sequence[Mapping[str, Any]], failed: str | None) -> N
     except Exception:
         namespaces = sorted(changes)
         logger.exception("stored tasks not counted", step="relay", namespaces=namespaces)
+
+
+@cache
+def live_feed() -> "LiveFeed":
+    """Kept while the sandbox is warm. Most deployments have no live updates, and import nothing
+    for them."""
+    from duetime.aws import backend
+    from duetime.engine.live_feed import LiveFeed
+
+    function = backend.settings().live_function
+    return LiveFeed(
+        backend.live_store(),
+        lambda event: backend.invoke_later(function, event, backend.functions()),
+        backend.clock(),
+    )
+
+
+def _push(changes: Sequence[StatusChange]) -> None:
+    """Has changes pushed to open connections. A push is a hint: without it, clients are late."""
+    try:
+        live_feed().push(changes)
+    except Exception:
+        logger.exception("changes not pushed", step="push", count=len(changes))
 
 
 def _delete_input(run_id: str) -> None:
