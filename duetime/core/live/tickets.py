@@ -11,9 +11,6 @@ from duetime.core.live.limits import TICKET_LIFE
 from duetime.core.times import Millis
 from duetime.core.value import value
 
-BITS = 128
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 
 @value(frozen=True, kw_only=True, slots=True)
 class Ticket:
@@ -41,29 +38,16 @@ class LiveTickets(Protocol):
 
 
 def new_ticket(
+    text: str,
     now: Millis,
-    randomness: int,
     actor: str | None = None,
     namespaces: frozenset[str] | None = None,
-) -> tuple[str, Ticket]:
-    """Returns the text for the URL, and what is stored. `randomness` holds 128 bits drawn by the
-    caller from a source that cannot be predicted."""
-    text = _text(randomness)
+) -> Ticket:
+    """Returns what is stored of a ticket. `text` is what the URL has: 128 bits that cannot be
+    predicted, as letters and digits."""
     expires_at = now + TICKET_LIFE
-    return text, Ticket(
-        hash=hash_of(text), expires_at=expires_at, actor=actor, namespaces=namespaces
-    )
+    return Ticket(hash=hash_of(text), expires_at=expires_at, actor=actor, namespaces=namespaces)
 
 
 def hash_of(text: str) -> str:
     return sha256(text.encode(errors="replace")).hexdigest()
-
-
-def _text(randomness: int) -> str:
-    """Writes 128 bits as 22 letters and digits, which a URL takes as they are."""
-    digits = []
-    left = randomness % 2**BITS
-    for _ in range(22):
-        left, digit = divmod(left, len(_DIGITS))
-        digits.append(_DIGITS[digit])
-    return "".join(digits)

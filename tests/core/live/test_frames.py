@@ -55,15 +55,8 @@ def test_bye_reset_and_stats_have_their_fields():
 
 
 def test_ticket_is_valid_for_thirty_seconds_and_only_its_hash_is_kept():
-    text, ticket = new_ticket(1_000, randomness=2**128 - 1, namespaces=frozenset(["shop"]))
+    ticket = new_ticket("7f3a", 1_000, namespaces=frozenset(["shop"]))
 
-    assert ticket.hash == hash_of(text)
-    assert text not in repr(ticket)
+    assert ticket.hash == hash_of("7f3a")
+    assert "7f3a" not in repr(ticket).replace(ticket.hash, "")
     assert (ticket.valid(30_999), ticket.valid(31_000)) == (True, False)
-
-
-def test_every_bit_of_the_randomness_is_in_the_ticket():
-    texts = {new_ticket(0, 1 << bit)[0] for bit in range(128)}
-
-    assert len(texts) == 128
-    assert all(len(text) == 22 and text.isalnum() for text in texts)
