@@ -21,6 +21,7 @@ from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
+    from duetime.api.live import LiveAccess
     from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
@@ -42,6 +43,7 @@ def api() -> Api:
         quotas=_quotas(settings.quotas),
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
+        live=_live(settings.live_url),
     )
 
 
@@ -53,6 +55,15 @@ def _quotas(text: str) -> "QuotaGate | None":
     from duetime.engine.quotas import QuotaGate
 
     return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
+
+
+def _live(url: str) -> "LiveAccess | None":
+    """Most deployments have no live updates, and import nothing for them."""
+    if not url:
+        return None
+    from duetime.api.live import LiveAccess
+
+    return LiveAccess(tickets=backend.live_store(), address=lambda _: url)
 
 
 def _handlers(source: str) -> HandlerNames:

@@ -21,6 +21,7 @@ from duetime.core.times import MINUTE, SECOND
 from tests.factories import NOW
 
 CLOSES_AT = NOW + LIFETIME
+TEXT = "0123456789abcdef" * 2
 ALL_TASKS = '{"op":"subscribe","id":"s1","topic":"tasks"}'
 
 
@@ -53,11 +54,11 @@ def rows(dynamodb: Any, table: str) -> dict[tuple[str, str], Any]:
 def test_ticket_is_taken_once_as_it_was_added(
     store: DynamoLiveStore, actor: str | None, namespaces: frozenset[str] | None
 ):
-    text, ticket = new_ticket(NOW, 7, actor, namespaces)
+    ticket = new_ticket(TEXT, NOW, actor, namespaces)
     store.add(ticket, NOW)
 
-    assert store.take(hash_of(text), NOW) == ticket
-    assert store.take(hash_of(text), NOW) is None
+    assert store.take(hash_of(TEXT), NOW) == ticket
+    assert store.take(hash_of(TEXT), NOW) is None
 
 
 def test_ticket_that_was_never_added_is_refused(store: DynamoLiveStore):
@@ -65,19 +66,19 @@ def test_ticket_that_was_never_added_is_refused(store: DynamoLiveStore):
 
 
 def test_expired_ticket_is_refused_before_its_row_is_removed(store: DynamoLiveStore):
-    text, ticket = new_ticket(NOW, 7)
+    ticket = new_ticket(TEXT, NOW)
     store.add(ticket, NOW)
-    assert store.take(hash_of(text), NOW + TICKET_LIFE) is None
+    assert store.take(hash_of(TEXT), NOW + TICKET_LIFE) is None
 
 
 def test_of_two_callers_one_gets_the_ticket(store: DynamoLiveStore):
-    text, ticket = new_ticket(NOW, 7)
+    ticket = new_ticket(TEXT, NOW)
     store.add(ticket, NOW)
     start, taken = Barrier(8), []
 
     def take() -> None:
         start.wait()
-        taken.append(store.take(hash_of(text), NOW))
+        taken.append(store.take(hash_of(TEXT), NOW))
 
     threads = [Thread(target=take) for _ in range(8)]
     for thread in threads:
@@ -90,19 +91,19 @@ def test_of_two_callers_one_gets_the_ticket(store: DynamoLiveStore):
 def test_table_has_the_hash_of_a_ticket_and_not_its_text(
     store: DynamoLiveStore, dynamodb: Any, table: str
 ):
-    text, ticket = new_ticket(NOW, 7, "ada")
+    ticket = new_ticket(TEXT, NOW, "ada")
     store.add(ticket, NOW)
-    assert f"ticket#{hash_of(text)}" in str(rows(dynamodb, table))
-    assert text not in str(rows(dynamodb, table))
+    assert f"ticket#{hash_of(TEXT)}" in str(rows(dynamodb, table))
+    assert TEXT not in str(rows(dynamodb, table))
 
 
 def test_ticket_lets_relays_look_for_connections_as_long_as_there_may_be_one(
     store: DynamoLiveStore,
 ):
     assert store.until() == 0
-    store.add(new_ticket(NOW, 7)[1], NOW)
+    store.add(new_ticket(TEXT, NOW), NOW)
     assert store.until() == NOW + ROW_LIFE
-    store.add(new_ticket(NOW + MINUTE, 8)[1], NOW + MINUTE)
+    store.add(new_ticket("other", NOW + MINUTE), NOW + MINUTE)
     assert store.until() == NOW + MINUTE + ROW_LIFE
     assert ROW_LIFE > TICKET_LIFE + LIFETIME
 
@@ -153,7 +154,7 @@ def test_connection_is_forgotten_with_its_subscriptions_alone(store: DynamoLiveS
 def test_every_row_has_a_ttl_but_the_one_that_all_share(
     store: DynamoLiveStore, dynamodb: Any, table: str
 ):
-    store.add(new_ticket(NOW, 7)[1], NOW)
+    store.add(new_ticket(TEXT, NOW), NOW)
     store.open(a_connection())
     store.subscribe(a_subscription())
 

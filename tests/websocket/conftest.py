@@ -38,8 +38,8 @@ class World:
 
     def a_ticket(self, **caller: Any) -> str:
         self._tickets += 1
-        text, ticket = new_ticket(self.clock.now(), self._tickets, **caller)
-        self.store.add(ticket, self.clock.now())
+        text, now = f"ticket{self._tickets}", self.clock.now()
+        self.store.add(new_ticket(text, now, **caller), now)
         return text
 
     def open(self, id: str = "c1", namespaces: frozenset[str] | None = None) -> None:
