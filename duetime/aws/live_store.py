@@ -32,7 +32,7 @@ LEFTOVER: Millis = ROW_LIFE - LIFETIME  # how long a row is kept after its conne
 
 _EXISTS = f"attribute_exists({schema.PK})"
 _FRAME_FREE = f"{_EXISTS} AND {schema.FRAMED_AT} <= :latest"
-_NOT_OWED = f"(attribute_not_exists({schema.OWED_UNTIL}) OR {schema.OWED_UNTIL} <= :now)"
+_UNPLANNED = f"(attribute_not_exists({schema.RESET_BY}) OR {schema.RESET_BY} <= :now)"
 
 
 class DynamoLiveStore:
@@ -143,27 +143,27 @@ class DynamoLiveStore:
             _FRAME_FREE,
         )
 
-    def owe_reset(self, connection: str, id: str, now: Millis) -> Subscription | None:
-        """An invocation that dies owes its reset no longer than RESET_GRACE after the latest
-        time at which it would have sent it."""
+    def plan_reset(self, connection: str, id: str, now: Millis) -> Subscription | None:
+        """The reset of an invocation that dies is taken over RESET_GRACE after the latest
+        time at which it would have been sent."""
         until = now + RESET_GAP + RESET_GRACE
         return self._update_subscription(
             _subscription_key(connection, id),
-            f"SET {schema.OWED_UNTIL} = :until",
+            f"SET {schema.RESET_BY} = :until",
             {":now": _number(now), ":until": _number(until)},
-            f"{_EXISTS} AND {_NOT_OWED}",
+            f"{_EXISTS} AND {_UNPLANNED}",
         )
 
     def begin_reset(self, connection: str, id: str, now: Millis) -> bool:
         return self._update(
             _subscription_key(connection, id),
-            f"SET {schema.FRAMED_AT} = :now, {schema.RESET_AT} = :now REMOVE {schema.OWED_UNTIL}",
+            f"SET {schema.FRAMED_AT} = :now, {schema.RESET_AT} = :now REMOVE {schema.RESET_BY}",
             {":now": _number(now)},
         )
 
     def leave_reset(self, connection: str, id: str, now: Millis) -> None:
         key = _subscription_key(connection, id)
-        self._update(key, f"SET {schema.OWED_UNTIL} = :now", {":now": _number(now)})
+        self._update(key, f"SET {schema.RESET_BY} = :now", {":now": _number(now)})
 
     def until(self) -> Millis:
         item = self._table.get(*schema.LIVE_UNTIL)
@@ -247,7 +247,7 @@ def _closes_at(item: Item) -> Millis:
 
 def _subscription(item: Item) -> Subscription:
     connection, _, id = item[schema.SK]["S"].partition("#")
-    owed = item.get(schema.OWED_UNTIL)
+    reset_by = item.get(schema.RESET_BY)
     return Subscription(
         connection=connection,
         id=id,
@@ -256,7 +256,7 @@ def _subscription(item: Item) -> Subscription:
         namespaces=_namespaces(item),
         framed_at=int(item[schema.FRAMED_AT]["N"]),
         reset_at=int(item[schema.RESET_AT]["N"]),
-        owed_until=int(owed["N"]) if owed else None,
+        reset_by=int(reset_by["N"]) if reset_by else None,
     )
 
 

@@ -101,7 +101,7 @@ READS = "ns"  # the namespaces that it may read, if not all
 GREETED = "he"  # the connection has said hello
 FRAMED_AT = "fd"  # of a subscription, as the following: its last frame
 RESET_AT = "ra"
-OWED_UNTIL = "ow"  # only while it misses changes
+RESET_BY = "rb"  # only while it misses changes: when the reset is sent at the latest
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"

@@ -1,8 +1,8 @@
 """Pushes: each subscription gets its changes in one frame, or a reset for what it misses.
 
 A subscription gets one frame a second. An invocation that finds the frame of this second taken, or
-whose post fails, notes that the subscription misses changes; the first to note it owes the reset
-and waits until that is due. So the last change of a burst reaches its client even if nothing
+whose post fails, notes that the subscription misses changes. The first to note it waits until a
+reset is due, and sends it. So the last change of a burst reaches its client even if nothing
 happens after it. Further changes meanwhile need no note: the client reads after the reset.
 """
 
@@ -45,13 +45,13 @@ class Pushing:
         self._wait = wait
 
     def push(self, push: Push, until: Millis) -> None:
-        """Posts the changes, then the resets that this invocation owes and that are due by `until`,
-        a wall time."""
-        owed = self._each(lambda recipient: self._push(push, recipient, until), push.recipients)
-        self._reset([sub for sub in owed if sub is not None], until)
+        """Posts the changes, then the resets that this invocation has to send and that are due by
+        `until`, a wall time."""
+        missing = self._each(lambda recipient: self._push(push, recipient, until), push.recipients)
+        self._reset([sub for sub in missing if sub is not None], until)
 
     def _push(self, push: Push, to: Recipient, until: Millis) -> Subscription | None:
-        """Returns the subscription if this invocation owes it a reset."""
+        """Returns the subscription if this invocation has to send it a reset."""
         now = self._clock.now()
         fields = _fields(to.connection, to.subscription)
         if now >= until:
@@ -59,7 +59,7 @@ class Pushing:
             return None
         try:
             if to.items is None or self._misses(push, to, to.items, now):
-                return self._rows.owe_reset(to.connection, to.subscription, now)
+                return self._rows.plan_reset(to.connection, to.subscription, now)
         except Unavailable:
             log.warning("push dropped: the table did not answer", exc_info=True, extra=fields)
         return None
@@ -72,7 +72,7 @@ class Pushing:
             return True
         first, *more = packed([push.items[number] for number in items])
         posted = self._post(to.connection, frames.changes(to.subscription, first))
-        was_left = taken.owed_until is not None and taken.owed_until <= now
+        was_left = taken.reset_by is not None and taken.reset_by <= now
         return posted is Posted.FAILED or bool(more) or was_left
 
     def _post(self, connection: str, frame: str) -> Posted:
@@ -81,10 +81,10 @@ class Pushing:
             self._rows.forget(connection)
         return posted
 
-    def _reset(self, owed: Sequence[Subscription], until: Millis) -> None:
+    def _reset(self, missing: Sequence[Subscription], until: Millis) -> None:
         """Sends each reset when it is due, and leaves those to the next push that are due too
         late."""
-        left = sorted(owed, key=Subscription.reset_due)
+        left = sorted(missing, key=Subscription.reset_due)
         while left:
             due = left[0].reset_due()
             now = self._clock.now()
@@ -99,12 +99,15 @@ class Pushing:
             self._each(self._send_reset, ready)
 
     def _send_reset(self, sub: Subscription) -> None:
-        now = self._clock.now()
-        if not self._rows.begin_reset(sub.connection, sub.id, now):
-            return
-        if self._post(sub.connection, frames.reset(sub.id)) is Posted.FAILED:
-            log.warning("reset not sent", extra=_fields(sub.connection, sub.id))
-            self._leave(sub)
+        """If the table does not answer, the next push sends the reset: the note is still there."""
+        fields = _fields(sub.connection, sub.id)
+        try:
+            if not self._rows.begin_reset(sub.connection, sub.id, self._clock.now()):
+                return
+            if self._post(sub.connection, frames.reset(sub.id)) is Posted.FAILED:
+                self._leave(sub)
+        except Unavailable:
+            log.warning("reset not sent: the table did not answer", exc_info=True, extra=fields)
 
     def _leave(self, sub: Subscription) -> None:
         self._rows.leave_reset(sub.connection, sub.id, self._clock.now())

@@ -200,33 +200,33 @@ def test_subscription_takes_one_frame_a_second(store: DynamoLiveStore):
     assert taken.framed_at == NOW + FRAME_GAP
 
 
-def test_one_of_two_owes_a_reset_until_it_begins(store: DynamoLiveStore):
+def test_one_of_two_sends_a_reset_until_it_begins(store: DynamoLiveStore):
     store.subscribe(a_subscription())
-    assert store.owe_reset("c1", "s1", NOW)
-    assert store.owe_reset("c1", "s1", NOW + 1) is None
+    assert store.plan_reset("c1", "s1", NOW)
+    assert store.plan_reset("c1", "s1", NOW + 1) is None
     assert store.begin_reset("c1", "s1", NOW + 2)
     [sub] = store.subscriptions(NOW)
-    assert (sub.framed_at, sub.reset_at, sub.owed_until) == (NOW + 2, NOW + 2, None)
-    assert store.owe_reset("c1", "s1", NOW + 3)
+    assert (sub.framed_at, sub.reset_at, sub.reset_by) == (NOW + 2, NOW + 2, None)
+    assert store.plan_reset("c1", "s1", NOW + 3)
 
 
-def test_reset_of_an_invocation_that_died_is_owed_by_another(store: DynamoLiveStore):
+def test_reset_of_an_invocation_that_died_is_sent_by_another(store: DynamoLiveStore):
     store.subscribe(a_subscription())
-    assert store.owe_reset("c1", "s1", NOW)
-    assert store.owe_reset("c1", "s1", NOW + RESET_GAP + RESET_GRACE - 1) is None
-    assert store.owe_reset("c1", "s1", NOW + RESET_GAP + RESET_GRACE)
+    assert store.plan_reset("c1", "s1", NOW)
+    assert store.plan_reset("c1", "s1", NOW + RESET_GAP + RESET_GRACE - 1) is None
+    assert store.plan_reset("c1", "s1", NOW + RESET_GAP + RESET_GRACE)
 
 
-def test_reset_that_is_left_is_owed_by_the_next(store: DynamoLiveStore):
+def test_reset_that_is_left_is_sent_by_the_next(store: DynamoLiveStore):
     store.subscribe(a_subscription())
-    store.owe_reset("c1", "s1", NOW)
+    store.plan_reset("c1", "s1", NOW)
     store.leave_reset("c1", "s1", NOW + 1)
-    assert store.owe_reset("c1", "s1", NOW + 1)
+    assert store.plan_reset("c1", "s1", NOW + 1)
 
 
 def test_rows_of_a_subscription_that_is_gone_stay_gone(store: DynamoLiveStore):
     assert store.take_frame("c1", "s1", NOW) is None
-    assert store.owe_reset("c1", "s1", NOW) is None
+    assert store.plan_reset("c1", "s1", NOW) is None
     assert not store.begin_reset("c1", "s1", NOW)
     store.leave_reset("c1", "s1", NOW)
     assert store.subscriptions(NOW) == []

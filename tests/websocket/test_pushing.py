@@ -101,9 +101,9 @@ def test_reset_of_a_single_task_need_not_wait_for_five_seconds(world: World):
     assert world.waited == [FRAME_GAP / SECOND] * 2
 
 
-def test_push_leaves_the_reset_to_the_one_that_owes_it(subscribed: World):
+def test_push_leaves_the_reset_to_the_one_that_has_to_send_it(subscribed: World):
     push(subscribed, a_change(task_id="a"))
-    subscribed.store.owe_reset("c1", "s1", subscribed.clock.now())
+    subscribed.store.plan_reset("c1", "s1", subscribed.clock.now())
     push(subscribed, a_change(task_id="b"))
     assert [tasks_of(frame) for frame in subscribed.got()] == [["a"]]
     assert subscribed.waited == []
@@ -145,7 +145,7 @@ def test_frame_over_the_limit_is_skipped_and_followed_by_a_reset(subscribed: Wor
     push(subscribed, a_change(task_id="b"))
     first, second = subscribed.got()
     assert (tasks_of(first), second) == (["b"], RESET)
-    assert [sub.owed_until for sub in subscribed.store.subscriptions(0)] == [None]
+    assert [sub.reset_by for sub in subscribed.store.subscriptions(0)] == [None]
 
 
 def test_reset_that_is_due_too_late_is_left_to_the_next_push(subscribed: World):

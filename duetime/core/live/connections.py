@@ -20,7 +20,7 @@ MAX_MESSAGE = 4_000  # bytes of a `subscribe` message: every relay reads it agai
 
 FRAME_GAP: Millis = SECOND  # between two frames of one subscription
 RESET_GAP: Millis = 5 * SECOND  # between two resets; after each, a list is read again
-RESET_GRACE: Millis = 5 * SECOND  # for the invocation that owes a reset, before another takes over
+RESET_GRACE: Millis = 5 * SECOND  # for an invocation that sends a reset, before another takes over
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -41,7 +41,7 @@ class Subscription:
     namespaces: frozenset[str] | None = None
     framed_at: Millis = 0  # when it last got a frame
     reset_at: Millis = 0  # when it last got a reset
-    owed_until: Millis | None = None  # it misses changes; until then an invocation owes the reset
+    reset_by: Millis | None = None  # it misses changes; an invocation sends the reset by then
 
     @property
     def wanted(self) -> Subscribe:
@@ -95,9 +95,9 @@ class LiveConnections(Protocol):
         the last frame is less than FRAME_GAP old, or if there is no such subscription."""
         ...
 
-    def owe_reset(self, connection: str, id: str, now: Millis) -> Subscription | None:
-        """Notes that a subscription misses changes. Returns it if the caller now owes the reset;
-        None if another does, or if there is no such subscription."""
+    def plan_reset(self, connection: str, id: str, now: Millis) -> Subscription | None:
+        """Notes that a subscription misses changes. Returns it if the caller has to send the
+        reset; None if another has to, or if there is no such subscription."""
         ...
 
     def begin_reset(self, connection: str, id: str, now: Millis) -> bool:
@@ -106,7 +106,7 @@ class LiveConnections(Protocol):
         ...
 
     def leave_reset(self, connection: str, id: str, now: Millis) -> None:
-        """Notes that a subscription misses changes, and that whoever pushes next owes the reset."""
+        """Notes that a subscription misses changes, and leaves the reset to the next push."""
         ...
 
     def until(self) -> Millis:
