@@ -17,6 +17,7 @@ from infra.objects import Objects
 from infra.stage import Stage
 
 CALLS, PAGE, CALLBACKS = "/v1/{proxy+}", "/docs", "/v1/callbacks/{token}"
+TICKETS = "/v1/live/tickets"  # a ticket is for reading, although it is made by a POST
 READS = [http.HttpMethod.GET]
 CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
 
@@ -169,12 +170,15 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
 
 
 def _routes(stage: Stage) -> list[tuple[str, list[http.HttpMethod], list[str] | None]]:
-    """A token needs one of its route's scopes, so the scope `operate` also allows reads."""
+    """A token needs one of its route's scopes, so the scope `operate` also allows reads. API
+    Gateway takes the most specific route."""
     if stage.jwt is None or stage.jwt.scopes is None:
         return [(CALLS, [*READS, *CHANGES], None), (PAGE, READS, None)]
     read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate
     reading = [read, operate]
-    return [(CALLS, READS, reading), (CALLS, CHANGES, [operate]), (PAGE, READS, reading)]
+    routes: list[tuple[str, list[http.HttpMethod], list[str] | None]]
+    routes = [(CALLS, READS, reading), (CALLS, CHANGES, [operate]), (PAGE, READS, reading)]
+    return [*routes, (TICKETS, [http.HttpMethod.POST], reading)] if stage.live else routes
 
 
 def _cors(stage: Stage) -> http.CorsPreflightOptions | None:

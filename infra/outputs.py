@@ -17,6 +17,8 @@ class Outputs(Construct):
         super().__init__(scope, name)
         region = Stack.of(self).region
         self._api(stage, parts.api, region)
+        if parts.websocket:
+            self._output("LiveUrl", parts.websocket.url, "Live updates, with a ticket of the API")
         self._output("Table", parts.table.name, "The table")
         if parts.archive:
             name = parts.archive.bucket.bucket_name

@@ -13,6 +13,7 @@ from infra.lanes import LaneQueues
 from infra.relay import Relay
 from infra.scanner import Scanner
 from infra.table import TaskTable
+from infra.websocket import WebSocket
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,12 +25,15 @@ class Parts:
     executors: Executors
     relay: Relay
     archive: Archive | None
+    websocket: WebSocket | None
 
     def functions(self) -> Iterator[RoleFunction]:
         yield self.api.role_function
         yield self.scanner.role_function
         yield from self.executors.role_functions.values()
         yield self.relay.role_function
+        if self.websocket:
+            yield self.websocket.role_function
 
     def failures(self) -> dict[str, sqs.Queue]:
         """The queues that should be empty, by the name of what they hold."""

@@ -4,6 +4,7 @@ from duetime.core.lanes import Lane
 from infra.stage import MIN_CONCURRENCY, Stage
 
 OTHER_FUNCTIONS = 2  # at least one API function and one relay
+LIVE_FUNCTIONS = 1  # at least, in a stage with live updates
 
 RAISE = (
     "aws service-quotas request-service-quota-increase"
@@ -28,4 +29,5 @@ def quota_warning(stage: Stage, quota: int) -> str | None:
 
 
 def _at_once(stage: Stage) -> int:
-    return sum(stage.at_once(lane) for lane in Lane) + stage.slices + OTHER_FUNCTIONS
+    others = stage.slices + OTHER_FUNCTIONS + (LIVE_FUNCTIONS if stage.live else 0)
+    return sum(stage.at_once(lane) for lane in Lane) + others

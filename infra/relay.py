@@ -1,5 +1,7 @@
 """The relay: a function that the table's stream invokes with the changes."""
 
+from dataclasses import replace
+
 from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -12,6 +14,7 @@ from infra.function import FunctionInputs, RoleFunction
 from infra.lanes import queue
 from infra.objects import Objects
 from infra.policies import acknowledge, allow
+from infra.websocket import WebSocket
 
 BATCH = 100  # records
 WINDOW = Duration.seconds(1)
@@ -24,7 +27,8 @@ RUNS = {schema.SK: {"S": lambda_.FilterRule.is_equal(schema.RUN)}}
 
 class Relay(Construct):
     """`archive` is where it writes removed tasks, `objects` where it deletes their large texts, and
-    stores the large result of a run for the task that waits for it."""
+    stores the large result of a run for the task that waits for it. `websocket` pushes the changes
+    that it passes on."""
 
     def __init__(
         self,
@@ -33,6 +37,7 @@ class Relay(Construct):
         given: FunctionInputs,
         archive: Archive | None = None,
         objects: Objects | None = None,
+        websocket: WebSocket | None = None,
     ) -> None:
         super().__init__(scope, name)
         table = given.table
@@ -41,7 +46,7 @@ class Relay(Construct):
         self.role_function = RoleFunction(
             self,
             "relay",
-            given,
+            _with_live_function(given, websocket),
             role="relay",
             memory=512,  # it runs the follow-ups that executors have left
             timeout=Duration.minutes(1),
@@ -56,6 +61,7 @@ class Relay(Construct):
                 table.allow("Query", "BatchWriteItem", "DeleteItem"),
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 *_counting(given),
+                *([websocket.may_be_invoked] if websocket else []),
                 given.lanes.allow("SendMessage"),
                 *([archive.statement] if archive else []),
                 *(objects.allow("GetObject", "PutObject", "DeleteObject") if objects else []),
@@ -93,6 +99,11 @@ class Relay(Construct):
             ],
             on_failure=event_sources.SqsDlq(self.failed_records),
         )
+
+
+def _with_live_function(given: FunctionInputs, websocket: WebSocket | None) -> FunctionInputs:
+    name = websocket.role_function.function.function_name if websocket else ""
+    return replace(given, settings=replace(given.settings, live_function=name))
 
 
 def _counting(given: FunctionInputs) -> list[iam.PolicyStatement]:

@@ -24,6 +24,7 @@ from infra.relay import Relay
 from infra.scanner import Scanner
 from infra.stage import Stage
 from infra.table import TaskTable
+from infra.websocket import WebSocket
 
 
 class DuetimeStack(Stack):
@@ -47,10 +48,12 @@ class DuetimeStack(Stack):
         archive = Archive(self, "Archive", stage) if stage.archive else None
         objects = Objects(self, "Objects", stage) if stage.objects else None
         with_objects = _with_objects(given, objects)
+        websocket = WebSocket(self, "WebSocket", given) if stage.live else None
+        of_api = _with_live_url(with_objects, websocket)
         api = Api(
             self,
             "Api",
-            _with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST)),
+            _with_quotas(_with_handlers(of_api, bundles.api, MANIFEST)),
             objects,
         )
         self.parts = Parts(
@@ -65,9 +68,15 @@ class DuetimeStack(Stack):
                 objects,
             ),
             relay=Relay(
-                self, "Relay", _with_quotas(_with_archive(with_objects, archive)), archive, objects
+                self,
+                "Relay",
+                _with_quotas(_with_archive(with_objects, archive)),
+                archive,
+                objects,
+                websocket,
             ),
             archive=archive,
+            websocket=websocket,
         )
         self.parts.api.sync_after(self.parts.scanner, self.parts.executors, self.parts.relay)
         Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
@@ -102,6 +111,11 @@ def _with_archive(given: FunctionInputs, archive: Archive | None) -> FunctionInp
 def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInputs:
     bucket = objects.bucket.bucket_name if objects else ""
     return replace(given, settings=replace(given.settings, objects_bucket=bucket))
+
+
+def _with_live_url(given: FunctionInputs, websocket: WebSocket | None) -> FunctionInputs:
+    url = websocket.url if websocket else ""
+    return replace(given, settings=replace(given.settings, live_url=url))
 
 
 def _with_callback_url(given: FunctionInputs, api: Api) -> FunctionInputs:

@@ -242,6 +242,7 @@ class Stage(_Settings):
     crowded_minute: int = Field(default=1_000, ge=0, le=1_000_000)
     stats: Literal["table"] | None = None  # None: only CloudWatch counts
     callbacks: bool = False  # a public route, whose authorization is the token
+    live: bool = False  # a WebSocket API that pushes status changes
 
     @field_validator("secrets")
     @classmethod

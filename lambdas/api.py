@@ -24,6 +24,7 @@ from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
+    from duetime.api.live import LiveAccess
     from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
@@ -47,6 +48,7 @@ def api() -> Api:
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
         metrics_url=_metrics_url(settings.stage),
+        live=_live(settings.live_url),
     )
 
 
@@ -63,6 +65,15 @@ def _quotas(text: str) -> "QuotaGate | None":
     from duetime.engine.quotas import QuotaGate
 
     return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
+
+
+def _live(url: str) -> "LiveAccess | None":
+    """Most deployments have no live updates, and import nothing for them."""
+    if not url:
+        return None
+    from duetime.api.live import LiveAccess
+
+    return LiveAccess(tickets=backend.live_store(), address=lambda _: url)
 
 
 def _handlers(source: str) -> HandlerNames:

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
@@ -28,10 +29,14 @@ from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
 
+if TYPE_CHECKING:
+    from duetime.engine.live_feed import LiveFeed
+
 SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
 QUOTAS, STATS = "DUETIME_QUOTAS", "DUETIME_STATS"
+LIVE_FUNCTION = "DUETIME_LIVE_FUNCTION"
 
 logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -125,6 +130,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
         _count_stored(event["Records"], failed)
     if STATS in os.environ:
         _add_stats(batch.changes)
+    if LIVE_FUNCTION in os.environ:
+        _push(batch.changes)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -203,6 +210,29 @@ def _add_stats(changes: Sequence[StatusChange]) -> None:
         counter.flush()
     except Exception:
         logger.exception("statistics not written", step="relay")
+
+
+@cache
+def live_feed() -> "LiveFeed":
+    """Kept while the sandbox is warm. Most deployments have no live updates, and import nothing
+    for them."""
+    from duetime.aws import backend
+    from duetime.engine.live_feed import LiveFeed
+
+    function = backend.settings().live_function
+    return LiveFeed(
+        backend.live_store(),
+        lambda event: backend.invoke_later(function, event, backend.functions()),
+        backend.clock(),
+    )
+
+
+def _push(changes: Sequence[StatusChange]) -> None:
+    """Has changes pushed to open connections. A push is a hint: without it, clients are late."""
+    try:
+        live_feed().push(changes)
+    except Exception:
+        logger.exception("changes not pushed", step="push", count=len(changes))
 
 
 def _delete_input(run_id: str) -> None:

@@ -17,7 +17,7 @@ from duetime.aws.parallel import ParallelCalls
 from duetime.aws.settings import STATS_IN_TABLE, Settings
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
-from duetime.core.ports import CursorStore, ObjectStore, Ports
+from duetime.core.ports import Clock, CursorStore, ObjectStore, Ports
 from duetime.core.secrets import SecretStore
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
@@ -25,6 +25,8 @@ from duetime.core.wake_policy import AGE_AFTER, WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 
 if TYPE_CHECKING:
+    from duetime.aws.connection_posts import ApiGatewayPosts
+    from duetime.aws.live_store import DynamoLiveStore
     from duetime.aws.quota_store import DynamoQuotaStore
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
@@ -40,9 +42,14 @@ __all__ = [
     "Adapters",
     "adapters",
     "aws_adapters",
+    "clock",
+    "connection_posts",
     "dynamodb",
+    "functions",
     "invoke_later",
+    "live_store",
     "make_clients",
+    "post_calls",
     "quota_store",
     "removed_tasks",
     "secrets",
@@ -258,3 +265,35 @@ def stored_counts() -> "StoredCounts":
     return StoredCounts(
         dynamodb(), given.table, shards=ports.cursors.shards, clock=ports.ports.clock
     )
+
+
+@cache
+def clock() -> Clock:
+    return SystemClock()
+
+
+@cache
+def live_store() -> "DynamoLiveStore":
+    """Imported on first use: most deployments have no live updates."""
+    from duetime.aws.live_store import DynamoLiveStore
+
+    return DynamoLiveStore(dynamodb(), settings().table)
+
+
+@cache
+def connection_posts() -> "ApiGatewayPosts":
+    """As above."""
+    from duetime.aws.connection_posts import ApiGatewayPosts
+
+    return ApiGatewayPosts(clients.connections(settings().live_url))
+
+
+@cache
+def post_calls() -> ParallelCalls:
+    """More than a function has CPU for: a post waits for its client."""
+    return ParallelCalls(clients.POOL_SIZE)
+
+
+@cache
+def functions() -> Any:
+    return clients.functions()

@@ -15,6 +15,7 @@ from botocore.loaders import Loader
 SERVICES = (
     *("dynamodb", "dynamodbstreams", "lambda", "s3", "sqs", "ssm"),
     *("events", "rds-data", "sesv2", "sns", "stepfunctions"),
+    "apigatewaymanagementapi",  # always called at the address of one API
 )
 FILE = Path(__file__).with_name("data") / "endpoints.json"
 

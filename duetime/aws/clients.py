@@ -37,6 +37,7 @@ READ_TIMEOUT = 5.0
 # The heartbeats of a worker pool wait for the slowest of its writes: all attempts of a call
 # together must take less time than a lease may go without a renewal before its handler is stopped.
 TABLE_READ_TIMEOUT = 2.0
+POST_READ_TIMEOUT = 2.0  # to one of many connections
 POLL_READ_TIMEOUT = 30.0  # a long poll of SQS may take 20 s to answer
 ATTEMPTS = 3
 POOL_SIZE = 32
@@ -90,10 +91,19 @@ def ssm(endpoint_url: str | None = None) -> Any:
     return _client("ssm", READ_TIMEOUT, endpoint_url)
 
 
-def invoke_later(function_arn: str, event: object) -> None:
+def connections(url: str) -> Any:
+    """Returns the client for the connections of one WebSocket API, at the `wss` URL of its
+    stage. Each post is tried once."""
+    address = url.replace("wss://", "https://", 1)
+    return _client(
+        "apigatewaymanagementapi", POST_READ_TIMEOUT, address, attempts=1, own_endpoint=False
+    )
+
+
+def invoke_later(function_arn: str, event: object, client: "LambdaClient | None" = None) -> None:
     """Invoke a function asynchronously: Lambda queues the event and this call returns."""
     with translate_errors():
-        functions().invoke(
+        (client or functions()).invoke(
             FunctionName=function_arn, InvocationType="Event", Payload=to_json(event).encode()
         )
 
@@ -166,7 +176,9 @@ def _client(
     *,
     attempts: int | None = None,
     region: str | None = None,
+    own_endpoint: bool = True,
 ) -> Any:
+    """`own_endpoint` is whether an endpoint, if one is given, is not one of AWS."""
     session = get_session()
     session.register_component("data_loader", OurServices())
     config = Config(
@@ -180,7 +192,7 @@ def _client(
         user_agent=f"duetime {session.user_agent()}",
     )
     with translate_errors():
-        verify = verify_with(session, endpoint_url)
+        verify = verify_with(session, endpoint_url if own_endpoint else None)
         return session.create_client(
             service, region, endpoint_url=endpoint_url, verify=verify, config=config
         )

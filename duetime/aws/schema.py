@@ -28,6 +28,10 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     line#<id>              wait#<position>#<task id>  a task that waits for one
     line#<id>              watch                 the wake of a line in which tasks wait
     limit#<namespace>#<name>#<key>  rate         which times a rate limit has handed out
+    config                 live                  until when there may be open connections
+    ticket#<hash>          ticket                who may open one connection
+    live                   <connection>          an open connection
+    live                   <connection>#<subscription>  what it wants, and its last frame
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -94,6 +98,12 @@ FULL_AT = "fa"  # nanoseconds
 COUNT = "ct"
 TAT = "ta"  # of a rate limit, nanoseconds: see duetime.core.limits.rate
 BLOCKED_UNTIL = "bu"  # of a rate limit
+ACTOR = "ac"  # of a ticket or a connection, as the following
+READS = "ns"  # the namespaces that it may read, if not all
+GREETED = "he"  # the connection has said hello
+FRAMED_AT = "fd"  # of a subscription, as the following: its last frame
+RESET_AT = "ra"
+RESET_BY = "rb"  # only while it misses changes: when the reset is sent at the latest
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
@@ -117,6 +127,9 @@ STORED = "stored"
 SLOT_PREFIX = "slot#"
 PLACE_PREFIX = "wait#"  # sorts after the slots
 LINE_WATCH = "watch"  # sorts after the places
+LIVE = "live"  # the partition of all connections and their subscriptions
+LIVE_UNTIL = ("config", "live")
+TICKET = "ticket"
 
 WAKE_INDEX = "wake"
 LISTING_INDEX = "listing"
@@ -217,6 +230,14 @@ def place_sk(position: int, task_id: str) -> str:
 
 def limit_pk(namespace: str, name: str, key: str) -> str:
     return f"limit#{namespace}#{name}#{key}"
+
+
+def ticket_pk(ticket_hash: str) -> str:
+    return f"ticket#{ticket_hash}"
+
+
+def subscription_sk(connection: str, subscription: str) -> str:
+    return f"{connection}#{subscription}"
 
 
 def create_table(table: str) -> dict[str, Any]:

@@ -48,6 +48,9 @@ class Settings:
     stats: str = ""  # "table": the relay counts in rows of the table, for GET /v1/stats
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
+    live_url: str = ""  # of the WebSocket API, as wss://…; empty: there are no live updates
+    live_function: str = ""  # which the relay invokes to push changes
+    live_origins: str = ""  # sites whose pages may connect, separated by commas
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
 
     def __post_init__(self) -> None:

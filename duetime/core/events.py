@@ -20,6 +20,7 @@ class StatusChange:
     after: Status
     attempt: int
     at: Millis
+    due_at: Millis
     drift_ms: Millis | None  # of the latest attempt, as are outcome and error
     outcome: Outcome | None
     error: TaskError | None
@@ -31,6 +32,7 @@ class StatusChange:
     reason: str | None = None  # why Duetime cancelled it; None if a person did
     run_id: str | None = None  # of a step of a workflow run
     ahead_ms: Millis | None = None  # how long before it was due a task in its first attempt existed
+    occurrence_of: str | None = None  # the schedule that has created it
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -48,6 +50,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         after=after.status,
         attempt=after.attempt,
         at=after.updated_at,
+        due_at=after.due_at,
         drift_ms=current.drift_ms if current else None,
         outcome=current.outcome if current else None,
         error=current.error if current else None,
@@ -59,6 +62,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         reason=after.reason,
         run_id=after.spec.step.run_id if after.spec.step else None,
         ahead_ms=_ahead(after),
+        occurrence_of=after.spec.occurrence.schedule_id if after.spec.occurrence else None,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 OURS = ("lambdas", "duetime", "infra")
-ROLES = ("api", "scanner", "executor", "relay")
+ROLES = ("api", "scanner", "executor", "relay", "websocket")
 
 CORE = "duetime.core"
 ENGINE = "duetime.engine"

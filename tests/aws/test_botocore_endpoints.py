@@ -21,7 +21,11 @@ CALLS = {"dynamodb": "list_tables", "dynamodbstreams": "list_streams", "sqs": "l
 CALLS |= {"lambda": "list_functions", "s3": "list_buckets", "ssm": "describe_parameters"}
 CALLS |= {"events": "list_rules", "sesv2": "list_contact_lists"}
 CALLS |= {"sns": "list_topics", "stepfunctions": "list_activities", "rds-data": "execute_statement"}
-ARGUMENTS = {"execute_statement": {"resourceArn": "a" * 11, "secretArn": "b" * 11, "sql": "c"}}
+CALLS |= {"apigatewaymanagementapi": "get_connection"}
+ARGUMENTS = {
+    "execute_statement": {"resourceArn": "a" * 11, "secretArn": "b" * 11, "sql": "c"},
+    "get_connection": {"ConnectionId": "c"},
+}
 MAKERS: dict[str, Callable[[], Any]] = {
     "dynamodb": clients.dynamodb,
     "dynamodbstreams": clients.streams,
@@ -31,7 +35,10 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "s3": clients.s3,
     **{
         service: partial(clients.client_for, service, read_timeout=5, attempts=1)
-        for service in ("events", "rds-data", "sesv2", "sns", "stepfunctions")
+        for service in (
+            *("events", "rds-data", "sesv2", "sns", "stepfunctions"),
+            "apigatewaymanagementapi",
+        )
     },
 }
 LOADER = Loader()  # it caches the data, which takes most of the time to make a client

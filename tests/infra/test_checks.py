@@ -33,6 +33,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("dev", {"archive": True, "objects": True}),
+    ("prod", {"live": True, "cors_origins": ["https://ops.example.com"]}),
     (
         "prod",
         {

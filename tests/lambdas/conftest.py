@@ -18,7 +18,7 @@ from duetime.core.times import SECOND, Millis
 from duetime.handlers import registry
 from duetime.handlers.context import Context
 from duetime.local.moto_backend import fair_moto
-from lambdas import api, executor, relay, scanner
+from lambdas import api, executor, relay, scanner, websocket
 from tests.backends import a_table
 from tests.factories import SteppedClock, a_handler
 from tests.world import stepped_sqs
@@ -28,6 +28,8 @@ ONCE_PER_COLD_START = (
     *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.removed_tasks),
     *(api.api, scanner.scanner, executor.targets, executor.children, backend.secrets),
     *(backend.quota_store, backend.stored_counts, backend.stats_store),
+    *(backend.live_store, backend.connection_posts, backend.post_calls, backend.functions),
+    *(backend.clock, relay.live_feed, websocket.connections, websocket.pushing),
 )
 
 

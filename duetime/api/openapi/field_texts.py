@@ -36,8 +36,8 @@ _TASK: Texts = {
     " concurrency.",
     "fairness_key": "Tasks with different keys take turns within a lane. By default, those of"
     " different namespaces do.",
-    "trace": "The `traceparent` (W3C Trace Context) of the span that submits the task. It wins over the"
-    " header of the request, and is kept while traces are on.",
+    "trace": "The `traceparent` (W3C Trace Context) of the span that submits the task. It wins over"
+    " the header of the request, and is kept while traces are on.",
     "idempotency_key": "The same as the header `Idempotency-Key`; do not send both.",
     "id": "An id that you make: a ULID whose time is within 5 minutes of now. Send the same request"
     " again until you get an answer; the task is stored once.",
