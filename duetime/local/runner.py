@@ -49,6 +49,7 @@ from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.sessions import Sessions
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
@@ -118,7 +119,8 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         waits = StatusWaits()
-        app = asgi_app(self._call, self._submit_together, waits)
+        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        app = asgi_app(self._call, self._submit_together, waits, sessions)
         self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
