@@ -16,12 +16,13 @@ from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Ports
+from duetime.core.ports import Clock, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
+    from duetime.api.handlers import Describe
     from duetime.api.lanes import LaneActivities
     from duetime.engine.quotas import QuotaGate
 
@@ -39,7 +40,9 @@ class Api:
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send."""
+    of their token may send. `described` describes the handlers; without it, only their names and
+    defaults are known. `stage` is the name of the deployment, and `features` are the parts that
+    another one may lack."""
 
     def __init__(
         self,
@@ -55,6 +58,9 @@ class Api:
         crowded_minute: int = MARK,
         lanes: "LaneActivities | None" = None,
         callbacks: bool = False,
+        described: "Describe | None" = None,
+        stage: str | None = None,
+        features: Sequence[str] = (),
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -77,6 +83,9 @@ class Api:
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add("GET", "/v1/health", self._health)
+        me = _me(ports.clock, version, stage, features)
+        self._router.add_lazily("/v1/me", me)
+        self._router.add_lazily("/v1/handlers", _handlers(described, handlers))
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
         self._router.add_lazily("/v1/openapi.json", _openapi)
@@ -232,6 +241,26 @@ def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Route
         from duetime.api.lanes import Lanes, unknown
 
         Lanes(ports, activities or unknown).add_to(router)
+
+    return add_to
+
+
+def _me(
+    clock: Clock, version: str, stage: str | None, features: Sequence[str]
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.me import Me
+
+        Me(clock=clock, version=version, stage=stage, features=features).add_to(router)
+
+    return add_to
+
+
+def _handlers(described: "Describe | None", names: HandlerNames) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.handlers import Handlers, by_name
+
+        Handlers(described or by_name(names)).add_to(router)
 
     return add_to
 
