@@ -11,13 +11,14 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_certificatemanager as certificates
 from constructs import Construct
 
+from duetime.api.access import READING_POSTS
 from duetime.aws import schema
+from duetime.aws.settings import PREFIX
 from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.objects import Objects
 from infra.stage import Stage
 
 CALLS, PAGE, CALLBACKS = "/v1/{proxy+}", "/docs", "/v1/callbacks/{token}"
-TICKETS = "/v1/live/tickets"  # a ticket is for reading, although it is made by a POST
 READS = [http.HttpMethod.GET]
 CHANGES = [http.HttpMethod(name) for name in ("POST", "PUT", "PATCH", "DELETE")]
 
@@ -53,7 +54,7 @@ class Api(Construct):
             role="api",
             memory=stage.api_memory,
             timeout=Duration.seconds(29),  # API Gateway waits for 30
-            environment=stage.otel,
+            environment={**stage.otel, **_scopes(stage)},
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
@@ -169,6 +170,12 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
     return authorizers.HttpJwtAuthorizer("Jwt", stage.jwt.issuer, jwt_audience=stage.jwt.audience)
 
 
+def _scopes(stage: Stage) -> dict[str, str]:
+    """Returns the setting from which the function knows what a caller may do."""
+    scopes = stage.jwt.scopes if stage.jwt else None
+    return {f"{PREFIX}SCOPES": f"{scopes.read} {scopes.operate}"} if scopes else {}
+
+
 def _routes(stage: Stage) -> list[tuple[str, list[http.HttpMethod], list[str] | None]]:
     """A token needs one of its route's scopes, so the scope `operate` also allows reads. API
     Gateway takes the most specific route."""
@@ -176,9 +183,12 @@ def _routes(stage: Stage) -> list[tuple[str, list[http.HttpMethod], list[str] | 
         return [(CALLS, [*READS, *CHANGES], None), (PAGE, READS, None)]
     read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate
     reading = [read, operate]
-    routes: list[tuple[str, list[http.HttpMethod], list[str] | None]]
-    routes = [(CALLS, READS, reading), (CALLS, CHANGES, [operate]), (PAGE, READS, reading)]
-    return [*routes, (TICKETS, [http.HttpMethod.POST], reading)] if stage.live else routes
+    return [
+        (CALLS, READS, reading),
+        (CALLS, CHANGES, [operate]),
+        (PAGE, READS, reading),
+        *((path, [http.HttpMethod.POST], reading) for path in READING_POSTS),
+    ]
 
 
 def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
@@ -187,6 +197,6 @@ def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
     return http.CorsPreflightOptions(
         allow_origins=stage.cors_origins,
         allow_methods=[http.CorsHttpMethod(method.value) for method in (*READS, *CHANGES)],
-        allow_headers=["content-type", "idempotency-key", *SIGNED_WITH],
+        allow_headers=["content-type", "duetime-reason", "idempotency-key", *SIGNED_WITH],
         max_age=Duration.hours(1),
     )

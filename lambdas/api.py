@@ -4,7 +4,7 @@ After a deployment it also syncs the schedules that the handlers declare."""
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 from duetime import tracing
 from duetime.api.app import Api
 from duetime.api.capabilities import HandlerNames
+from duetime.api.gateway_callers import caller_of
 from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
 from duetime.aws import backend
@@ -39,6 +40,8 @@ def api() -> Api:
     return Api(
         adapters.ports,
         handlers=_handlers(settings.handlers),
+        described=lambda: _described(settings.handlers),
+        stage=settings.stage or None,
         version=VERSION,
         longest_timeout=settings.longest_timeout,
         targets=settings.targets_allowed,
@@ -87,6 +90,14 @@ def _handlers(source: str) -> HandlerNames:
     return registry.defaults
 
 
+def _described(source: str) -> Sequence[Mapping[str, Any]]:
+    from duetime.handlers.descriptions import describe_manifest, describe_registered
+
+    if source.endswith(".json"):
+        return describe_manifest(manifest.load(Path(source)))
+    return describe_registered()
+
+
 @logger.inject_lambda_context
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
     if "RequestType" in event:  # from CloudFormation, after a deployment: see infra/api.py
@@ -108,9 +119,9 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
 
 
 def request_of(event: Mapping[str, Any]) -> Request:
-    body = event.get("body") or ""
+    body, context = event.get("body") or "", event["requestContext"]
     return Request(
-        method=event["requestContext"]["http"]["method"],
+        method=context["http"]["method"],
         path=event["rawPath"],
         query=query_values(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
         headers={name.lower(): value for name, value in event.get("headers", {}).items()},
@@ -118,4 +129,5 @@ def request_of(event: Mapping[str, Any]) -> Request:
         body=b64decode(body)
         if event.get("isBase64Encoded")
         else body.encode(errors="surrogatepass"),
+        caller=caller_of(context.get("authorizer", {}), backend.settings().scopes),
     )

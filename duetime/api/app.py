@@ -5,21 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from duetime.api.access import refusal
 from duetime.api.capabilities import Capabilities, HandlerNames, SecretNames
 from duetime.api.content_encoding import deflated, inflated
 from duetime.api.crowded_minutes import MARK, CrowdedMinutes
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
+from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Ports
+from duetime.core.ports import Clock, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
+    from duetime.api.handlers import Describe
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
     from duetime.api.stats import ReadVitals
@@ -41,7 +44,9 @@ class Api:
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
     of their token may send. `vitals` returns how far behind the roles are; the default knows
     what `health` does. `metrics_url` is where the metrics are that the store does not have. `live`
-    is where live updates are, if there are any."""
+    is where live updates are, if there are any. `described` describes the handlers; without it,
+    only their names and defaults are known. `stage` is the name of the deployment, and `features`
+    are the parts that another one may lack."""
 
     def __init__(
         self,
@@ -60,6 +65,9 @@ class Api:
         vitals: "ReadVitals | None" = None,
         metrics_url: str | None = None,
         live: "LiveAccess | None" = None,
+        described: "Describe | None" = None,
+        stage: str | None = None,
+        features: Sequence[str] = (),
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -83,6 +91,9 @@ class Api:
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
+        me = _me(ports.clock, version, stage, features)
+        self._router.add_lazily("/v1/me", me)
+        self._router.add_lazily("/v1/handlers", _handlers(described, handlers))
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
         self._router.add_lazily("/v1/live", _live(ports, live))
@@ -90,10 +101,10 @@ class Api:
         self._router.add_lazily("/docs", _docs)
 
     def call(self, request: Request) -> Response:
-        return deflated(request, self._answer(request))
+        return _finished(request, self._answer(request))
 
     def _answer(self, request: Request) -> Response:
-        return self._or_problem(request, lambda: _encoded(self._router.call(inflated(request))))
+        return self._or_problem(request, lambda: _encoded(self._router.call(_admitted(request))))
 
     def submit_together(self, requests: Sequence[Request]) -> list[Response]:
         """Answers requests for `POST /v1/tasks` as `call` does, with one write for all of them."""
@@ -109,10 +120,10 @@ class Api:
         if isinstance(submitted, Response):  # a failure of the whole write
             submitted = [submitted] * len(wanted)
         answers |= zip(wanted, submitted, strict=True)
-        return [deflated(request, answers[place]) for place, request in enumerate(requests)]
+        return [_finished(request, answers[place]) for place, request in enumerate(requests)]
 
     def _read_submission(self, request: Request) -> TaskRequest:
-        return self._tasks.read_submission(inflated(request))
+        return self._tasks.read_submission(_admitted(request))
 
     def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
         submitted = self._submission.submit(wanted)
@@ -163,6 +174,19 @@ class Api:
         log.warning("health check failed: %s", problem.body["detail"], extra={"step": "health"})
         problem.body |= report
         return problem.response()
+
+
+def _admitted(request: Request) -> Request:
+    """Returns the request with its body inflated; raises Problem if its caller may not send it."""
+    if refused := refusal(request, request.caller):
+        raise refused
+    reason_of(request)
+    return inflated(request)
+
+
+def _finished(request: Request, response: Response) -> Response:
+    log_action(request, response, _logged_path(request.path))
+    return deflated(request, response)
 
 
 def _encoded(response: Response) -> Response:
@@ -243,6 +267,26 @@ def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Route
         from duetime.api.lanes import Lanes, unknown
 
         Lanes(ports, activities or unknown).add_to(router)
+
+    return add_to
+
+
+def _me(
+    clock: Clock, version: str, stage: str | None, features: Sequence[str]
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.me import Me
+
+        Me(clock=clock, version=version, stage=stage, features=features).add_to(router)
+
+    return add_to
+
+
+def _handlers(described: "Describe | None", names: HandlerNames) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.handlers import Handlers, by_name
+
+        Handlers(described or by_name(names)).add_to(router)
 
     return add_to
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
+from duetime.api.callers import ANYONE, Caller
 from duetime.api.encoding import encode
 from duetime.core.change import Unknown
 from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
@@ -31,6 +32,7 @@ __all__ = [
     "not_found",
     "problem_of",
     "query_values",
+    "recent",
     "too_large",
     "unavailable",
 ]
@@ -137,6 +139,7 @@ class Request:
     query: "QueryValues" = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
     body: bytes = b""
+    caller: Caller = ANYONE
 
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:
@@ -179,6 +182,13 @@ class Response:
         if self._encoded is None:
             self._encoded = b"" if self.status in (204, 304) else encode(self.body)
         return self._encoded
+
+
+def recent(body: Any) -> Response:
+    """Returns an answer that a browser may show again for two seconds, so that the parts of a page
+    share it."""
+    headers = {"content-type": "application/json", "cache-control": "private, max-age=2"}
+    return Response(status=200, body=body, headers=headers)
 
 
 Endpoint = Callable[[Request, Mapping[str, str]], Response]

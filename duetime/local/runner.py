@@ -33,6 +33,7 @@ from duetime.executor.targets.lazy import LazyTargets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.handlers.descriptions import describe_registered
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
@@ -49,6 +50,7 @@ from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.sessions import Sessions
 from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
@@ -122,7 +124,8 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         waits = StatusWaits()
-        app = asgi_app(self._call, self._submit_together, waits)
+        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        app = asgi_app(self._call, self._submit_together, waits, sessions)
         self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
@@ -166,6 +169,7 @@ class Runner:
         self.api = Api(
             ports,
             handlers=registry.defaults,
+            described=describe_registered,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),
