@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from duetime.api.access import refusal
 from duetime.api.capabilities import Capabilities, HandlerNames, SecretNames
 from duetime.api.content_encoding import deflated, inflated
 from duetime.api.crowded_minutes import MARK, CrowdedMinutes
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
+from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
@@ -81,10 +83,10 @@ class Api:
         self._router.add_lazily("/docs", _docs)
 
     def call(self, request: Request) -> Response:
-        return deflated(request, self._answer(request))
+        return _finished(request, self._answer(request))
 
     def _answer(self, request: Request) -> Response:
-        return self._or_problem(request, lambda: _encoded(self._router.call(inflated(request))))
+        return self._or_problem(request, lambda: _encoded(self._router.call(_admitted(request))))
 
     def submit_together(self, requests: Sequence[Request]) -> list[Response]:
         """Answers requests for `POST /v1/tasks` as `call` does, with one write for all of them."""
@@ -100,10 +102,10 @@ class Api:
         if isinstance(submitted, Response):  # a failure of the whole write
             submitted = [submitted] * len(wanted)
         answers |= zip(wanted, submitted, strict=True)
-        return [deflated(request, answers[place]) for place, request in enumerate(requests)]
+        return [_finished(request, answers[place]) for place, request in enumerate(requests)]
 
     def _read_submission(self, request: Request) -> TaskRequest:
-        return self._tasks.read_submission(inflated(request))
+        return self._tasks.read_submission(_admitted(request))
 
     def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
         submitted = self._submission.submit(wanted)
@@ -137,6 +139,19 @@ class Api:
         log.warning("health check failed: %s", problem.body["detail"], extra={"step": "health"})
         problem.body |= report
         return problem.response()
+
+
+def _admitted(request: Request) -> Request:
+    """Returns the request with its body inflated; raises Problem if its caller may not send it."""
+    if refused := refusal(request, request.caller):
+        raise refused
+    reason_of(request)
+    return inflated(request)
+
+
+def _finished(request: Request, response: Response) -> Response:
+    log_action(request, response, _logged_path(request.path))
+    return deflated(request, response)
 
 
 def _encoded(response: Response) -> Response:

@@ -50,6 +50,7 @@ from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.sessions import Sessions, may_serve_pages
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
@@ -119,8 +120,9 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         waits = StatusWaits()
-        console = ConsoleFiles(options.console) if options.console else None
-        app = asgi_app(self._call, self._submit_together, waits, console)
+        console = _console(options, notices)
+        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        app = asgi_app(self._call, self._submit_together, waits, sessions, console)
         self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
@@ -216,6 +218,13 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:
+    if options.console is None or may_serve_pages(options.host, options.token):
+        return options.console and ConsoleFiles(options.console)
+    notices.warn(f"the console is not served on {options.host} without --token")
+    return None
 
 
 def tick_interval(options: LocalOptions) -> float:
