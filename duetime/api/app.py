@@ -23,6 +23,7 @@ from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
+    from duetime.api.live import LiveAccess
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ class Api:
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send."""
+    of their token may send. `live` is where live updates are, if there are any."""
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class Api:
         crowded_minute: int = MARK,
         lanes: "LaneActivities | None" = None,
         callbacks: bool = False,
+        live: "LiveAccess | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -79,6 +81,7 @@ class Api:
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
+        self._router.add_lazily("/v1/live", _live(ports, live))
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
 
@@ -256,6 +259,15 @@ def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
         from duetime.api.quotas import QuotaRoute
 
         QuotaRoute(gate).add_to(router)
+
+    return add_to
+
+
+def _live(ports: Ports, access: "LiveAccess | None") -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.live import LiveRoute
+
+        LiveRoute(ports, access).add_to(router)
 
     return add_to
 

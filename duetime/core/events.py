@@ -20,6 +20,7 @@ class StatusChange:
     after: Status
     attempt: int
     at: Millis
+    due_at: Millis
     drift_ms: Millis | None  # of the latest attempt, as are outcome and error
     outcome: Outcome | None
     error: TaskError | None
@@ -30,6 +31,7 @@ class StatusChange:
     result: str | None = None  # as JSON
     reason: str | None = None  # why Duetime cancelled it; None if a person did
     run_id: str | None = None  # of a step of a workflow run
+    occurrence_of: str | None = None  # the schedule that has created it
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -47,6 +49,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         after=after.status,
         attempt=after.attempt,
         at=after.updated_at,
+        due_at=after.due_at,
         drift_ms=current.drift_ms if current else None,
         outcome=current.outcome if current else None,
         error=current.error if current else None,
@@ -57,6 +60,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         result=after.result,
         reason=after.reason,
         run_id=after.spec.step.run_id if after.spec.step else None,
+        occurrence_of=after.spec.occurrence.schedule_id if after.spec.occurrence else None,
     )
 
 

@@ -10,10 +10,12 @@ import jsonschema_rs
 
 from duetime.api.app import Api
 from duetime.api.http import QueryValues, Request, Response
+from duetime.api.live import LiveAccess
 from duetime.api.openapi.document import NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
 from duetime.handlers.context import Context
+from duetime.local.live_tickets import MemoryTickets
 from tests.workflows import settle
 from tests.world import World, sqlite_world
 
@@ -75,6 +77,7 @@ class System:
             secrets=lambda: {"shop"},
             crowded_minute=CROWDED,
             callbacks=True,
+            live=LiveAccess(tickets=MemoryTickets(), address=lambda _: "ws://127.0.0.1/v1/live"),
         )
 
     def call(

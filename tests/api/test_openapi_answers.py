@@ -170,6 +170,7 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "BatchResults", (stored := system.body("POST", "/v1/tasks/batch", {"tasks": crowd}))
     assert stored["results"][-1]["task"]["hints"]
     yield "Quota", system.body("GET", "/v1/quota")
+    yield "LiveTicket", system.body("POST", "/v1/live/tickets")
     for held in (0, ORDERING_KEY):
         spec = a_spec(limits=(LimitUse(name="stripe", key="acct-7"),), ordering_key="o")
         waiting = a_task(spec=spec, held=held)
