@@ -18,12 +18,13 @@ from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
-from duetime.core.times import rfc3339
+from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
+    from duetime.api.stats import ReadVitals
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,9 @@ class Api:
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send. `live` is where live updates are, if there are any."""
+    of their token may send. `live` is where live updates are, if there are any.
+    `vitals` returns how far behind the roles are; the default knows
+    what `health` does. `metrics_url` is where the metrics are that the store does not have."""
 
     def __init__(
         self,
@@ -57,6 +60,8 @@ class Api:
         lanes: "LaneActivities | None" = None,
         callbacks: bool = False,
         live: "LiveAccess | None" = None,
+        vitals: "ReadVitals | None" = None,
+        metrics_url: str | None = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -78,6 +83,7 @@ class Api:
         self._router.add_lazily(CALLBACKS, _callbacks(ports, callbacks))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
+        self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
@@ -131,6 +137,23 @@ class Api:
     def routes(self) -> list[str]:
         """Returns every route, such as `GET /v1/tasks`."""
         return self._router.routes()
+
+    def _stats(
+        self, ports: Ports, vitals: "ReadVitals | None", url: str | None
+    ) -> Callable[[Router], None]:
+        def add_to(router: Router) -> None:
+            from duetime.api.stats import StatsRoute, Vitals
+
+            def known() -> Vitals:
+                age = self._read_health().tick_age
+                return Vitals(tick_age_seconds=None if age is None else age / SECOND)
+
+            route = StatsRoute(
+                store=ports.stats, clock=ports.clock, vitals=vitals or known, url=url
+            )
+            route.add_to(router)
+
+        return add_to
 
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         health = self._read_health()

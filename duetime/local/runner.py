@@ -53,12 +53,15 @@ from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
 from duetime.local.sessions import Sessions, may_serve_pages
+from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
+from duetime.local.vitals import RunnerVitals
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
+from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
 DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
@@ -75,6 +78,7 @@ LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.forecast",
     "duetime.api.live",
+    "duetime.api.stats",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
@@ -157,6 +161,8 @@ class Runner:
             on_progress=live.hub.progressed,
         )
         self.activity = Activity(notices.events)
+        self._stats = RunnerStats(ports.stats)
+        self._vitals = RunnerVitals()
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
@@ -166,13 +172,13 @@ class Runner:
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, self._waits, live.hub], follow_ups),
+            relay=Relay([self.activity, self._waits, live.hub, self._stats], follow_ups),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
             poll=self.backend.poll,
             on_failure=self._fail,
-            on_tick=self._lane_counts.ticked,
+            on_tick=self._ticked,
             feed=self.backend.feed,
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
@@ -192,6 +198,7 @@ class Runner:
             lanes=self._lane_activity,
             callbacks=True,
             live=live.access,
+            vitals=partial(self._vitals.of, self.pump),
         )
         self._lanes = Lanes(ports, self._lane_activity)
 
@@ -199,6 +206,7 @@ class Runner:
         """Start every thread; none receives messages yet."""
         with starting_threads():
             self.activity.start()
+            self._stats.start()
         self.pump.start_threads()
 
     def start(self) -> None:
@@ -212,6 +220,7 @@ class Runner:
         """Wait for running attempts. Returns whether all have finished."""
         left = self.pump.stop(grace)
         self.activity.stop()
+        self._stats.stop()
         if not left:
             self.backend.close()
         return not left
@@ -234,6 +243,10 @@ class Runner:
         """The server stops: what waits for a change gets an answer."""
         self._waits.end()
         await self._live.hub.end()
+
+    def _ticked(self, report: TickReport) -> None:
+        self._lane_counts.ticked(report)
+        self._vitals.ticked(report)
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -70,8 +71,9 @@ class System:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.stats = world.store.port.stats()
         self.api = Api(
-            world.ports,
+            replace(world.ports, stats=self.stats),
             handlers=lambda: {HELLO},
             version="9.9.9",
             secrets=lambda: {"shop"},

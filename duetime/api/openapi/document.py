@@ -13,6 +13,7 @@ from duetime.api.openapi import (
     limit_routes,
     run_routes,
     schedule_routes,
+    stats_routes,
     system_routes,
     task_routes,
     workflow_routes,
@@ -32,6 +33,7 @@ ROUTES: Sequence[Route] = (
     *limit_routes.ROUTES,
     *workflow_routes.ROUTES,
     *run_routes.ROUTES,
+    *stats_routes.ROUTES,
     *system_routes.ROUTES,
 )
 
