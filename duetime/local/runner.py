@@ -262,8 +262,10 @@ class Runner:
 
 
 def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:
-    if options.console is None or may_serve_pages(options.host, options.token):
-        return options.console and ConsoleFiles(options.console)
+    if options.console is None:
+        return None
+    if may_serve_pages(options.host, options.token):
+        return ConsoleFiles(options.console)
     notices.warn(f"the console is not served on {options.host} without --token")
     return None
 
