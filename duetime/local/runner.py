@@ -35,6 +35,7 @@ from duetime.executor.targets.lazy import LazyTargets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.handlers.descriptions import describe_registered
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
@@ -188,6 +189,7 @@ class Runner:
         self.api = Api(
             ports,
             handlers=registry.defaults,
+            described=describe_registered,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),
