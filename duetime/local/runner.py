@@ -190,6 +190,7 @@ class Runner:
             ports,
             handlers=registry.defaults,
             described=describe_registered,
+            features=("live",),
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),
