@@ -1,16 +1,16 @@
 /** The page of each path. */
 import { Overview } from './pages/overview.js';
 import { Tasks } from './pages/tasks.js';
-import { Task } from './pages/task.js';
-import { Dead } from './pages/dead.js';
-import { New } from './pages/new.js';
+import { lazy } from './parts/lazy.js';
+
+const ofTask = (name) => lazy(() => import('./pages/task_pages.js'), name);
 
 export const PAGES = [
   { path: '/', title: 'Overview', page: Overview },
   { path: '/tasks', title: 'Tasks', page: Tasks },
-  { path: '/tasks/:id', title: 'Task', page: Task },
-  { path: '/dead', title: 'Dead letters', page: Dead },
-  { path: '/new', title: 'New task', page: New },
+  { path: '/tasks/:id', title: 'Task', page: ofTask('Task') },
+  { path: '/dead', title: 'Dead letters', page: ofTask('Dead') },
+  { path: '/new', title: 'New task', page: ofTask('New') },
 ];
 
 /** The links of the header: path, name, key after `g`. */
