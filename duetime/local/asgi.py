@@ -5,13 +5,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocket
 
-from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response, not_found, query_values
+from duetime.console.files import ConsoleFiles
+from duetime.local import live_socket
+from duetime.local.live_socket import LiveSocket
 from duetime.local.sessions import (
     SIGN_IN,
     Sessions,
@@ -43,12 +46,15 @@ def asgi_app(
     call: Call,
     submit_together: CallTogether | None = None,
     waits: StatusWaits | None = None,
+    live: LiveSocket | None = None,
     sessions: Sessions | None = None,
+    console: ConsoleFiles | None = None,
 ) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
     `submit_together` answers several submissions of one task each; without it, `call` does.
-    `waits` are the requests that wait for a status change. `sessions` admit requests; without them,
-    every request is admitted."""
+    `waits` are the requests that wait for a status change; `live` takes the WebSockets of live
+    updates. `sessions` admit requests; without them, every request is admitted. `console` has the
+    files of the web console, which anyone may read: the page needs them to sign in."""
     sessions = sessions or Sessions()
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
@@ -56,11 +62,11 @@ def asgi_app(
     memory = BodyMemory()
 
     def answer(request: Request) -> AsgiResponse:
-        return _response(call(request))
+        return as_asgi(call(request))
 
     def answer_together(requests: Sequence[Request]) -> list[AsgiResponse]:
         answers = submit_together(requests) if submit_together else map(call, requests)
-        return [_response(response) for response in answers]
+        return [as_asgi(response) for response in answers]
 
     submissions = SubmissionGroups(answer_together)
 
@@ -69,29 +75,44 @@ def asgi_app(
 
     async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
         with memory.one_request() as take:
-            request = await _request(AsgiRequest(scope, receive), take)
+            request = await read_request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
-                return _response(FOREIGN.response())
+                return as_asgi(FOREIGN.response())
+            if console and (file := console.find(request.method, request.path, request.headers)):
+                return AsgiResponse(file.body, headers=dict(file.headers))
             if request.path == SIGN_IN:
-                return _response(sessions.sign_in(request))
+                return as_asgi(sessions.sign_in(request))
             request = sessions.admit(request)
+            if live is not None and request.path == live_socket.PATH:
+                raise live_socket.NO_UPGRADE
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
-                return _response(await waits.respond(request, wait, read, receive))
+                return as_asgi(await waits.respond(request, wait, read, receive))
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
+    async def connect(scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        path = scope["raw_path"].decode("latin-1")
+        handshake = Request(method="GET", path=path, headers=_headers(socket))
+        if is_foreign(handshake, scope.get("server")):
+            await live_socket.refuse(socket, FOREIGN)
+        elif live is None or path != live_socket.PATH:
+            await live_socket.refuse(socket, not_found(f"WebSocket {path}"))
+        else:
+            await live.serve(scope, receive, send)
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await WebSocketClose()(scope, receive, send)
+            await connect(scope, receive, send)
             return
         try:
             response = await respond(scope, receive)
         except (ClientDisconnect, ClientGone):
             return  # the client hung up before its request was complete, or answered
         except Problem as problem:
-            response = _response(problem.response())
+            response = as_asgi(problem.response())
         await response(scope, receive, send)
 
     return app
@@ -110,7 +131,7 @@ def is_foreign(request: Request, server: tuple[str, int | None] | None) -> bool:
     return not (name == "localhost" or is_address(name))
 
 
-def _response(response: Response) -> AsgiResponse:
+def as_asgi(response: Response) -> AsgiResponse:
     return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
 
@@ -143,7 +164,7 @@ def _busy() -> Problem:
     return Problem(503, "busy", "Try again", detail, headers={"retry-after": "1"})
 
 
-async def _request(asgi: AsgiRequest, take: Take) -> Request:
+async def read_request(asgi: AsgiRequest, take: Take) -> Request:
     body = bytearray()
     async for chunk in asgi.stream():
         take(len(chunk))
@@ -159,7 +180,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
     )
 
 
-def _headers(asgi: AsgiRequest) -> dict[str, str]:
+def _headers(asgi: HTTPConnection) -> dict[str, str]:
     """Joins repeated headers with a comma, as API Gateway does."""
     headers: dict[str, str] = {}
     for name, value in asgi.headers.items():
