@@ -13,8 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
-.PHONY: help setup setup-infra run test test-long test-cuts test-all test-dynamodb-local simulate check lint types format \
-  bootstrap synth diff deploy destroy has-node has-credentials bench lock clean
+.PHONY: help setup setup-infra run test test-long test-cuts test-console test-all test-dynamodb-local simulate check lint types format \
+  bootstrap console synth diff deploy destroy has-node has-npm has-credentials bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
@@ -49,7 +49,7 @@ run: setup ## Start Duetime at http://127.0.0.1:8080 (ARGS="--port 9000 ..." for
 TEST := $(BIN)/python -m pytest -n auto
 
 test: setup-infra ## Run the tests, but for the long ones (ARGS="-k races ..." for pytest)
-	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long and not moto_cuts")
+	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long and not moto_cuts and not console")
 
 test-long: setup-infra ## Run what `make test` leaves out: every cut on SQLite, more mutants, more examples
 	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "(long or hypothesis) and not moto_cuts"
@@ -57,7 +57,13 @@ test-long: setup-infra ## Run what `make test` leaves out: every cut on SQLite, 
 test-cuts: setup-infra ## Make every cut on moto, too
 	@$(TEST) --dist worksteal -m moto_cuts
 
-test-all: test test-long test-cuts ## Run all tests
+test-console: setup ## Test the web console in Chromium (SCREENSHOTS=1 writes those of the docs)
+	@$(if $(SCREENSHOTS),DUETIME_SCREENSHOTS=docs/console )$(BIN)/python -m pytest tests/console -m console $(ARGS)
+
+console: has-npm ## Build the web console from console/ into duetime/console/static
+	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent build
+
+test-all: test test-long test-cuts test-console ## Run all tests
 
 test-dynamodb-local: setup ## Run the contract suite on DynamoDB Local (needs Java and npm)
 	@scripts/dynamodb-local $(BIN)/python -m pytest tests/contract -k dynamodb_endpoint
@@ -98,6 +104,9 @@ destroy: setup-infra has-node has-credentials ## Take it out again; a stage that
 
 has-credentials: setup
 	@$(BIN)/python scripts/has-credentials
+
+has-npm:
+	@command -v npm >/dev/null || { echo "The build of the console needs Node.js 20 or newer, with npm: nodejs.org"; exit 1; }
 
 has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from duetime.cli.parse import duration, refuse
+from duetime.console.files import PAGE
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
 from duetime.core.shares import Weights, parse_weights
 from duetime.core.times import DAY, Millis, seconds
@@ -63,6 +64,17 @@ def local(
         bool,
         typer.Option("--demo/--no-demo", help="Run a small demonstration at the start."),
     ] = True,
+    console: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Serve the web console from this folder, such as its source; for development.",
+            show_default=False,
+        ),
+    ] = None,
+    no_console: Annotated[
+        bool, typer.Option("--no-console", help="Do not serve the web console at /.")
+    ] = False,
     data: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +229,7 @@ def local(
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
-    _check_filled({"--quotas": [quotas]})
+    _check_filled({"--quotas": [quotas], "--console": [console]})
     if reload and not handlers:
         refuse("--reload", "goes with --handlers")
     _check_hosts(allow_host or ())
@@ -249,6 +261,7 @@ def local(
         smtp=smtp,
         databases=_databases(database or ()),
         demo=demo,
+        console=_console(console, no_console),
         backend=backend.value,
         endpoint_url=endpoint_url,
         log_level=log_level.value,
@@ -323,6 +336,16 @@ def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
     for option, given in (("--memory", memory), ("--data", data is not None)):
         if given:
             refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
+
+
+def _console(folder: str | None, off: bool) -> Path | None:
+    if folder is None:
+        return None if off else DEFAULTS.console
+    if off:
+        refuse("--console", "does not go with --no-console")
+    if not (Path(folder) / PAGE).is_file():
+        refuse("--console", f"{folder!r} has no {PAGE}")
+    return Path(folder).absolute()
 
 
 def _check_archive(archive: str | None) -> None:

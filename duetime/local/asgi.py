@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
+from duetime.console.files import ConsoleFiles
 from duetime.local.status_waits import ClientGone, StatusWaits, asked_wait
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
@@ -37,10 +38,12 @@ def asgi_app(
     call: Call,
     submit_together: CallTogether | None = None,
     waits: StatusWaits | None = None,
+    console: ConsoleFiles | None = None,
 ) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
     `submit_together` answers several submissions of one task each; without it, `call` does.
-    `waits` are the requests that wait for a status change."""
+    `waits` are the requests that wait for a status change. `console` has the files of the web
+    console, whose paths the API does not get."""
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
     health = ThreadPool(HEALTH_THREADS, "api-health")
@@ -63,6 +66,8 @@ def asgi_app(
             request = await _request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
                 return _response(FOREIGN.response())
+            if console and (file := console.find(request.method, request.path, request.headers)):
+                return AsgiResponse(file.body, headers=dict(file.headers))
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from duetime.console.files import BUILT
 from duetime.core.retention import RETENTION
 from duetime.core.shares import DEFAULT_WEIGHTS, Weights
 from duetime.core.times import SECOND, Millis
@@ -37,6 +38,7 @@ class LocalOptions:
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     demo: bool = True
+    console: Path | None = BUILT  # the files of the web console; None: it is not served
     backend: Backend = "embedded"
     endpoint_url: str | None = None
     log_level: str = "warning"

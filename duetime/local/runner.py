@@ -20,6 +20,7 @@ from duetime import __version__
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity
+from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Lane
 from duetime.core.shares import Shares
@@ -118,7 +119,8 @@ class Runner:
         self.failure: str | None = None  # why it must stop
         self._lost = False
         waits = StatusWaits()
-        app = asgi_app(self._call, self._submit_together, waits)
+        console = ConsoleFiles(options.console) if options.console else None
+        app = asgi_app(self._call, self._submit_together, waits, console)
         self._server = Server(app, listener, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None

@@ -1,0 +1,39 @@
+/** What stands in for rows: nothing yet, nothing found, still loading, refused. */
+import { html } from '../vendor/preact.js';
+import { Command } from './copy.js';
+import { Icon } from './icon.js';
+
+/** An empty state says what to type. @param {{title: string, command?: string, children?: any}} props */
+export function Empty({ title, command, children }) {
+  return html`<div class="empty"><p class="empty-title">${title}</p>${children && html`<div>${children}</div>`}${command && html`<${Command} text=${command} />`}</div>`;
+}
+
+/** Why something could not be read, with the fields that the API names. */
+export function ProblemNote({ problem, retry }) {
+  if (!problem) return null;
+  const { title = 'Something went wrong', detail = problem.message, errors = [] } = problem;
+  return html`
+    <div class="note tone-red" role="alert">
+      <${Icon} name="alert" />
+      <div>
+        <strong>${title}</strong>
+        ${errors.length ? html`<ul>${errors.map((e) => html`<li><code>${e.field}</code> ${e.message}</li>`)}</ul>` : html`<p>${detail}</p>`}
+      </div>
+      ${retry && html`<button class="small" onClick=${retry}>Try again</button>`}
+    </div>`;
+}
+
+/** A hint in the flow of a page. @param {{tone?: string, icon?: string, children: any}} props */
+export function Note({ tone = 'grey', icon = 'help', children }) {
+  return html`<div class="note tone-${tone}"><${Icon} name=${icon} /><div>${children}</div></div>`;
+}
+
+export function Loading({ rows = 3 }) {
+  return html`<div class="loading" aria-label="Loading" role="status">${Array.from({ length: rows }, (_, place) => html`<div key=${place}></div>`)}</div>`;
+}
+
+/** Shows the data of `useRead`, or why there is none. @param {{read: object, children: (data: any) => any}} props */
+export function Loaded({ read, children, rows }) {
+  if (read.data !== undefined) return html`${read.problem && html`<${ProblemNote} problem=${read.problem} retry=${read.reload} />`}${children(read.data)}`;
+  return read.problem ? html`<${ProblemNote} problem=${read.problem} retry=${read.reload} />` : html`<${Loading} rows=${rows} />`;
+}

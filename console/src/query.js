@@ -1,0 +1,103 @@
+/**
+ * The query language of task lists: `word:value[,value]` pairs and bare text, which matches the beginning of the name.
+ * Each word is one parameter of the URL, and one of the API.
+ */
+import { serverNow } from './clock.js';
+
+export const STATUSES = ['PENDING', 'ENQUEUED', 'RUNNING', 'RETRYING', 'WAITING', 'SUCCEEDED', 'DEAD', 'CANCELLED', 'EXPIRED'];
+
+/** Words by what they mean; each has its parameter in the URL of the console. */
+export const WORDS = {
+  status: 'one or more statuses: status:DEAD,RETRYING',
+  handler: 'a Python handler: handler:shop.restock',
+  target: 'a type of target: target:http',
+  tag: 'a tag: tag:team, or tag.team:growth',
+  ns: 'a namespace, or * for all',
+  schedule: 'runs of a schedule, by its id',
+  parent: 'submitted by the handler of this task',
+  since: 'created since: since:24h, or since:2026-11-17T09:00Z',
+  until: 'created before',
+  id: 'opens the task',
+};
+const ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
+
+/**
+ * @returns {{view: object, unknown: string[], open: string|null}} the parameters of the URL, pairs that mean nothing, and
+ *   the id of a task to open
+ */
+export function parse(text) {
+  const view = empty();
+  const unknown = [];
+  const bare = [];
+  let open = null;
+  for (const token of text.match(/\S*"[^"]*"|\S+/g) ?? []) {
+    const [, word, plain] = /^([a-z]+(?:\.[^:]+)?):(.*)$/i.exec(token) ?? [];
+    const value = plain?.replace(/^"(.*)"$/, '$1');
+    if (!word) bare.push(token);
+    else if (/^tag\./.test(word)) view.tag.push(value ? `${word.slice(4)}:${value}` : word.slice(4));
+    else if (word === 'tag' && value) view.tag.push(value);
+    else if (word === 'status' && known(value)) view.status = statuses(value);
+    else if (word === 'id' && ID.test(value)) open = value.toUpperCase();
+    else if (['handler', 'target', 'ns', 'schedule', 'parent', 'since', 'until'].includes(word) && value) view[word] = value;
+    else unknown.push(token);
+  }
+  if (bare.length === 1 && ID.test(bare[0])) open = bare[0].toUpperCase();
+  else view.q = bare.join(' ');
+  return { view, unknown, open };
+}
+
+const empty = () => ({ q: '', status: [], handler: '', target: '', tag: [], schedule: '', parent: '', since: '', until: '', ns: '' });
+const statuses = (value) => value.toUpperCase().split(',').filter(Boolean);
+const known = (value) => statuses(value).length > 0 && statuses(value).every((each) => STATUSES.includes(each));
+
+/** Reads the view from the parameters of a URL. */
+export function fromUrl(parameters) {
+  const view = empty();
+  for (const name of ['q', 'handler', 'target', 'schedule', 'parent', 'since', 'until', 'ns']) view[name] = parameters.get(name) ?? '';
+  view.status = statuses(parameters.getAll('status').join(',')).filter((each) => STATUSES.includes(each));
+  view.tag = parameters.getAll('tag');
+  return view;
+}
+
+/** Returns the parameters of the URL for a view. */
+export const toUrl = (view) => ({ ...view, status: view.status.join(',') });
+
+/** Returns the view as text. The namespace has a field of its own, so it is left out. */
+export function print(view) {
+  const pairs = [];
+  if (view.status.length) pairs.push(`status:${view.status.join(',')}`);
+  for (const word of ['handler', 'target', 'schedule', 'parent', 'since', 'until']) if (view[word]) pairs.push(`${word}:${view[word]}`);
+  for (const tag of view.tag) pairs.push(tag.includes(':') ? `tag.${tag.replace(':', quotedAfter(tag))}` : `tag:${tag}`);
+  if (view.q) pairs.push(view.q);
+  return pairs.join(' ');
+}
+
+const quotedAfter = (tag) => (/\s/.test(tag) ? ':"' : ':');
+
+/** Returns the filter as the API takes it. `all` names the namespaces of a view without one. */
+export function filterOf(view, all = '*') {
+  return clean({
+    namespace: view.ns || all,
+    status: view.status,
+    name: view.q,
+    handler: view.handler,
+    target: view.target,
+    tag: view.tag,
+    schedule_id: view.schedule,
+    parent_id: view.parent,
+    created_since: moment(view.since),
+    created_before: moment(view.until),
+  });
+}
+
+const clean = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value && value.length !== 0));
+
+const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** `24h` is that long ago, to the minute, so that pages of one list have the same filter. */
+function moment(text) {
+  const [, count, unit] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+  if (!count) return text;
+  const at = serverNow() - count * UNITS[unit] * 1_000;
+  return new Date(Math.floor(at / 60_000) * 60_000).toISOString();
+}

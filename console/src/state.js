@@ -1,0 +1,46 @@
+/** Reading the API into components: answers of older requests are dropped, and what is shown is read again. */
+import { computed, signal, useEffect, useRef, useState } from './vendor/preact.js';
+import { get } from './api.js';
+import { onReread } from './live.js';
+import { query } from './router.js';
+
+/** The namespace of lists: `ns=` in the URL; all of them without it. */
+export const namespace = computed(() => query.value.get('ns') || '*');
+/** Namespaces of the rows that were read so far, as suggestions. */
+export const seenNamespaces = signal(new Set(['default']));
+
+export function noteNamespaces(rows) {
+  const found = rows.map((row) => row.namespace).filter((name) => name && !seenNamespaces.peek().has(name));
+  if (found.length) seenNamespaces.value = new Set([...seenNamespaces.peek(), ...found]);
+}
+
+/**
+ * Reads `path` now, and again when path or query change, when a live connection asks for it, and every 30 s.
+ * @returns {{data: any, problem: Error|null, loading: boolean, reload: () => Promise<void>, set: (data: any) => void}}
+ *   `data` is the last answer for this path and query, and stays while it is read again. A `path` of null reads nothing.
+ */
+export function useRead(path, parameters = {}, { load = get, again = true } = {}) {
+  const key = path && `${path}?${JSON.stringify(parameters)}`;
+  const [state, setState] = useState({ key: null, data: undefined, problem: null, loading: true });
+  const latest = useRef(0);
+  const reload = async () => {
+    if (!path) return;
+    const number = (latest.current += 1);
+    let next;
+    try {
+      next = { key, data: await load(path, parameters), problem: null, loading: false };
+    } catch (problem) {
+      next = { problem, loading: false };
+    }
+    if (number === latest.current) setState((before) => ({ ...(before.key === key ? before : { key, data: undefined }), ...next }));
+  };
+  const current = useRef(reload);
+  current.current = reload;
+  useEffect(() => {
+    current.current();
+    return () => (latest.current += 1);
+  }, [key]);
+  useEffect(() => (again ? onReread(() => current.current()) : undefined), [again]);
+  const shown = state.key === key ? state : { data: undefined, problem: null, loading: Boolean(path) };
+  return { ...shown, reload: () => current.current(), set: (data) => setState({ key, data, problem: null, loading: false }) };
+}
