@@ -5,7 +5,7 @@
 
 export const MINUTE_STEPS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30];
 export const HOUR_STEPS = [1, 2, 3, 4, 6, 8, 12];
-export const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'weekday'];
+export const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
 /** Monday first, with the numbers of cron. */
 export const WEEKDAYS = [[1, 'Mo'], [2, 'Tu'], [3, 'We'], [4, 'Th'], [5, 'Fr'], [6, 'Sa'], [0, 'Su']];
 export const WEEKDAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];

@@ -3,16 +3,16 @@ import { daysBefore } from './calendar.js';
 
 const LATE = 1_000; // ms: what starts within a second is on time
 
-/** The states of a fire time, the worst first. */
+/** The states of a fire time, the worst first: icon, tone and word. */
 export const STATES = {
-  broken: { mark: '✕', word: 'broken' },
-  dead: { mark: '▲', word: 'dead' },
-  missed: { mark: '▒', word: 'missed' },
-  skipped: { mark: '░', word: 'skipped' },
-  paused: { mark: '‖', word: 'paused' },
-  late: { mark: '◐', word: 'late' },
-  fired: { mark: '●', word: 'fired' },
-  to_come: { mark: '○', word: 'to come' },
+  broken: { icon: 'cross', tone: 'red', word: 'broken' },
+  dead: { icon: 'alert', tone: 'red', word: 'dead' },
+  missed: { icon: 'timeout', tone: 'amber', word: 'missed' },
+  skipped: { icon: 'forward', tone: 'amber', word: 'skipped' },
+  paused: { icon: 'pause', tone: 'amber', word: 'paused' },
+  late: { icon: 'hourglass', tone: 'amber', word: 'late' },
+  fired: { icon: 'check', tone: 'green', word: 'fired' },
+  to_come: { icon: 'dot', tone: 'grey', word: 'to come' },
 };
 const RANK = Object.keys(STATES);
 const OF_OUTCOME = { skipped_overlap: 'skipped', skipped_misfire: 'missed', paused: 'paused', broken: 'broken' };

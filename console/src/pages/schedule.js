@@ -8,6 +8,7 @@ import { Ledger } from '../parts/ledger.js';
 import { Loaded, Note } from '../parts/notes.js';
 import { ScheduleActions } from '../parts/schedule_actions.js';
 import { History } from '../parts/schedule_history.js';
+import { getWithSource } from '../parts/source.js';
 import { Status } from '../parts/status.js';
 import { query, withQuery } from '../router.js';
 import { useRead } from '../state.js';
@@ -16,16 +17,16 @@ import { Origin, scheduleName } from './schedules.js';
 const VIEWS = { ledger: Ledger, calendar: Calendar, history: History, definition: Definition };
 
 export function Schedule({ id }) {
-  const read = useRead(`schedules/${id}`);
-  return html`<${Loaded} read=${read}>${(schedule) => html`<${Shown} schedule=${schedule} set=${read.set} />`}</${Loaded}>`;
+  const read = useRead(`schedules/${id}`, {}, { load: getWithSource });
+  return html`<${Loaded} read=${read}>${(schedule) => html`<${Shown} schedule=${schedule} reload=${read.reload} />`}</${Loaded}>`;
 }
 
-function Shown({ schedule, set }) {
+function Shown({ schedule, reload }) {
   const view = Object.hasOwn(VIEWS, query.value.get('view') ?? '') ? query.value.get('view') : 'ledger';
   return html`
     <div class="page-head">
       <${Status} status=${schedule.status} /><h1>${scheduleName(schedule)}</h1>
-      ${may('operate') && html`<div class="actions"><${ScheduleActions} schedule=${schedule} onChange=${set} /></div>`}
+      ${may('operate') && html`<div class="actions"><${ScheduleActions} schedule=${schedule} onChange=${reload} /></div>`}
       <p class="subline"><span>${schedule.description ?? 'Its rule cannot be read'}</span>
         <span class="quiet">namespace ${schedule.task.namespace}</span>
         <${Origin} schedule=${schedule} />

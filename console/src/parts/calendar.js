@@ -38,7 +38,7 @@ export function Calendar({ schedule }) {
       <${ProblemNote} problem=${problem} />
       ${days ? html`<${Month} month=${month} name=${name} days=${days} today=${today} zone=${zone} />` : !problem && html`<${Loading} />`}
       ${cut && html`<${Note} icon="alert" tone="amber">There are more fire times in this month than the calendar reads.</${Note}>`}
-      <p class="legend">${Object.keys(STATES).reverse().map((state) => html`<${Mark} key=${state} state=${state} />`)}<span class="mark"><span aria-hidden="true">✕</span> excluded</span><span class="mark tone-amber"><${Icon} name="alert" /> the clock changes</span></p>
+      <p class="legend">${Object.keys(STATES).reverse().map((state) => html`<${Mark} key=${state} state=${state} />`)}<${Excluded} /><span class="mark tone-amber"><${Icon} name="clock" />the clock changes</span></p>
     </div>`;
 }
 
@@ -56,16 +56,18 @@ function Day({ day, known, zone, isToday }) {
   const items = known?.items ?? [];
   return html`
     <span class="day-number">${isToday ? html`<span class="unseen">today, </span>` : ''}${Number(day.slice(8))}</span>
-    ${known?.excluded && html`<span class="mark tone-grey" title="excluded"><span aria-hidden="true">✕</span><span class="wide-only"> excluded</span></span>`}
-    ${known?.notes.map(({ at, note }) => html`<span key=${at + note} class="mark tone-amber" title=${note}><${Icon} name="alert" /><span class="unseen">${note}</span></span>`)}
+    ${known?.excluded && html`<${Excluded} />`}
+    ${known?.notes.map(({ at, note }) => html`<span key=${at + note} class="mark tone-amber" title=${note}><${Icon} name="clock" /><span class="unseen">${note}</span></span>`)}
     ${items.length > SHOWN ? html`<${Counts} items=${items} />` : items.map(({ at, state }) => html`
-      <span key=${at} class=${`fire state-${state}`} title=${STATES[state].word}><span aria-hidden="true">${STATES[state].mark}</span><span class="unseen">${STATES[state].word} </span><span class="clock"><${FireTime} at=${at} timezone=${zone} day=${false} /></span></span>`)}`;
+      <span key=${at} class=${`fire tone-${STATES[state].tone}`} title=${STATES[state].word}><${Icon} name=${STATES[state].icon} /><span class="unseen">${STATES[state].word} </span><span class="clock"><${FireTime} at=${at} timezone=${zone} day=${false} /></span></span>`)}`;
 }
+
+const Excluded = () => html`<span class="mark tone-grey"><${Icon} name="slash" /><span class="word">excluded</span></span>`;
 
 function Counts({ items }) {
   const counts = Object.keys(STATES).map((state) => [state, items.filter((item) => item.state === state).length]).filter(([, each]) => each);
   return html`<span class="fires" title=${countsText(counts)}>${counts.map(([state, each]) => html`
-    <span key=${state} class=${`fire state-${state}`}><span aria-hidden="true">${STATES[state].mark}</span> ${each}<span class="unseen"> ${STATES[state].word}</span></span>`)}</span>`;
+    <span key=${state} class=${`fire tone-${STATES[state].tone}`}><${Icon} name=${STATES[state].icon} />${each}<span class="unseen"> ${STATES[state].word}</span></span>`)}</span>`;
 }
 
 /** Reads what a month has: the ledger for what was, a preview for what comes. */

@@ -114,7 +114,7 @@ function Controls({ controls, write }) {
         <${At} ...${{ controls, write }} />`;
     case 'fields':
       return html`<div class="five">${FIELDS.map((name, place) => html`
-        <${TextField} key=${name} label=${name} class="mono" value=${controls.fields[place]} onChange=${(text) => write({ fields: controls.fields.with(place, text.replaceAll(' ', '')) })} />`)}</div>`;
+        <${TextField} key=${name} label=${name} value=${controls.fields[place]} onChange=${(text) => write({ fields: controls.fields.with(place, text.replaceAll(' ', '')) })} />`)}</div>`;
     default:
       return html`<p class="quiet">No controls show this expression. Change the text below.</p>`;
   }
@@ -124,11 +124,9 @@ const steps = (counts, unit) => counts.map((each) => [String(each), each === 1 ?
 const two = (number) => String(number).padStart(2, '0');
 
 function At({ controls: { hour, minute }, write }) {
-  const onChange = (text) => {
-    const [hours, minutes] = text.split(':').map(Number);
-    if (text) write({ hour: hours, minute: minutes });
-  };
-  return html`<${TextField} label="At" type="time" value=${`${two(hour)}:${two(minute)}`} onChange=${onChange} />`;
+  const number = (name, value, max) => html`
+    <input type="number" aria-label=${name} min="0" max=${max} value=${two(value)} onInput=${({ currentTarget: { value: text } }) => text !== '' && write({ [name]: Number(text) })} />`;
+  return html`<fieldset><legend>At</legend><div class="at">${number('hour', hour, 23)}<span aria-hidden="true">:</span>${number('minute', minute, 59)}</div></fieldset>`;
 }
 
 function Weekdays({ chosen, onChange }) {

@@ -1,14 +1,15 @@
 /** A schedule as it was defined. */
 import { html } from '../vendor/preact.js';
 import { targetText } from '../format.js';
+import { pretty } from '../json.js';
 import { duration, Time } from '../zone.js';
 import { JsonView } from './tree.js';
 
 /** The fields that `POST /v1/schedules` takes. */
 const FIELDS = ['name', 'rule', 'rules', 'exclude', 'task', 'starts_at', 'ends_at', 'max_runs', 'jitter', 'misfire', 'overlap', 'pause_on_failure'];
 
-/** Returns the body with which a schedule can be put again. */
-export const bodyOf = (schedule) => Object.fromEntries(FIELDS.filter((field) => field in schedule).map((field) => [field, schedule[field]]));
+/** Returns the JSON text with which a schedule can be put again. */
+const bodyOf = ({ source }) => pretty({ ...source, entries: source.entries.filter(([name]) => FIELDS.includes(name)) });
 
 const seconds = (number) => duration(number * 1_000);
 
@@ -32,7 +33,7 @@ export function Definition({ schedule }) {
   return html`
     <div class="grid">
       <div class="panel"><div class="body"><dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl></div></div>
-      <div class="panel"><div class="body"><${JsonView} text=${JSON.stringify(bodyOf(schedule), null, 2)} name="definition" /></div></div>
+      <div class="panel"><div class="body"><${JsonView} text=${bodyOf(schedule)} name="definition" /></div></div>
     </div>`;
 }
 

@@ -7,17 +7,17 @@ import { to } from '../router.js';
 import { useRead } from '../state.js';
 import { duration, timeZone } from '../zone.js';
 import { dayOf, FireTime } from './fire_times.js';
+import { Icon } from './icon.js';
 import { ListTable, useList } from './list.js';
 import { Empty } from './notes.js';
 import { AsTable } from './spark.js';
 import { Status } from './status.js';
 import { Upcoming } from './upcoming.js';
 
-const TONES = { broken: 'red', dead: 'red', missed: 'amber', skipped: 'amber', paused: 'amber', late: 'amber', fired: 'green', to_come: 'grey' };
 const PAGE = 100;
 
-/** A state of a fire time as mark and word. */
-export const Mark = ({ state }) => html`<span class=${`mark tone-${TONES[state]}`}><span aria-hidden="true">${STATES[state].mark}</span> ${STATES[state].word}</span>`;
+/** A state of a fire time as icon and word. */
+export const Mark = ({ state }) => html`<span class=${`mark tone-${STATES[state].tone}`}><${Icon} name=${STATES[state].icon} />${STATES[state].word}</span>`;
 
 const COLUMNS = [
   { id: 'fire_time', head: 'Fire time', class: 'main', cell: (row) => html`<${FireTime} at=${row.fire_time} />${row.backfill && html` <span class="quiet">backfill</span>`}` },
@@ -58,7 +58,7 @@ function Summary({ rows, whole }) {
       <figcaption><strong>${counts}</strong> <span class="quiet">${whole ? 'in 90 days' : `in the last ${counted(rows.length, 'fire time')}`}; below, the last 30 days</span></figcaption>
       <svg viewBox="0 0 300 22" preserveAspectRatio="none" role="img" aria-label=${title}><title>${title}</title>
         ${strip.map(({ day, state, counts: ofDay }, place) => html`
-          <g key=${day} class=${state ? `tone-${TONES[state]}` : 'none'}><title>${`${day}: ${countsText(ofDay) || 'none'}`}</title>
+          <g key=${day} class=${state ? `tone-${STATES[state].tone}` : 'none'}><title>${`${day}: ${countsText(ofDay) || 'none'}`}</title>
             <rect x=${place * 10 + 1} width="8" y=${state && state !== 'fired' ? 0 : 5} height=${state && state !== 'fired' ? 22 : 17} rx="1.5" /></g>`)}
       </svg>
       <${AsTable} head=${['day', 'fire times']} rows=${strip.filter(({ state }) => state).map(({ day, counts: ofDay }) => [day, countsText(ofDay)])} />

@@ -10,7 +10,7 @@ const PAUSE = 150; // ms without a keystroke
 const BEFORE_CHANGE = 90 * 60_000;
 
 /**
- * Asks `POST /v1/schedules/preview` when the rule has not changed for a moment. While it is asked, the last answer stays.
+ * Asks `POST /v1/schedules/preview` when the rule has not changed for a moment; without a rule it does not. While it is asked, the last answer stays.
  * @returns {{rule: object|null, answer: object|null, problem: Error|null, changes: object[], asking: boolean}} `rule` is that of the
  *   answer; `changes` are the next two of its zone, each with the fire times from it on and the notes about it
  */
@@ -21,6 +21,7 @@ export function usePreview(rule, exclude = []) {
   useEffect(() => {
     const number = (latest.current += 1);
     const show = (next) => number === latest.current && setState((before) => ({ ...before, asking: false, ...next }));
+    if (!rule) return undefined;
     setState((before) => ({ ...before, asking: true }));
     const timer = setTimeout(() => preview(rule, exclude).then(show, (problem) => show({ problem })), PAUSE);
     return () => {

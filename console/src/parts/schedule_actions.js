@@ -12,13 +12,14 @@ import { toast } from './toast.js';
 
 const DAY = 86_400_000;
 
-/** @param {{schedule: object, onChange: (schedule: object) => void}} props */
+/** @param {{schedule: object, onChange: () => Promise<void>}} props `onChange` reads the schedule again */
 export function ScheduleActions({ schedule, onChange }) {
   const { id, status } = schedule;
   const isCode = schedule.origin === 'code';
-  const changed = (after, words) => {
-    onChange(after);
+  const call = async (action, body, words) => {
+    await post(`schedules/${id}/${action}`, body);
     toast(words);
+    await onChange();
   };
   const note = useRef(null);
   const noteText = () => (note.current.value.trim() ? { note: note.current.value.trim() } : {});
@@ -27,9 +28,9 @@ export function ScheduleActions({ schedule, onChange }) {
     text: html`<p>No run starts until it is resumed. Fire times until then are in the ledger as paused; runs that have started go on.</p>
       <label class="field"><span>Note</span><input ref=${note} maxlength="256" placeholder="why, and who" /></label>`,
     action: 'Pause',
-    run: async () => changed(await post(`schedules/${id}/pause`, noteText()), 'Paused'),
+    run: () => call('pause', noteText(), 'Paused'),
   });
-  const resume = () => act(async () => changed(await post(`schedules/${id}/resume`, {}), 'Resumed'));
+  const resume = () => act(() => call('resume', {}, 'Resumed'));
   const runNow = () => confirm({
     title: 'Run it once, now?',
     text: html`<p>The run is outside of the rule. It waits if runs must not overlap, and it runs while the schedule is paused.</p>`,
@@ -44,7 +45,7 @@ export function ScheduleActions({ schedule, onChange }) {
     title: 'Detach it from the code?',
     text: html`<p>It becomes an ordinary schedule, which can be changed and deleted here. The code no longer changes it.</p>`,
     action: 'Detach',
-    run: async () => changed(await post(`schedules/${id}/detach`, {}), 'Detached'),
+    run: () => call('detach', {}, 'Detached'),
   });
   const erase = () => confirm({
     title: `Delete ${schedule.name || 'this schedule'}?`,
