@@ -28,7 +28,7 @@ export function NewSchedule() {
 export function EditSchedule({ id }) {
   const read = useRead(`schedules/${id}`, {}, { load: getWithSource, again: false });
   return html`<${Loaded} read=${read}>${(schedule) => html`
-    <${ScheduleForm} title=${`Change ${schedule.name || 'the schedule'}`} action="Save" save=${(body) => put(`schedules/${id}`, body)}
+    <${ScheduleForm} title=${`Change ${schedule.name || 'the schedule'}`} action="Save" stays save=${(body) => put(`schedules/${id}`, body)}
       initial=${formOf(schedule, sourceAt(schedule, 'task.payload'), cronOf)} />`}</${Loaded}>`;
 }
 
@@ -37,7 +37,7 @@ const cronOf = ({ expression, timezone, dst = {}, seconds = '', days = '' }) => 
   expression, timezone, gap: dst.gap ?? '', overlap: dst.overlap ?? '', seconds, days,
 });
 
-function ScheduleForm({ title, action, initial, save }) {
+function ScheduleForm({ title, action, initial, save, stays = false }) {
   const [form, setForm] = useState(initial);
   const [state, setState] = useState({ busy: false, problem: null });
   const change = (fields) => setForm((before) => ({ ...before, ...fields }));
@@ -76,7 +76,7 @@ function ScheduleForm({ title, action, initial, save }) {
           <section class="panel"><div class="body form">
             <div class="fields">
               <${TextField} label="Name" value=${form.name} onChange=${(name) => change({ name })} maxlength="256" placeholder="daily-report" error=${errorOf(problem, 'name')} />
-              <${TextField} label="Namespace" value=${form.namespace} onChange=${(namespace) => change({ namespace })} maxlength="128" error=${errorOf(problem, 'task.namespace')} />
+              <${TextField} label="Namespace" value=${form.namespace} onChange=${(namespace) => change({ namespace })} maxlength="128" disabled=${stays} error=${errorOf(problem, 'task.namespace')} />
               <${Choice} label="Priority" value=${form.priority} options=${PRIORITIES} onChange=${(priority) => change({ priority })} />
             </div>
             <${ProblemNote} problem=${state.problem} />

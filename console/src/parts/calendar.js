@@ -3,7 +3,7 @@ import { html, useEffect, useState } from '../vendor/preact.js';
 import { get, post } from '../api.js';
 import { now, serverNow } from '../clock.js';
 import { daysOf, shiftMonth, weeksOf } from '../models/calendar.js';
-import { momentOf } from '../models/clock_changes.js';
+import { changesAfter, clocksOf, momentOf } from '../models/clock_changes.js';
 import { countsText, STATES, stateOf } from '../models/ledger.js';
 import { query, withQuery } from '../router.js';
 import { timeZone } from '../zone.js';
@@ -57,10 +57,12 @@ function Day({ day, known, zone, isToday }) {
   return html`
     <span class="day-number">${isToday ? html`<span class="unseen">today, </span>` : ''}${Number(day.slice(8))}</span>
     ${known?.excluded && html`<${Excluded} />`}
-    ${known?.notes.map(({ at, note }) => html`<span key=${at + note} class="mark tone-amber" title=${note}><${Icon} name="clock" /><span class="unseen">${note}</span></span>`)}
+    ${known?.notes.length > 0 && html`<span class="mark tone-amber" title=${notesText(known)}><${Icon} name="clock" /><span class="unseen">${notesText(known)}</span></span>`}
     ${items.length > SHOWN ? html`<${Counts} items=${items} />` : items.map(({ at, state }) => html`
       <span key=${at} class=${`fire tone-${STATES[state].tone}`} title=${STATES[state].word}><${Icon} name=${STATES[state].icon} /><span class="unseen">${STATES[state].word} </span><span class="clock"><${FireTime} at=${at} timezone=${zone} day=${false} /></span></span>`)}`;
 }
+
+const notesText = ({ notes }) => notes.map(({ note }) => note).join('; ');
 
 const Excluded = () => html`<span class="mark tone-grey"><${Icon} name="slash" /><span class="word">excluded</span></span>`;
 
@@ -88,9 +90,17 @@ async function read(schedule, month, zone) {
   const end = momentOf(`${shiftMonth(month, 1)}-01T00:00`, (at) => offsetAt(at, zone));
   const [past, coming] = await Promise.all([ledgerOf(schedule, start, end), upcomingOf(schedule, start, end)]);
   const days = daysOf({
-    ledger: past.rows, upcoming: coming.times, notes: coming.notes, exclude: schedule.exclude, dayOf: (at) => dayOf(at, zone), stateOf,
+    ledger: past.rows, upcoming: coming.times, notes: [...coming.notes, ...clockNotes(start, end, zone)], exclude: schedule.exclude, dayOf: (at) => dayOf(at, zone), stateOf,
   });
   return { days, cut: past.cut || coming.cut };
+}
+
+/** The changes of the clock in a month, whether they matter to the rule or not. */
+function clockNotes(start, end, zone) {
+  return changesAfter((at) => offsetAt(at, zone), start, 2, 31).filter(({ at }) => at < end).map((change) => {
+    const [from, to] = clocksOf(change);
+    return { at: new Date(change.at).toISOString(), note: `the clock goes from ${from} to ${to}` };
+  });
 }
 
 async function ledgerOf(schedule, start, end) {
