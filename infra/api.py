@@ -11,7 +11,9 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_certificatemanager as certificates
 from constructs import Construct
 
+from duetime.api.access import READING_POSTS
 from duetime.aws import schema
+from duetime.aws.settings import PREFIX
 from infra.function import FunctionInputs, RoleFunction, log_group
 from infra.objects import Objects
 from infra.stage import Stage
@@ -52,6 +54,7 @@ class Api(Construct):
             role="api",
             memory=stage.api_memory,
             timeout=Duration.seconds(29),  # API Gateway waits for 30
+            environment=_scopes(stage),
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query"),
                 table.allow("BatchWriteItem"),  # deletes a schedule, or a replaced plan
@@ -167,13 +170,24 @@ def _authorizer(stage: Stage) -> http.IHttpRouteAuthorizer:
     return authorizers.HttpJwtAuthorizer("Jwt", stage.jwt.issuer, jwt_audience=stage.jwt.audience)
 
 
+def _scopes(stage: Stage) -> dict[str, str]:
+    """Returns the setting from which the function knows what a caller may do."""
+    scopes = stage.jwt.scopes if stage.jwt else None
+    return {f"{PREFIX}SCOPES": f"{scopes.read} {scopes.operate}"} if scopes else {}
+
+
 def _routes(stage: Stage) -> list[tuple[str, list[http.HttpMethod], list[str] | None]]:
     """A token needs one of its route's scopes, so the scope `operate` also allows reads."""
     if stage.jwt is None or stage.jwt.scopes is None:
         return [(CALLS, [*READS, *CHANGES], None), (PAGE, READS, None)]
     read, operate = stage.jwt.scopes.read, stage.jwt.scopes.operate
     reading = [read, operate]
-    return [(CALLS, READS, reading), (CALLS, CHANGES, [operate]), (PAGE, READS, reading)]
+    return [
+        (CALLS, READS, reading),
+        (CALLS, CHANGES, [operate]),
+        (PAGE, READS, reading),
+        *((path, [http.HttpMethod.POST], reading) for path in READING_POSTS),
+    ]
 
 
 def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
@@ -182,6 +196,6 @@ def _cors(stage: Stage) -> http.CorsPreflightOptions | None:
     return http.CorsPreflightOptions(
         allow_origins=stage.cors_origins,
         allow_methods=[http.CorsHttpMethod(method.value) for method in (*READS, *CHANGES)],
-        allow_headers=["content-type", "idempotency-key", *SIGNED_WITH],
+        allow_headers=["content-type", "duetime-reason", "idempotency-key", *SIGNED_WITH],
         max_age=Duration.hours(1),
     )

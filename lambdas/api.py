@@ -14,6 +14,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 
 from duetime.api.app import Api
 from duetime.api.capabilities import HandlerNames
+from duetime.api.gateway_callers import caller_of
 from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
 from duetime.aws import backend
@@ -86,9 +87,9 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
 
 
 def request_of(event: Mapping[str, Any]) -> Request:
-    body = event.get("body") or ""
+    body, context = event.get("body") or "", event["requestContext"]
     return Request(
-        method=event["requestContext"]["http"]["method"],
+        method=context["http"]["method"],
         path=event["rawPath"],
         query=query_values(parse_qsl(event.get("rawQueryString", ""), keep_blank_values=True)),
         headers={name.lower(): value for name, value in event.get("headers", {}).items()},
@@ -96,4 +97,5 @@ def request_of(event: Mapping[str, Any]) -> Request:
         body=b64decode(body)
         if event.get("isBase64Encoded")
         else body.encode(errors="surrogatepass"),
+        caller=caller_of(context.get("authorizer", {}), backend.settings().scopes),
     )

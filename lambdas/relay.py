@@ -23,7 +23,7 @@ from duetime.aws.event_records import (
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Outcome, Status
+from duetime.core.metrics import ChangeMetrics, Path, metrics_of
 from duetime.core.ports import UniqueKey
 from duetime.core.value import value
 from duetime.relay import Relay
@@ -32,7 +32,6 @@ SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
 QUOTAS = "DUETIME_QUOTAS"
-FAST_PATH = {Status.ENQUEUED: 1, Status.PENDING: 0}  # sent on submission, or left to the scanner
 
 logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -54,7 +53,8 @@ class MetricsObserver:
     has a hundred of one name, the limit of CloudWatch."""
 
     def notify(self, change: StatusChange) -> None:
-        for metric in metrics_of(change):
+        metrics = metrics_of(change)
+        for metric in emf_metrics(metrics) if metrics else ():
             METRICS[change.lane].add_metric(metric.name, metric.unit, metric.amount)
 
 
@@ -207,18 +207,12 @@ class Metric:
     unit: str = "Count"
 
 
-def metrics_of(change: StatusChange) -> Iterator[Metric]:
-    if change.before is None and change.after in FAST_PATH:
-        yield Metric("FastPath", FAST_PATH[change.after])
-    # The outcome knows when the target was called; the lease is written before that.
-    if change.before is Status.RUNNING and change.drift_ms is not None:
-        yield Metric("Drift", change.drift_ms, "Milliseconds")
-    if _failed(change) and change.after is Status.RETRYING:
+def emf_metrics(metrics: ChangeMetrics) -> Iterator[Metric]:
+    if metrics.submitted:
+        yield Metric("FastPath", int(metrics.submitted is Path.FAST))
+    if metrics.drift_ms is not None:
+        yield Metric("Drift", metrics.drift_ms, "Milliseconds")
+    if metrics.retried:
         yield Metric("Retries", 1)
-    if change.after.finished:
-        yield Metric(change.after.title(), 1)
-
-
-def _failed(change: StatusChange) -> bool:
-    """Neither a revival nor a snooze is a failure."""
-    return change.before is Status.RUNNING and change.outcome is not Outcome.SNOOZED
+    if metrics.end:
+        yield Metric(metrics.end.title(), 1)

@@ -27,6 +27,7 @@ from duetime.core.limits.ports import LimitStore, RateStore
 from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import CursorStore, LaneQueue, Shards, TaskStore
 from duetime.core.schedules.ports import ScheduleStore
+from duetime.core.stats.ports import StatsStore
 from duetime.core.times import DAY, SECOND, Millis
 from duetime.core.workflows.ports import RunStore
 from duetime.sqlite.lane_queue import MemoryLaneQueue
@@ -58,6 +59,7 @@ class Stores:
     clock: SteppedClock
     rates: RateStore
     runs: RunStore
+    stats: StatsStore
     spoil: Callable[[str, str], None]  # makes a schedule, or an entry of its ledger, unreadable
     spoil_run: Callable[[str], None]
 
@@ -96,6 +98,7 @@ def sqlite_stores(path: Path) -> Iterator[Stores]:
         cursors=store,
         rates=store.rates(),
         runs=store.runs(),
+        stats=store.stats(),
         clock=clock,
         spoil=spoil,
         spoil_run=spoil_run,

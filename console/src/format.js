@@ -32,3 +32,10 @@ export function targetText(target) {
 
 /** What to call a task: its name, or its target. */
 export const taskName = (task) => task.name || targetText(task.target);
+
+/** Why a task was cancelled, in words. */
+export const REASONS = {
+  overlap: 'the previous run was still running', misfire: 'its time was missed', paused: 'its schedule was paused',
+  changed: 'its schedule was changed', deleted: 'its schedule was deleted', replaced: 'a newer unique task replaced it',
+  limit: 'its limit was full', workflow: 'its workflow run was cancelled', discarded: 'discarded from the dead letters',
+};

@@ -73,11 +73,11 @@ export function shortTime(at, timezone) {
   return month === today.month && day === today.day ? time : `${day} ${month} ${time}`;
 }
 
+/** `17 Nov 2026 09:00:00.123 +01:00` */
+export const stamp = (at, timezone) => `${dateText(at, timezone)} ${clockTimeMs(at, timezone)} ${partsOf(at, timezone).offset}`;
+
 /** `Tue 17 Nov 2026 09:00:00.123 +01:00` */
-export function fullTime(at, timezone) {
-  const { weekday, offset } = partsOf(at, timezone);
-  return `${weekday} ${dateText(at, timezone)} ${clockTimeMs(at, timezone)} ${offset}`;
-}
+export const fullTime = (at, timezone) => `${partsOf(at, timezone).weekday} ${stamp(at, timezone)}`;
 
 /** `2026-11-17T09:00` for an input, and the day alone as its first ten characters. */
 export function inputTime(at, timezone) {
@@ -123,7 +123,7 @@ const whole = (ms) => duration(Math.floor(ms / SECOND) * SECOND);
 
 /**
  * A moment: short text, all of it as the title. Nothing where there is none.
- * @param {{at: string|number|null, as?: 'short'|'clock'|'ms'|'full'|'date'|'relative', timezone?: string, none?: string}} props
+ * @param {{at: string|number|null, as?: 'short'|'clock'|'ms'|'stamp'|'full'|'date'|'relative', timezone?: string, none?: string}} props
  */
 export function Time({ at, as = 'short', timezone, none = '–' }) {
   if (at === null || at === undefined || Number.isNaN(millis(at))) return html`<span class="quiet">${none}</span>`;
@@ -133,4 +133,4 @@ export function Time({ at, as = 'short', timezone, none = '–' }) {
   return html`<time datetime=${iso} title=${title}>${text}</time>`;
 }
 
-const FORMATS = { short: shortTime, clock: clockTime, ms: clockTimeMs, full: fullTime, date: dateText };
+const FORMATS = { short: shortTime, clock: clockTime, ms: clockTimeMs, stamp, full: fullTime, date: dateText };

@@ -5,22 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from duetime.api.access import refusal
 from duetime.api.capabilities import Capabilities, HandlerNames, SecretNames
 from duetime.api.content_encoding import deflated, inflated
 from duetime.api.crowded_minutes import MARK, CrowdedMinutes
 from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
+from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import Ports
 from duetime.core.task import LONGEST_TIMEOUT
-from duetime.core.times import rfc3339
+from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
+    from duetime.api.live import LiveAccess
+    from duetime.api.stats import ReadVitals
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -37,7 +41,9 @@ class Api:
     none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send."""
+    of their token may send. `live` is where live updates are, if there are any.
+    `vitals` returns how far behind the roles are; the default knows
+    what `health` does. `metrics_url` is where the metrics are that the store does not have."""
 
     def __init__(
         self,
@@ -53,6 +59,9 @@ class Api:
         crowded_minute: int = MARK,
         lanes: "LaneActivities | None" = None,
         callbacks: bool = False,
+        live: "LiveAccess | None" = None,
+        vitals: "ReadVitals | None" = None,
+        metrics_url: str | None = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -74,17 +83,19 @@ class Api:
         self._router.add_lazily(CALLBACKS, _callbacks(ports, callbacks))
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
+        self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
+        self._router.add_lazily("/v1/live", _live(ports, live))
         self._router.add_lazily("/v1/openapi.json", _openapi)
         self._router.add_lazily("/docs", _docs)
 
     def call(self, request: Request) -> Response:
-        return deflated(request, self._answer(request))
+        return _finished(request, self._answer(request))
 
     def _answer(self, request: Request) -> Response:
-        return self._or_problem(request, lambda: _encoded(self._router.call(inflated(request))))
+        return self._or_problem(request, lambda: _encoded(self._router.call(_admitted(request))))
 
     def submit_together(self, requests: Sequence[Request]) -> list[Response]:
         """Answers requests for `POST /v1/tasks` as `call` does, with one write for all of them."""
@@ -100,10 +111,10 @@ class Api:
         if isinstance(submitted, Response):  # a failure of the whole write
             submitted = [submitted] * len(wanted)
         answers |= zip(wanted, submitted, strict=True)
-        return [deflated(request, answers[place]) for place, request in enumerate(requests)]
+        return [_finished(request, answers[place]) for place, request in enumerate(requests)]
 
     def _read_submission(self, request: Request) -> TaskRequest:
-        return self._tasks.read_submission(inflated(request))
+        return self._tasks.read_submission(_admitted(request))
 
     def _submit(self, wanted: Sequence[TaskRequest]) -> list[Response]:
         submitted = self._submission.submit(wanted)
@@ -127,6 +138,23 @@ class Api:
         """Returns every route, such as `GET /v1/tasks`."""
         return self._router.routes()
 
+    def _stats(
+        self, ports: Ports, vitals: "ReadVitals | None", url: str | None
+    ) -> Callable[[Router], None]:
+        def add_to(router: Router) -> None:
+            from duetime.api.stats import StatsRoute, Vitals
+
+            def known() -> Vitals:
+                age = self._read_health().tick_age
+                return Vitals(tick_age_seconds=None if age is None else age / SECOND)
+
+            route = StatsRoute(
+                store=ports.stats, clock=ports.clock, vitals=vitals or known, url=url
+            )
+            route.add_to(router)
+
+        return add_to
+
     def _health(self, _request: Request, _parameters: Mapping[str, str]) -> Response:
         health = self._read_health()
         time = rfc3339(self._clock.now())
@@ -137,6 +165,19 @@ class Api:
         log.warning("health check failed: %s", problem.body["detail"], extra={"step": "health"})
         problem.body |= report
         return problem.response()
+
+
+def _admitted(request: Request) -> Request:
+    """Returns the request with its body inflated; raises Problem if its caller may not send it."""
+    if refused := refusal(request, request.caller):
+        raise refused
+    reason_of(request)
+    return inflated(request)
+
+
+def _finished(request: Request, response: Response) -> Response:
+    log_action(request, response, _logged_path(request.path))
+    return deflated(request, response)
 
 
 def _encoded(response: Response) -> Response:
@@ -241,6 +282,15 @@ def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
         from duetime.api.quotas import QuotaRoute
 
         QuotaRoute(gate).add_to(router)
+
+    return add_to
+
+
+def _live(ports: Ports, access: "LiveAccess | None") -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.live import LiveRoute
+
+        LiveRoute(ports, access).add_to(router)
 
     return add_to
 

@@ -5,11 +5,13 @@ from hashlib import blake2b
 from duetime.api.http import Request, Response
 
 
-def with_etag(request: Request, response: Response) -> Response:
+def with_etag(request: Request, response: Response, *, max_age: int = 0) -> Response:
     """Returns the answer with its ETag, or 304 if the client has it. The tag is made from the body,
-    so whatever changes the body changes the tag; it is weak, since gzip does not change it."""
+    so whatever changes the body changes the tag; it is weak, since gzip does not change it. The
+    client may show the answer again for `max_age` seconds."""
     etag = f'W/"{blake2b(response.encoded(), digest_size=12).hexdigest()}"'
-    headers = {"etag": etag, "cache-control": "private, no-cache"}
+    cached = f"max-age={max_age}" if max_age else "no-cache"
+    headers = {"etag": etag, "cache-control": f"private, {cached}"}
     if _matches(request.headers.get("if-none-match", ""), etag):
         return Response(status=304, headers=headers)
     return Response(

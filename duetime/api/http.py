@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
+from duetime.api.callers import ANYONE, Caller
 from duetime.api.encoding import encode
 from duetime.core.change import Unknown
 from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
@@ -137,6 +138,7 @@ class Request:
     query: "QueryValues" = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
     body: bytes = b""
+    caller: Caller = ANYONE
 
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:

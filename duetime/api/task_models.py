@@ -12,7 +12,7 @@ from pydantic import (
     ValidationInfo,
 )
 
-from duetime.api.http import FieldError, invalid
+from duetime.api.http import FieldError, Request, invalid
 from duetime.api.limit_models import LimitsIn
 from duetime.api.target_models import Target
 from duetime.api.validation import Moment, Seconds, Word, field_errors
@@ -185,6 +185,12 @@ class NothingIn(BaseModel):
     """The body of a call that takes no fields."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def check_no_fields(request: Request) -> None:
+    """Refuses a body, unless it is empty or an object without fields."""
+    if request.body.strip():
+        read_body(NothingIn, request.json())
 
 
 def read_task(body: Any, longest_timeout: int) -> TaskIn:

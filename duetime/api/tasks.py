@@ -25,10 +25,9 @@ from duetime.api.paging import list_response
 from duetime.api.query import Query
 from duetime.api.redrive import not_revivable, revive_all
 from duetime.api.task_models import (
-    NothingIn,
+    check_no_fields,
     is_large,
     read_batch,
-    read_body,
 )
 from duetime.api.task_views import task_view
 from duetime.core.archive import all_attempts
@@ -172,12 +171,12 @@ class Tasks:
         from duetime.api.task_changes import deferred, due_now
 
         Query(request).done()
-        _check_no_fields(request)
+        check_no_fields(request)
         return deferred(self.ports, self._find(parameters["id"]), due_now)
 
     def retry(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        _check_no_fields(request)
+        check_no_fields(request)
         task = self._find(parameters["id"])
         if not revivable(task):
             raise not_revivable(task)
@@ -246,11 +245,6 @@ class Tasks:
 
     def _attempts(self, task: Task) -> list[Attempt]:
         return all_attempts(task, self.ports.store.attempts(task.id))
-
-
-def _check_no_fields(request: Request) -> None:
-    if request.body.strip():
-        read_body(NothingIn, request.json())
 
 
 def submitted_response(submitted: Submitted | NotSubmitted, hints: Hints = ()) -> Response:

@@ -44,6 +44,7 @@ class Settings:
     targets: str = ""  # what targets may act on, as JSON: see targets_allowed
     quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
+    scopes: str = ""  # of a JWT, for `read` and `operate`; empty: every token may do everything
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments

@@ -1,5 +1,6 @@
 """`duetime local`: all of Duetime on this machine."""
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,7 @@ MIN_AGE, MAX_AGE = 1, 7 * 86_400  # seconds
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "SQLite store", "Other backends"
 FOREVER = "forever"
+TOKEN = re.compile(r"[!-~]+")
 CALLS, LOGS = "What http tasks may call", "Logs"
 SERVERS = "What email and sql tasks use"
 
@@ -48,6 +50,19 @@ def local(
     *,
     host: Annotated[str, typer.Option(help="Where to listen.")] = DEFAULTS.host,
     port: Annotated[int, typer.Option(min=1, max=65_535)] = DEFAULTS.port,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar="DUETIME_TOKEN",
+            help="Answer only requests with this bearer token; the variable keeps it off the"
+            " screen.",
+            show_default=False,
+        ),
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse every request that changes something.")
+    ] = False,
     handlers: Annotated[
         list[str] | None,
         typer.Option(
@@ -242,6 +257,8 @@ def local(
     options = LocalOptions(
         host=host,
         port=port,
+        token=_token(token),
+        read_only=read_only,
         data=Path(data) if data else DEFAULTS.data,
         memory=memory,
         retention=_retention(retention),
@@ -277,6 +294,12 @@ def _check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
     for option, texts in given.items():
         if any(text is not None and not text.strip() for text in texts):
             refuse(option, "is empty")
+
+
+def _token(text: str | None) -> str | None:
+    if text is not None and not TOKEN.fullmatch(text):
+        refuse("--token", "must be printable ASCII without spaces")
+    return text
 
 
 def _check_hosts(hosts: Sequence[str]) -> None:

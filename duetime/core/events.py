@@ -20,6 +20,7 @@ class StatusChange:
     after: Status
     attempt: int
     at: Millis
+    due_at: Millis
     drift_ms: Millis | None  # of the latest attempt, as are outcome and error
     outcome: Outcome | None
     error: TaskError | None
@@ -30,6 +31,8 @@ class StatusChange:
     result: str | None = None  # as JSON
     reason: str | None = None  # why Duetime cancelled it; None if a person did
     run_id: str | None = None  # of a step of a workflow run
+    occurrence_of: str | None = None  # the schedule that has created it
+    ahead_ms: Millis | None = None  # how long before it was due a task in its first attempt existed
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -47,6 +50,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         after=after.status,
         attempt=after.attempt,
         at=after.updated_at,
+        due_at=after.due_at,
         drift_ms=current.drift_ms if current else None,
         outcome=current.outcome if current else None,
         error=current.error if current else None,
@@ -57,6 +61,8 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         result=after.result,
         reason=after.reason,
         run_id=after.spec.step.run_id if after.spec.step else None,
+        occurrence_of=after.spec.occurrence.schedule_id if after.spec.occurrence else None,
+        ahead_ms=_ahead(after),
     )
 
 
@@ -71,3 +77,10 @@ def _took(attempt: Attempt | None) -> Millis | None:
     if attempt is None or attempt.finished_at is None:
         return None
     return attempt.finished_at - attempt.started_at
+
+
+def _ahead(task: Task) -> Millis | None:
+    first = task.current
+    if first is None or first.number != 1:
+        return None
+    return first.started_at - first.drift_ms - task.created_at

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from duetime.core.secrets import MASK, REFERENCE, is_reference
 
-__all__ = ["MASK", "is_secret", "masked", "unmasked"]
+__all__ = ["MASK", "is_secret", "masked", "masked_url", "unmasked"]
 
 _SECRET = re.compile(
     r"authorization|cookie|token|secret|passw|credential|api[-_]?key|x-auth\b", re.I
@@ -28,14 +28,19 @@ def is_secret(header: str) -> bool:
 def masked(target: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a target as an answer shows it."""
     shown = dict(target)
-    if isinstance(url := shown.get("url"), str) and "@" in url:
-        shown["url"] = _CREDENTIALS.sub(f"{MASK}@", url, count=1)
+    if isinstance(url := shown.get("url"), str):
+        shown["url"] = masked_url(url)
     if isinstance(headers := shown.get("headers"), dict):
         shown["headers"] = {
             name: MASK if is_secret(name) and not is_reference(text) else text
             for name, text in headers.items()
         }
     return shown
+
+
+def masked_url(url: str | None) -> str | None:
+    """Returns a URL without the user and the password in it, and any other text as it is."""
+    return _CREDENTIALS.sub(f"{MASK}@", url, count=1) if url and "@" in url else url
 
 
 def unmasked(target: Any, stored: Mapping[str, Any]) -> Any:

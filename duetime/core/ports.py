@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # most tasks have no schedule and no limit; every import dela
     from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
+    from duetime.core.stats.ports import StatsStore
     from duetime.core.workflows.ports import RunStore
 
 
@@ -348,6 +349,7 @@ class Ports:
     slots: "SlotStore | None" = None
     rates: "RateStore | None" = None
     runs: "RunStore | None" = None  # without it, there are no workflows
+    stats: "StatsStore | None" = None  # without it, nothing is counted in rows
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

@@ -4,16 +4,24 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ipaddress import ip_address
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocket
 
-from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response, not_found, query_values
 from duetime.console.files import ConsoleFiles
+from duetime.local import live_socket
+from duetime.local.live_socket import LiveSocket
+from duetime.local.sessions import (
+    SIGN_IN,
+    Sessions,
+    has_other_origin,
+    is_address,
+    is_loopback,
+)
 from duetime.local.status_waits import ClientGone, StatusWaits, asked_wait
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
@@ -38,12 +46,16 @@ def asgi_app(
     call: Call,
     submit_together: CallTogether | None = None,
     waits: StatusWaits | None = None,
+    live: LiveSocket | None = None,
+    sessions: Sessions | None = None,
     console: ConsoleFiles | None = None,
 ) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
     `submit_together` answers several submissions of one task each; without it, `call` does.
-    `waits` are the requests that wait for a status change. `console` has the files of the web
-    console, whose paths the API does not get."""
+    `waits` are the requests that wait for a status change; `live` takes the WebSockets of live
+    updates. `sessions` admit requests; without them, every request is admitted. `console` has the
+    files of the web console, which anyone may read: the page needs them to sign in."""
+    sessions = sessions or Sessions()
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
     health = ThreadPool(HEALTH_THREADS, "api-health")
@@ -68,6 +80,11 @@ def asgi_app(
                 return _response(FOREIGN.response())
             if console and (file := console.find(request.method, request.path, request.headers)):
                 return AsgiResponse(file.body, headers=dict(file.headers))
+            if request.path == SIGN_IN:
+                return _response(sessions.sign_in(request))
+            request = sessions.admit(request)
+            if live is not None and request.path == live_socket.PATH:
+                raise live_socket.NO_UPGRADE
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
@@ -75,9 +92,20 @@ def asgi_app(
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
+    async def connect(scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        path = scope["raw_path"].decode("latin-1")
+        handshake = Request(method="GET", path=path, headers=_headers(socket))
+        if is_foreign(handshake, scope.get("server")):
+            await live_socket.refuse(socket, FOREIGN)
+        elif live is None or path != live_socket.PATH:
+            await live_socket.refuse(socket, not_found(f"WebSocket {path}"))
+        else:
+            await live.serve(scope, receive, send)
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await WebSocketClose()(scope, receive, send)
+            await connect(scope, receive, send)
             return
         try:
             response = await respond(scope, receive)
@@ -94,26 +122,13 @@ def is_foreign(request: Request, server: tuple[str, int | None] | None) -> bool:
     """Whether a page of another site may have sent the request. The runner has no password, so on
     loopback it refuses a Host name that was made to point here (DNS rebinding) and a foreign
     Origin."""
-    if server is None or not _is_loopback(server[0]):
+    if server is None or not is_loopback(server[0]):
         return False
     host = request.headers.get("host", "localhost")
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != host:
+    if has_other_origin({"host": host, **request.headers}):
         return True
     name = re.sub(r":\d*$", "", host).strip("[]")
-    return not (name == "localhost" or _is_address(name))
-
-
-def _is_loopback(name: str) -> bool:
-    return name == "localhost" or (_is_address(name) and ip_address(name).is_loopback)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
+    return not (name == "localhost" or is_address(name))
 
 
 def _response(response: Response) -> AsgiResponse:
@@ -165,7 +180,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
     )
 
 
-def _headers(asgi: AsgiRequest) -> dict[str, str]:
+def _headers(asgi: HTTPConnection) -> dict[str, str]:
     """Joins repeated headers with a comma, as API Gateway does."""
     headers: dict[str, str] = {}
     for name, value in asgi.headers.items():

@@ -87,6 +87,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         slots=store.slots(),
         rates=store.rates(),
         runs=store.runs(),
+        stats=store.stats(),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),

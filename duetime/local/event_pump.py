@@ -89,6 +89,7 @@ class Pump:
         self._shares = shares
         self._relay = relay
         self._late_follow_ups = late_follow_ups
+        self._clock = clock
         self._clock_jumps = ClockJumps(clock)
         self._tick = tick
         self._poll = poll
@@ -99,6 +100,7 @@ class Pump:
         self._stopping = threading.Event()
         self._drained = threading.Event()
         self._changes = changes
+        self._relaying: Sequence[StatusChange] = ()
         self._tick_thread = self._thread(self._run_ticks, "tick")
         self._intake_thread = self._thread(self._run_intake, "intake")
         self._poll_threads = {
@@ -151,6 +153,12 @@ class Pump:
     def tick_age(self) -> float:
         """Seconds since the last tick that succeeded, or since the start."""
         return monotonic() - self._ticked_at
+
+    @property
+    def relay_age(self) -> float:
+        """The age of the change that the relay handles now, in seconds; 0 if it is idle."""
+        changes = self._relaying
+        return max(self._clock.now() - changes[0].at, 0) / SECOND if changes else 0.0
 
     def checks(self) -> list[Check]:
         """Returns whether every thread is running and the scanner is ticking."""
@@ -249,7 +257,9 @@ class Pump:
 
     def _run_relay(self) -> None:
         while (changes := self._next_changes()) is not None:
+            self._relaying = changes
             self._relay.relay(changes)
+            self._relaying = ()
             if self._late_follow_ups:
                 self._late_follow_ups.run_due()
 

@@ -19,6 +19,8 @@ Backend = Literal["embedded", "moto", "aws"]
 class LocalOptions:
     host: str = "127.0.0.1"
     port: int = 8080
+    token: str | None = None  # that every request must send
+    read_only: bool = False  # whether requests may only read
     data: Path = Path(".duetime")
     memory: bool = False
     retention: Millis | None = RETENTION  # None: finished tasks are kept for ever

@@ -12,18 +12,19 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 
 from duetime import __version__
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
-from duetime.api.lanes import LaneActivity
+from duetime.api.lanes import LaneActivity, Lanes
 from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Lane
 from duetime.core.shares import Shares
+from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
@@ -44,18 +45,23 @@ from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
+from duetime.local.live import LiveUpdates
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen
+from duetime.local.sessions import Sessions, may_serve_pages
+from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
+from duetime.local.vitals import RunnerVitals
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
+from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
 DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
@@ -71,6 +77,8 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.forecast",
+    "duetime.api.live",
+    "duetime.api.stats",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
@@ -118,10 +126,20 @@ class Runner:
         changes: Changes = SimpleQueue()
         self.failure: str | None = None  # why it must stop
         self._lost = False
-        waits = StatusWaits()
-        console = ConsoleFiles(options.console) if options.console else None
-        app = asgi_app(self._call, self._submit_together, waits, console)
-        self._server = Server(app, listener, on_shutdown=waits.end)
+        self._waits = StatusWaits()
+        self._live = live = LiveUpdates(
+            SystemClock(), self._lane_states, ticket_required=options.token is not None
+        )
+        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        app = asgi_app(
+            self._call,
+            self._submit_together,
+            self._waits,
+            live.socket,
+            sessions,
+            _console(options, notices),
+        )
+        self._server = Server(app, listener, on_shutdown=self._end_waiting)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -135,8 +153,16 @@ class Runner:
         )
         gate = quota_gate(quotas, self.backend.quotas)
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
-        executor = Executor(ports, targets, children=children, callback_url=_own_url(listener))
+        executor = Executor(
+            ports,
+            targets,
+            children=children,
+            callback_url=_own_url(listener),
+            on_progress=live.hub.progressed,
+        )
         self.activity = Activity(notices.events)
+        self._stats = RunnerStats(ports.stats)
+        self._vitals = RunnerVitals()
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
@@ -146,13 +172,13 @@ class Runner:
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, waits], follow_ups),
+            relay=Relay([self.activity, self._waits, live.hub, self._stats], follow_ups),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
             poll=self.backend.poll,
             on_failure=self._fail,
-            on_tick=self._lane_counts.ticked,
+            on_tick=self._ticked,
             feed=self.backend.feed,
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
@@ -171,12 +197,16 @@ class Runner:
             crowded_minute=options.crowded_minute,
             lanes=self._lane_activity,
             callbacks=True,
+            live=live.access,
+            vitals=partial(self._vitals.of, self.pump),
         )
+        self._lanes = Lanes(ports, self._lane_activity)
 
     def prepare(self) -> None:
         """Start every thread; none receives messages yet."""
         with starting_threads():
             self.activity.start()
+            self._stats.start()
         self.pump.start_threads()
 
     def start(self) -> None:
@@ -190,6 +220,7 @@ class Runner:
         """Wait for running attempts. Returns whether all have finished."""
         left = self.pump.stop(grace)
         self.activity.stop()
+        self._stats.stop()
         if not left:
             self.backend.close()
         return not left
@@ -205,6 +236,18 @@ class Runner:
         waiting = self.backend.waiting() if self.backend.waiting else None
         return self._lane_counts.activity(self._weights, self._pool.running_by_lane(), waiting)
 
+    def _lane_states(self) -> list[dict[str, Any]]:
+        return self._lanes.states()
+
+    async def _end_waiting(self) -> None:
+        """The server stops: what waits for a change gets an answer."""
+        self._waits.end()
+        await self._live.hub.end()
+
+    def _ticked(self, report: TickReport) -> None:
+        self._lane_counts.ticked(report)
+        self._vitals.ticked(report)
+
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)
 
@@ -216,6 +259,13 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:
+    if options.console is None or may_serve_pages(options.host, options.token):
+        return options.console and ConsoleFiles(options.console)
+    notices.warn(f"the console is not served on {options.host} without --token")
+    return None
 
 
 def tick_interval(options: LocalOptions) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 from duetime.core.errors import DuetimeError
 from duetime.sqlite.errors import REMEDY
 
-FORMAT = 6  # of the file; a newer format is refused, not misread
+FORMAT = 7  # of the file; a newer format is refused, not misread
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -154,6 +154,9 @@ CREATE TABLE IF NOT EXISTS workflow_versions (
     namespace TEXT, name TEXT, version INTEGER, digest TEXT NOT NULL,
     PRIMARY KEY (namespace, name, version)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stats (
+    span INTEGER, start INTEGER, lane TEXT, counts TEXT NOT NULL, PRIMARY KEY (span, start, lane)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
@@ -271,6 +274,12 @@ CREATE TABLE workflows (
 CREATE TABLE workflow_versions (
     namespace TEXT, name TEXT, version INTEGER, digest TEXT NOT NULL,
     PRIMARY KEY (namespace, name, version)
+) WITHOUT ROWID;
+""",
+    # Statistics.
+    6: """
+CREATE TABLE stats (
+    span INTEGER, start INTEGER, lane TEXT, counts TEXT NOT NULL, PRIMARY KEY (span, start, lane)
 ) WITHOUT ROWID;
 """,
 }

@@ -47,6 +47,7 @@ from duetime.sqlite.rate_store import SqliteRateStore
 from duetime.sqlite.run_store import SqliteRunStore
 from duetime.sqlite.schedule_store import SqliteScheduleStore
 from duetime.sqlite.slot_store import SqliteSlotStore
+from duetime.sqlite.stats_store import SqliteStatsStore
 from duetime.sqlite.task_rows import (
     COLUMNS,
     SUMMARY_COLUMNS,
@@ -121,6 +122,10 @@ class SqliteTaskStore(SqliteCursorStore):
     def rates(self) -> SqliteRateStore:
         """Returns the clocks of the rate limits in the same file."""
         return SqliteRateStore(self._database)
+
+    def stats(self) -> SqliteStatsStore:
+        """Returns the statistics in the same file."""
+        return SqliteStatsStore(self._database)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         """The tasks of steps need not be durable: their run, which is, creates them again. The

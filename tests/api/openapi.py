@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,10 +11,12 @@ import jsonschema_rs
 
 from duetime.api.app import Api
 from duetime.api.http import QueryValues, Request, Response
+from duetime.api.live import LiveAccess
 from duetime.api.openapi.document import NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
 from duetime.handlers.context import Context
+from duetime.local.live_tickets import MemoryTickets
 from tests.workflows import settle
 from tests.world import World, sqlite_world
 
@@ -68,13 +71,15 @@ class System:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.stats = world.store.port.stats()
         self.api = Api(
-            world.ports,
+            replace(world.ports, stats=self.stats),
             handlers=lambda: {HELLO},
             version="9.9.9",
             secrets=lambda: {"shop"},
             crowded_minute=CROWDED,
             callbacks=True,
+            live=LiveAccess(tickets=MemoryTickets(), address=lambda _: "ws://127.0.0.1/v1/live"),
         )
 
     def call(

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from duetime import PermanentError
+from duetime.api.app import Api
+from duetime.api.http import Request
 from duetime.core.arns import EXAMPLES
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import LimitUse
+from duetime.core.stats.counts import Counts, LaneCounts
 from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import ORDERING_KEY
 from duetime.core.times import DAY, HOUR, MINUTE
@@ -170,6 +174,7 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "BatchResults", (stored := system.body("POST", "/v1/tasks/batch", {"tasks": crowd}))
     assert stored["results"][-1]["task"]["hints"]
     yield "Quota", system.body("GET", "/v1/quota")
+    yield "LiveTicket", system.body("POST", "/v1/live/tickets")
     for held in (0, ORDERING_KEY):
         spec = a_spec(limits=(LimitUse(name="stripe", key="acct-7"),), ordering_key="o")
         waiting = a_task(spec=spec, held=held)
@@ -177,9 +182,19 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
         yield "Task", system.body("GET", f"/v1/tasks/{waiting.id}")
     yield "LaneList", system.body("GET", "/v1/lanes")
     yield "Forecast", system.body("GET", "/v1/forecast", query={"hours": "24", "by": "lane"})
+    yield from stats_answers(system)
     yield "Health", system.body("GET", "/v1/health")
     cron = {"rule": {**DAILY, "expression": "99 * * * *"}, "task": {"target": PYTHON}}
     yield "Problem", system.call("POST", "/v1/schedules", cron).body
+
+
+def stats_answers(system: System) -> Iterator[tuple[str, Any]]:
+    counts = Counts({"succeeded": 1, "drift3": 1, "took2": 1}, {"drift_max": 9, "took_max": 4})
+    minute = system.world.clock.now() // MINUTE * MINUTE
+    system.stats.add([LaneCounts(start=minute, lane=Lane.HIGH, counts=counts)])
+    yield "Stats", system.body("GET", "/v1/stats")
+    deployed = Api(system.world.ports, handlers=set, version="9.9.9")
+    yield "Stats", deployed.call(Request(method="GET", path="/v1/stats")).body
 
 
 def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:

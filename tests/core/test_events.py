@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from duetime.core.events import status_change
-from tests.strategies import tasks
+from tests.strategies import occurrences, tasks
 
 
 @given(tasks())
@@ -38,6 +38,7 @@ def test_status_change_has_the_current_values_of_the_task(before, after):
         )
         assert (event.before, event.after) == (before.status, after.status)
         assert (event.attempt, event.at) == (after.attempt, after.updated_at)
+        assert event.due_at == after.due_at
         assert event.lane is after.spec.priority
         assert event.outcome == (after.current and after.current.outcome)
         assert event.error == (after.current and after.current.error)
@@ -54,3 +55,12 @@ def test_status_change_has_the_duration_of_the_last_attempt_once_it_has_ended(ta
         assert event.took_ms is None
     else:
         assert event.took_ms == task.current.finished_at - task.current.started_at
+
+
+@given(tasks(), occurrences)
+def test_status_change_names_the_schedule_of_every_occurrence(task, occurrence):
+    """`schedule_id` is set only for those that have ended, and that other runs may wait for."""
+    of_schedule = replace(task, spec=replace(task.spec, occurrence=occurrence))
+
+    assert status_change(None, of_schedule).occurrence_of == occurrence.schedule_id
+    assert status_change(None, task).occurrence_of is None

@@ -451,7 +451,26 @@ def test_a_token_needs_the_scope_of_its_route(synthesize: Synthesize):
     assert needed() == dict.fromkeys((*reads, *changes))
     scoped = needed(scopes={"read": "duetime/read", "operate": "duetime/operate"})
     read, operate = ["duetime/read", "duetime/operate"], ["duetime/operate"]
-    assert scoped == {**dict.fromkeys(reads, read), **dict.fromkeys(changes, operate)}
+    only_read = ("POST /v1/schedules/preview", "POST /v1/live/tickets")
+    assert scoped == {
+        **dict.fromkeys((*reads, *only_read), read),
+        **dict.fromkeys(changes, operate),
+    }
+
+
+def test_function_knows_the_scopes_of_its_stage(synthesize: Synthesize):
+    jwt = {"issuer": "https://login.example.com/", "audience": ["duetime"]}
+    scopes = {"read": "duetime/read", "operate": "duetime/operate"}
+    template = synthesize("dev", jwt={**jwt, "scopes": scopes})
+
+    functions = of_type(template, "AWS::Lambda::Function").values()
+    known = {
+        function["Handler"]: function["Environment"]["Variables"].get("DUETIME_SCOPES")
+        for function in functions
+        if "Environment" in function
+    }
+    assert known["lambdas.api.handle"] == "duetime/read duetime/operate"
+    assert known["lambdas.scanner.handle"] is None
 
 
 def test_a_domain_of_your_own(synthesize: Synthesize):

@@ -21,6 +21,7 @@ def a_change(**fields: Any) -> StatusChange:
         "after": Status.SUCCEEDED,
         "attempt": 1,
         "at": 1_000,
+        "due_at": 1_000,
         "drift_ms": None,
         "outcome": None,
         "error": None,

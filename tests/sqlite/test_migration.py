@@ -20,6 +20,7 @@ from duetime.core.limits.definition import Limit
 from duetime.core.ports import DeadListing, EndedListing, Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.stats.counts import Counts, LaneCounts
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.record import succeed
 from duetime.core.steps.revive import revive
@@ -35,8 +36,10 @@ from tests.world import sqlite_world
 
 FORMAT_1 = (Path(__file__).parent / "format_1.sql").read_text()
 FORMAT_2 = (Path(__file__).parent / "format_2.sql").read_text()
+BEFORE_STATS = "DROP TABLE stats; "
 BEFORE_WORKFLOWS = (
-    "".join(
+    BEFORE_STATS
+    + "".join(
         f"DROP TABLE {name}; " for name in ("runs", "definitions", "workflows", "workflow_versions")
     )
     + "ALTER TABLE tasks DROP COLUMN suspended; DROP INDEX ended;"
@@ -302,6 +305,23 @@ def test_store_of_format_5_keeps_runs_and_removes_its_old_tasks_from_then_on(tmp
         assert store.runs().get([run.id]) == {run.id: run}
         assert store.get([old.id, suspended.id]) == {old.id: old, suspended.id: suspended}
         assert list(store.ended(EndedListing(as_of=NOW + DAY, kept_for=0)).tasks) == [old]
+    assert format_of(path) == schema.FORMAT
+
+
+def test_store_of_format_6_keeps_statistics_from_then_on(tmp_path: Path):
+    path = tmp_path / "format-6.db"
+    old = a_task()
+    with closing(SqliteTaskStore(path)) as store:
+        store.put([old])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{BEFORE_STATS} PRAGMA user_version = 6")
+    row = LaneCounts(start=0, lane=Lane.HIGH, counts=Counts({"succeeded": 1}))
+
+    with closing(SqliteTaskStore(path)) as store:
+        store.stats().add([row])
+    with closing(SqliteTaskStore(path)) as store:
+        assert store.stats().minutes(0, MINUTE).rows == [row]
+        assert store.get([old.id]) == {old.id: old}
     assert format_of(path) == schema.FORMAT
 
 

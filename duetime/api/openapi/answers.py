@@ -317,6 +317,14 @@ class LaneList(AnswerModel):
     next_cursor: None
 
 
+class LiveTicket(AnswerModel):
+    """A ticket for a WebSocket with live updates."""
+
+    url: str
+    """Connect to it before `expires_at`, once: it has the ticket in it."""
+    expires_at: Time
+
+
 class FoundTasks(AnswerModel):
     """One page of the list of tasks: whole tasks, or with `fields=summary` summaries."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from duetime.api.access import right_of
 from duetime.api.openapi import (
     bulk_routes,
     dead_letter_routes,
@@ -12,6 +13,7 @@ from duetime.api.openapi import (
     limit_routes,
     run_routes,
     schedule_routes,
+    stats_routes,
     system_routes,
     task_routes,
     workflow_routes,
@@ -31,6 +33,7 @@ ROUTES: Sequence[Route] = (
     *limit_routes.ROUTES,
     *workflow_routes.ROUTES,
     *run_routes.ROUTES,
+    *stats_routes.ROUTES,
     *system_routes.ROUTES,
 )
 
@@ -96,8 +99,10 @@ reading, so a page may be short: only a null `next_cursor` ends a list.
 Answers over 1 KB are compressed if you send `Accept-Encoding: gzip`. You may compress a body with
 `Content-Encoding: gzip`. `HEAD` works everywhere `GET` does.
 
-The local runner asks for no authorization. A deployed API asks for an AWS signature (SigV4), or
-for a JWT if it is set up so."""
+The local runner asks for no authorization, or with `--token` for that token. A deployed API asks
+for an AWS signature (SigV4), or for a JWT if it is set up so. `x-duetime-right` is the right that a
+call needs. With `Duetime-Reason`, up to 256 characters that are percent-encoded where they are not
+ASCII, the log of the API says why an action was made."""
 
 # What every call may answer, what a call with a body may, and what a call with an id may.
 OF_EVERY_CALL = (401, 403, 422, 429, 500, 503)
@@ -125,11 +130,14 @@ _PROBLEMS: Mapping[int, tuple[str, str]] = {
     503: ("Unavailable", "The store did not answer. Send the request again."),
 }
 _GATEWAY: Mapping[int, tuple[str, str]] = {
-    401: ("Unauthorized", "Deployed only: the caller is unknown."),
+    401: (
+        "Unauthorized",
+        "Deployed: the caller is unknown. Local, with `--token`: the request lacks the token.",
+    ),
     403: (
         "Forbidden",
-        "Deployed: the caller is not allowed to do this. Local: the request comes from a page of"
-        " another site.",
+        "The caller lacks the right that `x-duetime-right` names. Local: or the request comes from"
+        " a page of another site.",
     ),
     429: (
         "Throttled",
@@ -190,6 +198,8 @@ def _operation(route: Route) -> dict[str, Any]:
     if route.body is not None:
         operation["requestBody"] = _request_body(route, route.body)
     answers = {str(answer.status): _answer(answer) for answer in route.answers}
+    if right := right_of(route.method, route.path):
+        operation["x-duetime-right"] = right.value
     refused = {str(status): _problem_ref(status) for status in _problems(route)}
     operation["responses"] = answers | refused
     return operation
@@ -296,7 +306,7 @@ def _gateway_responses() -> dict[str, Any]:
     responses: dict[str, Any] = {
         name: {"description": text, "content": message} for name, text in _GATEWAY.values()
     }
-    for name in ("Forbidden", "Throttled"):
+    for name in ("Unauthorized", "Forbidden", "Throttled"):
         responses[name]["content"] = message | {PROBLEM: {"schema": ref_to(Problem)}}
     responses["Throttled"]["headers"] = {"Retry-After": RETRY_AFTER}
     return responses
@@ -315,6 +325,6 @@ def _security_schemes() -> dict[str, Any]:
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "A deployed API with a JWT authorizer.",
+            "description": "A deployed API with a JWT authorizer, or a runner with a token.",
         },
     }

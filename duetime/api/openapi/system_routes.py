@@ -1,10 +1,11 @@
 """The calls about Duetime itself."""
 
 from duetime.api.forecast import By
-from duetime.api.openapi.answers import Health, LaneList
+from duetime.api.openapi.answers import Health, LaneList, LiveTicket
 from duetime.api.openapi.forecast_answers import Forecast, Quota
 from duetime.api.openapi.route import TEXT, Answer, Example, Parameter, Route
 from duetime.api.openapi.task_parameters import NAMESPACE
+from duetime.api.task_models import NothingIn
 from duetime.core.forecast import MAX_HOURS
 
 SYSTEM = "System"
@@ -67,6 +68,20 @@ ROUTES = (
         text="What the namespace may submit and store, and how much of that is used.",
         parameters=[OF_NAMESPACE],
         answers=[Answer(status=200, text="The quota; all null if there is none.", model=Quota)],
+        example=Example(),
+    ),
+    Route(
+        method="POST",
+        path="/v1/live/tickets",
+        operation="createLiveTicket",
+        tag=SYSTEM,
+        summary="Get a ticket for live updates",
+        text="A page cannot set the headers of a WebSocket, so its URL has a ticket: valid for 30"
+        " seconds, and for one connection. A Duetime without live updates answers 404.",
+        body=NothingIn,
+        body_optional=True,
+        answers=[Answer(status=201, text="The ticket.", model=LiveTicket)],
+        problems=[404],
         example=Example(),
     ),
     Route(

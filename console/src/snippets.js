@@ -1,0 +1,49 @@
+/** The same call as a command line and as Python. */
+import { parse } from './json.js';
+
+const SHELL_SAFE = /^[\w@%+=:,./-]+$/;
+const INDENT = '    ';
+
+/** Quotes a text for a POSIX shell. */
+export const shell = (text) => (SHELL_SAFE.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+/** @param {{method: string, path: string, body?: unknown}} call `path` is below /v1; `body` is a value, or JSON text */
+export function curl({ method, path, body }) {
+  const url = shell(`${window.location.origin}/v1/${path}`);
+  const verb = body === undefined && method === 'GET' ? '' : method === 'POST' && body !== undefined ? '' : `-X ${method} `;
+  if (body === undefined) return `curl -s ${verb}${url}`;
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+  return `curl -s ${verb}${url} -H 'content-type: application/json' \\\n  -d ${shell(text)}`;
+}
+
+/**
+ * A call of the Python client.
+ * @param {{call: string, body?: unknown, keywords?: object}} wanted `call` is a call of the client such as
+ *   `client.retry("ID")`; `(**)` in it becomes the keywords, which are the fields of the body if there are no others
+ */
+export function python({ call, body, keywords: named = body }) {
+  const made = call.includes('(**)') ? call.replace('(**)', () => `(${keywords(named)})`) : call;
+  return `from duetime import Client\n\nclient = Client(${literal(parse(JSON.stringify(window.location.origin)))})\nprint(${made})`;
+}
+
+function keywords(body) {
+  const node = parse(typeof body === 'string' ? body : JSON.stringify(body));
+  if (!node.entries?.length) return '';
+  const lines = node.entries.map(([name, value]) => `${INDENT}${name}=${literal(value, INDENT)},`);
+  return `\n${lines.join('\n')}\n`;
+}
+
+/** Returns a node of JSON as Python. */
+function literal(node, indent = '') {
+  const deeper = indent + INDENT;
+  if (node.type === 'object') return several('{', node.entries.map(([key, value]) => `${JSON.stringify(key)}: ${literal(value, deeper)}`), '}', indent);
+  if (node.type === 'array') return several('[', node.items.map((item) => literal(item, deeper)), ']', indent);
+  if (node.type === 'string') return JSON.stringify(node.text);
+  return { true: 'True', false: 'False', null: 'None' }[node.type] ?? node.text;
+}
+
+function several(open, parts, close, indent) {
+  const line = open + parts.join(', ') + close;
+  if (line.length <= 80 && !line.includes('\n')) return line;
+  return `${open}\n${parts.map((part) => `${indent}${INDENT}${part},\n`).join('')}${indent}${close}`;
+}

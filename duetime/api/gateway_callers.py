@@ -1,0 +1,31 @@
+"""The caller that API Gateway has authorized: an IAM identity, or the holder of a JWT."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.api.callers import ALL_RIGHTS, READ_ONLY, Caller, Right
+
+# A claim with several scopes is one text, and a list becomes a text in brackets.
+_SCOPES = re.compile(r"[^\s,\[\]]+")
+
+
+def caller_of(authorizer: Mapping[str, Any], scopes: str) -> Caller:
+    """Returns the caller from the part `authorizer` of an event.
+
+    `scopes` are the scopes for `read` and `operate`; empty if any token has every right, as an
+    identity has: its policy, which the gateway checks, may allow less."""
+    if identity := authorizer.get("iam"):
+        return Caller(actor=identity.get("userArn"))
+    claims = authorizer.get("jwt", {}).get("claims", {})
+    return Caller(actor=claims.get("sub"), rights=_rights(claims, scopes) if claims else ALL_RIGHTS)
+
+
+def _rights(claims: Mapping[str, Any], scopes: str) -> frozenset[Right]:
+    if not scopes:
+        return ALL_RIGHTS
+    read, operate = scopes.split(" ")
+    granted = _SCOPES.findall(f"{claims.get('scope', '')} {claims.get('scp', '')}")
+    if operate in granted:
+        return ALL_RIGHTS
+    return READ_ONLY if read in granted else frozenset()

@@ -1,0 +1,95 @@
+"""The models of the statistics."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from duetime.api.openapi.answers import AnswerModel, Time
+
+
+class AttemptCounts(AnswerModel):
+    """How many attempts ended, by outcome."""
+
+    succeeded: int
+    failed: int
+    timed_out: int
+    lease_expired: int
+    snoozed: int
+    suspended: int
+    cancelled: int
+
+
+class EndCounts(AnswerModel):
+    """How often a task ended, by status. A dead task that is redriven ends again."""
+
+    SUCCEEDED: int
+    DEAD: int
+    CANCELLED: int
+    EXPIRED: int
+
+
+class Quantiles(AnswerModel):
+    """Milliseconds that half, 95 % and 99 % of the attempts do not exceed, from a histogram with 15
+    buckets, and the most."""
+
+    p50: int
+    p95: int
+    p99: int
+    max: int
+
+
+class StatCounts(AnswerModel):
+    """What was counted."""
+
+    attempts: AttemptCounts
+    ends: EndCounts
+    drift_ms: Quantiles | None
+    """From the due time to the start of an attempt; null if none has ended."""
+    duration_ms: Quantiles | None
+    """From the start of an attempt to its end; null if none has ended."""
+
+
+class LaneStats(StatCounts):
+    """What was counted in a lane."""
+
+    lane: Literal["high", "medium", "low"]
+
+
+class StatsPoint(LaneStats):
+    """What was counted in a lane in one step."""
+
+    at: Time
+    """When the step begins."""
+
+
+class Stats(AnswerModel):
+    """What happened, in steps of time and by lane."""
+
+    source: Literal["table", "emf"]
+    """`emf`: only CloudWatch has the numbers."""
+    url: str | None = None
+    """With `emf`: the dashboard in CloudWatch, if there is one."""
+    start: Annotated[Time, Field(alias="from")]
+    """The counts are complete from here on."""
+    to: Time
+    step: int
+    """Seconds."""
+    approximate: bool
+    """True: a crash may lose the last second, and a change that is relayed twice counts twice."""
+    complete: bool
+    """Whether the counts are those of the whole window."""
+    series: list[StatsPoint]
+    """In order of time, then of lanes, without steps in which nothing was counted."""
+    lanes: list[LaneStats]
+    """The sums of the lanes."""
+    total: StatCounts | None
+    """The sum of all lanes that were asked for; null with `emf`."""
+    tick_age_seconds: float | None
+    """Since the scanner's last tick. This and the next three are of now; null where the API does
+    not know."""
+    cursor_lag_seconds: float | None
+    """How far the scanner's oldest cursor is behind its normal position."""
+    held_back: int | None
+    """Overdue tasks that the last tick left for the next one."""
+    relay_age_seconds: float | None
+    """The age of the change that the relay handles now; 0 if it is idle."""
