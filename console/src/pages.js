@@ -4,18 +4,11 @@ import { Tasks } from './pages/tasks.js';
 import { Task } from './pages/task.js';
 import { Dead } from './pages/dead.js';
 import { New } from './pages/new.js';
-import { Cron } from './pages/cron.js';
-import { Forecast } from './pages/forecast.js';
-import { Lanes } from './pages/lanes.js';
-import { Limits } from './pages/limits.js';
-import { EditSchedule, NewSchedule } from './pages/new_schedule.js';
-import { Run } from './pages/run.js';
-import { Runs } from './pages/runs.js';
-import { Schedule } from './pages/schedule.js';
-import { Schedules } from './pages/schedules.js';
-import { Settings } from './pages/settings.js';
-import { Workflow } from './pages/workflow.js';
-import { Workflows } from './pages/workflows.js';
+import { lazy } from './parts/lazy.js';
+
+const ofSchedules = (name) => lazy(() => import('./pages/schedule_pages.js'), name);
+const ofRuns = (name) => lazy(() => import('./pages/run_pages.js'), name);
+const ofSystem = (name) => lazy(() => import('./pages/system_pages.js'), name);
 
 export const PAGES = [
   { path: '/', title: 'Overview', page: Overview },
@@ -23,19 +16,19 @@ export const PAGES = [
   { path: '/tasks/:id', title: 'Task', page: Task },
   { path: '/dead', title: 'Dead letters', page: Dead },
   { path: '/new', title: 'New task', page: New },
-  { path: '/schedules', title: 'Schedules', page: Schedules },
-  { path: '/schedules/new', title: 'New schedule', page: NewSchedule },
-  { path: '/schedules/:id', title: 'Schedule', page: Schedule },
-  { path: '/schedules/:id/edit', title: 'Change a schedule', page: EditSchedule },
-  { path: '/cron', title: 'Cron builder', page: Cron },
-  { path: '/runs', title: 'Runs', page: Runs },
-  { path: '/runs/:id', title: 'Run', page: Run },
-  { path: '/workflows', title: 'Workflows', page: Workflows },
-  { path: '/workflows/:name', title: 'Workflow', page: Workflow },
-  { path: '/lanes', title: 'Lanes', page: Lanes },
-  { path: '/limits', title: 'Limits', page: Limits },
-  { path: '/forecast', title: 'Forecast', page: Forecast },
-  { path: '/settings', title: 'Settings', page: Settings },
+  { path: '/schedules', title: 'Schedules', page: ofSchedules('Schedules') },
+  { path: '/schedules/new', title: 'New schedule', page: ofSchedules('NewSchedule') },
+  { path: '/schedules/:id', title: 'Schedule', page: ofSchedules('Schedule') },
+  { path: '/schedules/:id/edit', title: 'Change a schedule', page: ofSchedules('EditSchedule') },
+  { path: '/cron', title: 'Cron builder', page: ofSchedules('Cron') },
+  { path: '/runs', title: 'Runs', page: ofRuns('Runs') },
+  { path: '/runs/:id', title: 'Run', page: ofRuns('Run') },
+  { path: '/workflows', title: 'Workflows', page: ofRuns('Workflows') },
+  { path: '/workflows/:name', title: 'Workflow', page: ofRuns('Workflow') },
+  { path: '/lanes', title: 'Lanes', page: ofSystem('Lanes') },
+  { path: '/limits', title: 'Limits', page: ofSystem('Limits') },
+  { path: '/forecast', title: 'Forecast', page: ofSystem('Forecast') },
+  { path: '/settings', title: 'Settings', page: ofSystem('Settings') },
 ];
 
 /** The links of the header: path, name, key after `g`. */
