@@ -3,7 +3,7 @@
 After a deployment it also syncs the schedules that the handlers declare."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,8 @@ def api() -> Api:
     return Api(
         adapters.ports,
         handlers=_handlers(settings.handlers),
+        described=lambda: _described(settings.handlers),
+        stage=settings.stage or None,
         version=VERSION,
         longest_timeout=settings.longest_timeout,
         targets=settings.targets_allowed,
@@ -65,6 +67,14 @@ def _handlers(source: str) -> HandlerNames:
     if source:
         registry.load(source)
     return registry.defaults
+
+
+def _described(source: str) -> Sequence[Mapping[str, Any]]:
+    from duetime.handlers.descriptions import describe_manifest, describe_registered
+
+    if source.endswith(".json"):
+        return describe_manifest(manifest.load(Path(source)))
+    return describe_registered()
 
 
 @logger.inject_lambda_context

@@ -16,12 +16,13 @@ from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Ports
+from duetime.core.ports import Clock, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
+    from duetime.api.handlers import Describe
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
     from duetime.api.stats import ReadVitals
@@ -43,7 +44,10 @@ class Api:
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
     of their token may send. `live` is where live updates are, if there are any.
     `vitals` returns how far behind the roles are; the default knows
-    what `health` does. `metrics_url` is where the metrics are that the store does not have."""
+    what `health` does. `metrics_url` is where the metrics are that the store does not have.
+    `described` describes the handlers; without it, only their names and
+    defaults are known. `stage` is the name of the deployment, and `features` are the parts that
+    another one may lack."""
 
     def __init__(
         self,
@@ -62,6 +66,9 @@ class Api:
         live: "LiveAccess | None" = None,
         vitals: "ReadVitals | None" = None,
         metrics_url: str | None = None,
+        described: "Describe | None" = None,
+        stage: str | None = None,
+        features: Sequence[str] = (),
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -85,6 +92,9 @@ class Api:
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
+        me = _me(ports.clock, version, stage, features)
+        self._router.add_lazily("/v1/me", me)
+        self._router.add_lazily("/v1/handlers", _handlers(described, handlers))
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
         self._router.add_lazily("/v1/live", _live(ports, live))
@@ -258,6 +268,26 @@ def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Route
         from duetime.api.lanes import Lanes, unknown
 
         Lanes(ports, activities or unknown).add_to(router)
+
+    return add_to
+
+
+def _me(
+    clock: Clock, version: str, stage: str | None, features: Sequence[str]
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.me import Me
+
+        Me(clock=clock, version=version, stage=stage, features=features).add_to(router)
+
+    return add_to
+
+
+def _handlers(described: "Describe | None", names: HandlerNames) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.handlers import Handlers, by_name
+
+        Handlers(described or by_name(names)).add_to(router)
 
     return add_to
 

@@ -5,18 +5,24 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from duetime.api.http import FieldError, Request, Response, Router, invalid
+from duetime.api.http import FieldError, Request, Response, Router, invalid, recent
 from duetime.api.paging import task_page
 from duetime.api.query import Query
 from duetime.api.redrive import Redrive
 from duetime.api.task_models import read_body
-from duetime.api.validation import ErrorType, Moment, Word
+from duetime.api.validation import (
+    ErrorType,
+    Fingerprint,
+    Moment,
+    Word,
+    fingerprint,
+)
 from duetime.core.ports import DeadListing, Ports
 from duetime.core.times import Millis
-from duetime.core.value import value
+from duetime.core.value import replace, value
 
 REDRIVE_LIMIT = 1_000
-FILTERS = ("namespace", "error_type", "died_after", "died_before")
+FILTERS = ("namespace", "error_type", "handler", "fingerprint", "died_after", "died_before")
 SELECTION_REQUIRED = f'give ids, a filter ({", ".join(FILTERS)}) or "all": true'
 
 
@@ -32,6 +38,8 @@ class RedriveIn(BaseModel):
     ids: Annotated[list[str], Field(min_length=1, max_length=REDRIVE_LIMIT)] | None = None
     namespace: Word | None = None
     error_type: ErrorType | None = None
+    handler: Word | None = None
+    fingerprint: Fingerprint | None = None
     died_after: Moment | None = None
     died_before: Moment | None = None
     all: Annotated[bool, AfterValidator(_true), Field(json_schema_extra={"const": True})] | None = (
@@ -61,6 +69,8 @@ class RedriveIn(BaseModel):
         return DeadListing(
             namespace=self.namespace,
             error_type=self.error_type,
+            handler=self.handler,
+            fingerprint=self.fingerprint,
             since=self.died_after,
             before=self.died_before,
             cursor=self.cursor,
@@ -73,23 +83,28 @@ class DeadLetters:
 
     def add_to(self, router: Router) -> None:
         router.add("GET", "/v1/dead-letters", self.page)
+        router.add("GET", "/v1/dead-letters/groups", self.groups)
         router.add("DELETE", "/v1/dead-letters", self.discard)
         router.add("POST", "/v1/dead-letters/redrive", self.redrive)
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
-        listing = DeadListing(
-            namespace=query.word("namespace"),
-            error_type=query.error_type("error_type"),
-            since=query.moment("died_after"),
-            before=query.moment("died_before"),
-            limit=query.limit(),
-            cursor=query.text("cursor"),
-        )
+        listing = replace(dead_listing_of(query), limit=query.limit())
         query.done()
-        if errors := _span_errors(listing.since, listing.before):
-            raise invalid(errors)
         return task_page(self.ports.store.dead, listing)
+
+    def groups(self, request: Request, _: Mapping[str, str]) -> Response:
+        from duetime.api.dead_letter_groups import dead_letter_groups
+
+        query = Query(request)
+        since = query.moment("since")
+        listing = dead_listing_of(query)
+        query.done()
+        if since is not None:
+            if listing.since is not None:
+                raise invalid([FieldError("since", "means the same as died_after: give one")])
+            listing = replace(listing, since=since)
+        return recent(dead_letter_groups(self.ports, listing))
 
     def discard(self, request: Request, _: Mapping[str, str]) -> Response:
         from duetime.api.discard import discard_dead  # most requests do not need it
@@ -106,6 +121,30 @@ class DeadLetters:
         else:
             tally = redrive.matching(body.listing(), body.limit or REDRIVE_LIMIT)
         return Response(status=200, body=tally.json(dry_run=body.dry_run))
+
+
+def dead_listing_of(query: Query) -> DeadListing:
+    """Takes the filter of dead letters from a query, and leaves the other parameters."""
+    listing = DeadListing(
+        namespace=query.word("namespace"),
+        error_type=query.error_type("error_type"),
+        handler=query.word("handler"),
+        fingerprint=_fingerprint(query),
+        since=query.moment("died_after"),
+        before=query.moment("died_before"),
+        cursor=query.text("cursor"),
+    )
+    if errors := _span_errors(listing.since, listing.before):
+        raise invalid(errors)
+    return listing
+
+
+def _fingerprint(query: Query) -> str | None:
+    text = query.text("fingerprint")
+    try:
+        return None if text is None else fingerprint(text)
+    except ValueError as error:
+        raise invalid([FieldError("fingerprint", str(error))]) from None
 
 
 def _span_errors(after: Millis | None, before: Millis | None) -> list[FieldError]:

@@ -2,6 +2,7 @@
 
 from duetime.api.bulk import MAX_TASKS, NOT_FOUND, Bulk, Tally
 from duetime.api.bulk_actions import Discard
+from duetime.api.dead_letters import FILTERS, dead_listing_of
 from duetime.api.http import FieldError, Request, Response, excerpt, invalid
 from duetime.api.query import Query
 from duetime.core.ids import is_id
@@ -11,7 +12,6 @@ from duetime.core.task import Task
 from duetime.core.value import value
 
 MAX_IDS = 100  # of one call: they are in its URL
-FILTERS = ("namespace", "error_type", "died_after", "died_before")
 SELECTION = f"give ids, a filter ({', '.join(FILTERS)}) or all=true"
 
 
@@ -67,13 +67,7 @@ def _selection(request: Request) -> Selection:
     everything = query.flag("all", default=False)
     chosen = Selection(
         ids=ids,
-        listing=DeadListing(
-            namespace=query.word("namespace"),
-            error_type=query.error_type("error_type"),
-            since=query.moment("died_after"),
-            before=query.moment("died_before"),
-            cursor=query.text("cursor"),
-        ),
+        listing=dead_listing_of(query),
         limit=limit,
         dry_run=query.flag("dry_run", default=False),
     )
@@ -97,9 +91,6 @@ def _selection_errors(given: list[str], *, everything: bool) -> list[FieldError]
 
 def _errors(request: Request, chosen: Selection) -> list[FieldError]:
     errors = []
-    since, before = chosen.listing.since, chosen.listing.before
-    if since is not None and before is not None and since >= before:
-        errors.append(FieldError("died_before", "must be later than died_after"))
     if not 1 <= chosen.limit <= MAX_TASKS:
         errors.append(FieldError("limit", f"must be from 1 to {MAX_TASKS}"))
     if len(chosen.ids) > MAX_IDS:

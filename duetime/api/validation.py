@@ -1,9 +1,10 @@
 """Types of the values in requests, and the messages for values that are not valid."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError
 
 from duetime.api.http import FieldError
 from duetime.core.allowed_targets import TARGET_TYPES
@@ -16,6 +17,18 @@ Moment = Annotated[Millis, BeforeValidator(moment), Field(json_schema_extra=_IN_
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{WORD}$")]
 MAX_ERROR_TYPE = 256
 ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ERROR_TYPE)]
+FINGERPRINT = "^[0-9a-f]{16}$"
+
+
+def fingerprint(text: str) -> str:
+    if not re.fullmatch(FINGERPRINT, text):
+        raise ValueError("must be the fingerprint of a group: 16 digits and letters from a to f")
+    return text
+
+
+Fingerprint = Annotated[
+    str, AfterValidator(fingerprint), Field(json_schema_extra={"pattern": FINGERPRINT})
+]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 
 

@@ -13,6 +13,7 @@ from duetime.cli import (
     archive,
     bulk,
     change,
+    console,
     cron,
     dlq,
     forecast,
@@ -64,6 +65,7 @@ def duetime(
 
 
 app.command()(local.local)
+app.command()(console.console)
 app.command()(submit.submit)
 app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)

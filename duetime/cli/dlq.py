@@ -11,7 +11,7 @@ from duetime.cli import format as fmt
 from duetime.cli.bulk_run import BulkOptions, Operation, run_bulk
 from duetime.cli.exit_codes import ExitCode
 from duetime.cli.option_groups import grouped
-from duetime.cli.options import Connection, Paging, TaskId, Yes, check_ids
+from duetime.cli.options import Connection, Cursor, Paging, TaskId, Yes, check_ids
 from duetime.cli.output import confirm, print_error, print_json, print_text, require_terminal
 from duetime.cli.parse import past_moment, refuse
 from duetime.core.lifecycle import Status
@@ -34,6 +34,18 @@ Namespace = Annotated[
 ErrorType = Annotated[
     str | None,
     typer.Option(help="Only with this error, e.g. ValueError.", rich_help_panel=FILTERS),
+]
+HandlerName = Annotated[
+    str | None, typer.Option("--handler", help="Only of this handler.", rich_help_panel=FILTERS)
+]
+InGroup = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="FINGERPRINT",
+        help="Only of this group: see `duetime dlq groups`.",
+        rich_help_panel=FILTERS,
+    ),
 ]
 Since = Annotated[
     str | None,
@@ -61,6 +73,8 @@ class DeadFilters:
 
     namespace: Namespace = None
     error_type: ErrorType = None
+    handler: HandlerName = None
+    group: InGroup = None
     since: Since = None
     before: Before = None
 
@@ -69,6 +83,8 @@ class DeadFilters:
         return {
             "namespace": self.namespace,
             "error_type": self.error_type,
+            "handler": self.handler,
+            "fingerprint": self.group,
             "died_after": past_moment("--since", self.since, now),
             "died_before": past_moment("--before", self.before, now),
         }
@@ -93,6 +109,29 @@ def list_dead(
         )
     empty = NO_DEAD_LETTER_MATCHES if any(which.values()) else NO_DEAD_LETTERS
     print_list(connection, page, views.dead_table, empty=empty)
+
+
+@app.command()
+@grouped
+def groups(
+    *,
+    filters: DeadFilters,
+    cursor: Cursor = None,
+    connection: Connection,
+) -> None:
+    """Dead letters by their cause; the most frequent comes first."""
+    from duetime.cli import views
+    from duetime.cli.paging import NO_DEAD_LETTER_MATCHES, NO_DEAD_LETTERS
+
+    which = filters.which()
+    with connection.connect() as client:
+        found = client.dead_letters.groups(**which, cursor=cursor)
+    empty = NO_DEAD_LETTER_MATCHES if any(which.values()) else NO_DEAD_LETTERS
+    table = views.group_table(found["items"], fmt.now()) if found["items"] else empty
+    connection.print(found, lambda: [table])
+    if not connection.json and not found["complete"]:
+        read = fmt.count(found["looked_at"], "dead letter")
+        print_text(f"{read} read; the next ones: --cursor {found['next_cursor']}")
 
 
 @app.command()
@@ -175,6 +214,8 @@ def discard(
 _OPTIONS = {
     "namespace": "--namespace",
     "error_type": "--error-type",
+    "handler": "--handler",
+    "fingerprint": "--group",
     "died_after": "--since",
     "died_before": "--before",
 }

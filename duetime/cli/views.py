@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duetime.cli import format as fmt
-from duetime.client import Attempt, LaneState, Task
+from duetime.client import Attempt, DeadGroup, LaneState, Task
 from duetime.terminal import clean, length, one_line
 
 
@@ -187,6 +187,23 @@ def dead_table(tasks: Sequence[Task], now: datetime) -> Table:
             fmt.tries(task).replace(" of ", "/"),
             *([task["namespace"]] if with_namespace else []),
             cell(fmt.short(task)),
+        )
+    return table
+
+
+def group_table(groups: Sequence[DeadGroup], now: datetime) -> Table:
+    """A narrow terminal cuts the target and the message."""
+    table = list_table({"GROUP": 16, "COUNT": 5, "LAST": 10})
+    for header in ("ERROR", "TARGET", "MESSAGE"):
+        table.add_column(header)
+    for group in groups:
+        table.add_row(
+            group["fingerprint"],
+            f"{group['count']:,}",
+            fmt.relative(group["last"], now, rough=True),
+            cell(one_line(group["error_type"] or ""), style="red"),
+            cell(one_line(group["target"])),
+            cell(one_line(group["message"])),
         )
     return table
 

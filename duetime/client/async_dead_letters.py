@@ -8,7 +8,7 @@ from duetime.client.async_transport import AsyncTransport
 from duetime.client.bulk import BulkResult, OnPart, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.documentation import documented_by
-from duetime.client.types import DeadFilter, Redriven, Task, TaskPage
+from duetime.client.types import DeadFilter, DeadGroups, Redriven, Task, TaskPage
 
 
 @documented_by(DeadLetters)
@@ -25,6 +25,9 @@ class AsyncDeadLetters:
 
     def list(self, **which: Unpack[DeadFilter]) -> AsyncIterator[Task]:
         return self._transport.iterate(calls.every(which))
+
+    async def groups(self, *, cursor: str | None = None, **which: Unpack[DeadFilter]) -> DeadGroups:
+        return await self._transport.run(calls.groups(which, cursor=cursor))
 
     async def redrive(
         self,

@@ -6,7 +6,7 @@ from typing import Any
 from duetime.client.bulk import BulkResult, OnPart, Total
 from duetime.client.calls import Call, Item, ask, items, pages
 from duetime.client.requests import given
-from duetime.client.types import DeadFilter, Redriven, TaskPage
+from duetime.client.types import DeadFilter, DeadGroups, Redriven, TaskPage
 
 DEAD = "/v1/dead-letters"
 BATCH = 100  # tasks of one request: it must end well within its timeout
@@ -18,6 +18,10 @@ def page(which: DeadFilter, *, limit: int | None, cursor: str | None) -> Call[Ta
 
 def every(which: DeadFilter) -> Call[None]:
     return items(DEAD, {**which})
+
+
+def groups(which: DeadFilter, *, cursor: str | None) -> Call[DeadGroups]:
+    return ask("GET", f"{DEAD}/groups", query={**which, "cursor": cursor})
 
 
 def redrive_parts(

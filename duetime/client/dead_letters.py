@@ -6,7 +6,7 @@ from typing import Unpack
 from duetime.client import dead_letter_calls as calls
 from duetime.client.bulk import BulkResult, OnPart, ignore
 from duetime.client.transport import Transport
-from duetime.client.types import DeadFilter, Redriven, Task, TaskPage
+from duetime.client.types import DeadFilter, DeadGroups, Redriven, Task, TaskPage
 
 
 class DeadLetters:
@@ -24,6 +24,14 @@ class DeadLetters:
     def list(self, **which: Unpack[DeadFilter]) -> Iterator[Task]:
         """Yields every dead task that matches; reads page by page."""
         return self._transport.iterate(calls.every(which))
+
+    def groups(self, *, cursor: str | None = None, **which: Unpack[DeadFilter]) -> DeadGroups:
+        """Returns the dead tasks that match by their cause: the error type, the target, and the
+        message without quoted text and words with a digit.
+
+        It reads at most 5,000, the latest deaths first. Unless it is `complete`, call it again with
+        `next_cursor` for the groups of the next ones."""
+        return self._transport.run(calls.groups(which, cursor=cursor))
 
     def redrive(
         self,

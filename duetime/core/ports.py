@@ -18,7 +18,7 @@ from duetime.core.lifecycle import FINAL, Status
 from duetime.core.retention import kept_for, kept_until
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
-from duetime.core.task_filter import TaskFilter
+from duetime.core.task_filter import TaskFilter, handler_of
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
@@ -99,6 +99,8 @@ class DeadListing:
 
     namespace: str | None = None
     error_type: str | None = None
+    handler: str | None = None
+    fingerprint: str | None = None  # of the cause: see duetime.core.fingerprints
     since: Millis | None = None  # died at that time or later
     before: Millis | None = None  # died before that time
     limit: int = 50
@@ -111,9 +113,17 @@ class DeadListing:
             task.status is Status.DEAD
             and self.namespace in (None, task.spec.namespace)
             and (self.error_type is None or _type_of(failed) == self.error_type)
+            and self.handler in (None, handler_of(task.spec))
+            and (self.fingerprint is None or _died_of(task, self.fingerprint))
             and (self.since is None or died_at >= self.since)
             and (self.before is None or died_at < self.before)
         )
+
+
+def _died_of(task: Task, fingerprint: str) -> bool:
+    from duetime.core.fingerprints import cause_of  # most processes need it never
+
+    return cause_of(task).fingerprint == fingerprint
 
 
 def _type_of(failed: Attempt | None) -> str | None:

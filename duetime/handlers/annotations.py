@@ -1,4 +1,5 @@
-"""Annotations as the source code has them: which of them are of JSON's own types."""
+"""Functions as the source code has them: which annotations are of JSON's own types, and what the
+docstring begins with."""
 
 import ast
 from types import NoneType
@@ -27,6 +28,11 @@ def is_typed(function: Function) -> bool:
     except NotJsonType:
         return True
     return False
+
+
+def first_line(docstring: str | None) -> str | None:
+    lines = (docstring or "").split("\n")
+    return next((line.strip() for line in lines if line.strip()), None)
 
 
 def json_type(annotation: ast.expr | None) -> Any:

@@ -53,6 +53,12 @@ class Conversion:
             lambda: self._adapter.validate_json(text, by_alias=True, by_name=True)
         )
 
+    def schema(self) -> dict[str, Any]:
+        """Returns the JSON Schema of what `from_json` takes."""
+        from duetime.handlers.payload_schemas import type_schema
+
+        return type_schema(self._type)
+
     def _checked(self, value: Any) -> Any:
         if fault := fault_in(value, self._type):
             path, wanted = fault

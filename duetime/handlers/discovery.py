@@ -13,13 +13,13 @@ from typing import Any
 
 from duetime.core.errors import BadPayload
 from duetime.core.value import value
-from duetime.handlers.annotations import Function, is_typed
+from duetime.handlers.annotations import Function, first_line, is_typed
 from duetime.handlers.bound_names import BoundNames, bound_names
 from duetime.handlers.defaults import NAMES, Defaults, read_defaults
 from duetime.handlers.registry import BadHandlers, HandlersNotFound
 from duetime.handlers.rule_check import check_rule
 from duetime.handlers.schedules import DeclaredSchedule, after, as_schedules, cron, every
-from duetime.handlers.signatures import check_payload
+from duetime.handlers.signatures import check_payload, payload_schema
 
 Place = tuple[Path, int]  # file, line
 
@@ -41,6 +41,8 @@ class Discovered:
     place: Place
     typed: bool  # whether an annotation may need pydantic
     schedules: tuple[tuple[DeclaredSchedule, Place], ...] = ()
+    doc: str | None = None  # the first line
+    payload_schema: Any = None  # JSON Schema, as far as the source tells it
 
 
 def handlers_in(folder: Path, *, allow_empty: bool = False) -> list[Discovered]:
@@ -150,7 +152,8 @@ def _discovered(
     if any(keyword.arg is None for keyword in call.keywords):
         raise bad_source(place, f"what ** means {LITERAL}")
     schedules = _schedules(call, place, bound)
-    if function is not None and _is_unchanged(function, call, bound):
+    known = function is not None and _is_unchanged(function, call, bound)
+    if function is not None and known:
         for schedule, where in schedules:
             with refusing_misfits(where):
                 check_payload(name, function, bound, schedule.payload)
@@ -160,6 +163,8 @@ def _discovered(
         place=place,
         typed=function is None or is_typed(function),
         schedules=schedules,
+        doc=first_line(ast.get_docstring(function)) if function else None,
+        payload_schema=payload_schema(name, function, bound) if function and known else None,
     )
 
 

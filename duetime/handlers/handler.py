@@ -176,6 +176,15 @@ class Handler(Submittable[P, R]):
         for an annotation that cannot be read."""
         self._parameters.check(payload)
 
+    @functools.cached_property
+    def payload_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of its payload; None if everything fits, or if an annotation cannot be
+        read."""
+        try:
+            return self._parameters.schema()
+        except TypeError:
+            return None
+
     def result_json(self, result: Any) -> Any:
         """Returns a result as it is stored. Raises BadResult if it does not fit the annotation."""
         return self._parameters.result_json(result)

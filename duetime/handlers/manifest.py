@@ -5,7 +5,8 @@ deployed API has no handlers to import, so its bundle has their manifest as a fi
 
     {
       "app": "shop",
-      "handlers": {"shop.restock": {"defaults": {"priority": "low"}, "source": "shop.py:12"}},
+      "handlers": {"shop.restock": {"defaults": {"priority": "low"}, "source": "shop.py:12",
+                                    "doc": "Orders what is missing.", "payload_schema": {…}}},
       "schedules": [{"name": "shop.restock", "rule": {…}, "task": {…}, "source": "shop.py:12"}]
     }
 
@@ -63,7 +64,7 @@ def registered(roots: Iterable[Path] = (), *, app: str) -> Manifest:
     from duetime.handlers.discovery import bad_source, handlers_of, refusing_misfits
 
     scheduled = [h for h in registry.handlers().values() if h.schedules]
-    places = {handler.name: _place(handler) for handler in scheduled}
+    places = {handler.name: place_of(handler) for handler in scheduled}
     files = sorted({file for file, _ in places.values()})
     found = {one.name: one for one in handlers_of(files, scheduled=True)}
     for handler in scheduled:
@@ -84,16 +85,22 @@ def manifest_of(found: Iterable["Discovered"], *roots: Path, app: str) -> Manife
     found = list(found)
     return Manifest(
         app=app,
-        handlers={
-            one.name: {"defaults": one.defaults, "source": _source(one.place, roots)}
-            for one in found
-        },
+        handlers={one.name: _entry(one, roots) for one in found},
         schedules=[
             {**schedule.body(one.name), "source": _source(place, roots)}
             for one in found
             for schedule, place in one.schedules
         ],
     )
+
+
+def _entry(one: "Discovered", roots: Sequence[Path]) -> dict[str, Any]:
+    known = {"doc": one.doc, "payload_schema": one.payload_schema}
+    return {
+        "defaults": one.defaults,
+        "source": _source(one.place, roots),
+        **{name: found for name, found in known.items() if found is not None},
+    }
 
 
 def load(file: Path) -> Manifest:
@@ -121,7 +128,8 @@ def defaults_in(manifest: Manifest) -> dict[str, Defaults]:
     return {name: fields.get("defaults", {}) for name, fields in manifest.handlers.items()}
 
 
-def _place(handler: Handler[..., Any]) -> "Place":
+def place_of(handler: Handler[..., Any]) -> "Place":
+    """Returns where a registered handler begins."""
     code = inspect.unwrap(cast(Callable[..., Any], handler)).__code__
     return Path(code.co_filename).resolve(), code.co_firstlineno
 

@@ -106,6 +106,16 @@ class Parameters:
         self._check_names(values)
         return self._members(values)
 
+    def schema(self) -> dict[str, Any] | None:
+        """Returns the JSON Schema of the payload; None if everything fits."""
+        from duetime.handlers.payload_schemas import object_schema
+
+        if self._whole:
+            return self._conversion(self._named[0].name).schema() or None
+        members = {p.name: self._conversion(p.name).schema() for p in self._named}
+        extra = members.pop(self._extra, None) if self._extra else None
+        return object_schema(members, self._required, closed=extra is None)
+
     def matches(self, payload: Any, values: Mapping[str, Any]) -> bool:
         """Whether a stored payload has these values; a parameter that it leaves out has its
         default."""

@@ -34,6 +34,17 @@ def check_payload(name: str, function: Function, bound: BoundNames, payload: Any
     raise faults[0]
 
 
+def payload_schema(name: str, function: Function, bound: BoundNames) -> dict[str, Any] | None:
+    """Returns the JSON Schema of the payload; everything fits an annotation of another type than
+    JSON's own. None if everything fits, or for a function that cannot be a handler."""
+    for parameters in _readings([*_parameters(function.args, bound)]):
+        try:
+            return Parameters(name, _with_signature(parameters)).schema()
+        except TypeError:
+            continue
+    return None
+
+
 def _readings(parameters: list[Parameter]) -> Iterator[list[Parameter]]:
     """An annotation may be another name of Context, which the source alone does not tell. Yields
     the parameters without such a context, and then with one where it can be."""

@@ -62,11 +62,11 @@ def asgi_app(
     memory = BodyMemory()
 
     def answer(request: Request) -> AsgiResponse:
-        return _response(call(request))
+        return as_asgi(call(request))
 
     def answer_together(requests: Sequence[Request]) -> list[AsgiResponse]:
         answers = submit_together(requests) if submit_together else map(call, requests)
-        return [_response(response) for response in answers]
+        return [as_asgi(response) for response in answers]
 
     submissions = SubmissionGroups(answer_together)
 
@@ -75,20 +75,20 @@ def asgi_app(
 
     async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
         with memory.one_request() as take:
-            request = await _request(AsgiRequest(scope, receive), take)
+            request = await read_request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
-                return _response(FOREIGN.response())
+                return as_asgi(FOREIGN.response())
             if console and (file := console.find(request.method, request.path, request.headers)):
                 return AsgiResponse(file.body, headers=dict(file.headers))
             if request.path == SIGN_IN:
-                return _response(sessions.sign_in(request))
+                return as_asgi(sessions.sign_in(request))
             request = sessions.admit(request)
             if live is not None and request.path == live_socket.PATH:
                 raise live_socket.NO_UPGRADE
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
-                return _response(await waits.respond(request, wait, read, receive))
+                return as_asgi(await waits.respond(request, wait, read, receive))
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
@@ -112,7 +112,7 @@ def asgi_app(
         except (ClientDisconnect, ClientGone):
             return  # the client hung up before its request was complete, or answered
         except Problem as problem:
-            response = _response(problem.response())
+            response = as_asgi(problem.response())
         await response(scope, receive, send)
 
     return app
@@ -131,7 +131,7 @@ def is_foreign(request: Request, server: tuple[str, int | None] | None) -> bool:
     return not (name == "localhost" or is_address(name))
 
 
-def _response(response: Response) -> AsgiResponse:
+def as_asgi(response: Response) -> AsgiResponse:
     return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
 
@@ -164,7 +164,7 @@ def _busy() -> Problem:
     return Problem(503, "busy", "Try again", detail, headers={"retry-after": "1"})
 
 
-async def _request(asgi: AsgiRequest, take: Take) -> Request:
+async def read_request(asgi: AsgiRequest, take: Take) -> Request:
     body = bytearray()
     async for chunk in asgi.stream():
         take(len(chunk))

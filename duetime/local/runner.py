@@ -35,6 +35,7 @@ from duetime.executor.targets.lazy import LazyTargets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.handlers.descriptions import describe_registered
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
@@ -188,6 +189,8 @@ class Runner:
         self.api = Api(
             ports,
             handlers=registry.defaults,
+            described=describe_registered,
+            features=("live",),
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),
@@ -262,8 +265,10 @@ class Runner:
 
 
 def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:
-    if options.console is None or may_serve_pages(options.host, options.token):
-        return options.console and ConsoleFiles(options.console)
+    if options.console is None:
+        return None
+    if may_serve_pages(options.host, options.token):
+        return ConsoleFiles(options.console)
     notices.warn(f"the console is not served on {options.host} without --token")
     return None
 

@@ -354,7 +354,8 @@ def test_a_lane_that_fails_does_not_fail_the_redrive(service: Service, error: Ex
     assert statuses(service, ids) == ["RETRYING"] * 2
 
 
-SAY_WHICH = 'give ids, a filter (namespace, error_type, died_after, died_before) or "all": true'
+FILTERS = "namespace, error_type, handler, fingerprint, died_after, died_before"
+SAY_WHICH = f'give ids, a filter ({FILTERS}) or "all": true'
 ONLY_ONE = "give only one of ids, a filter and all"
 TIME = rfc3339(NOW)
 BODIES: list[tuple[Any, dict[str, str]]] = [

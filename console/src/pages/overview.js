@@ -125,10 +125,11 @@ function Charts({ stats, window }) {
       <figure class="chart"><figcaption><span>${title}</span><b>${headline}</b></figcaption>
         <${Spark} values=${points.map((point) => point[name])} title=${`${title}, ${window}: ${headline}`} tone=${tone} unfinished /></figure>`;
     const drift = data.total?.drift_ms;
+    const each = data.step === 60 ? 'per minute' : `per ${data.step / 60} minutes`;
     return html`<div class="body charts">
-        ${chart('started', `Attempts ended / ${data.step / 60} min`, 'blue', count(sum('started')))}
+        ${chart('started', `Attempts ${each}`, 'blue', count(sum('started')))}
         ${chart('p99', 'Drift p99', 'violet', drift ? duration(drift.p99) : '–')}
-        ${chart('failed', `Failed / ${data.step / 60} min`, 'red', count(sum('failed')))}
+        ${chart('failed', `Failed attempts ${each}`, 'red', count(sum('failed')))}
       </div>
       <div class="charts-foot"><span class="quiet"><${Time} at=${data.from} as="clock" /> – <${Time} at=${data.to} as="clock" />; the last bar is not over yet.</span>
       <${AsTable} head=${['From', 'Attempts', 'Failed', 'Drift p99']} rows=${points.filter(({ started }) => started).map((point) => [clockTime(point.at), count(point.started), count(point.failed), duration(point.p99)])} /></div>`;

@@ -1,6 +1,6 @@
 """Answers of operations on many tasks, as duetime.api.openapi.answers has those of one."""
 
-from duetime.api.openapi.answers import AnswerModel
+from duetime.api.openapi.answers import AnswerModel, Time
 
 
 class NotRedriven(AnswerModel):
@@ -19,6 +19,38 @@ class RedriveResult(AnswerModel):
     not_redriven: list[NotRedriven]
     next_cursor: str | None
     """Send it as `cursor` to go on; null when all are done."""
+
+
+class DeadGroup(AnswerModel):
+    """Dead tasks of the same cause."""
+
+    fingerprint: str
+    """Of the cause. `redrive` and `discard` take it as a filter."""
+    error_type: str | None
+    target: str
+    """The handler, or the resource that was called."""
+    message: str
+    """What the messages have in common: `…` is in place of the rest."""
+    count: int
+    first: Time
+    """The earliest death that was read."""
+    last: Time
+    sample_id: str
+    """The task that died last."""
+    namespaces: list[str]
+    """The namespaces of the tasks, at most 20."""
+
+
+class DeadGroups(AnswerModel):
+    """Dead tasks by their cause."""
+
+    items: list[DeadGroup]
+    looked_at: int
+    """How many dead tasks were read."""
+    complete: bool
+    """Whether these are all."""
+    next_cursor: str | None
+    """Send it as `cursor` for the groups of the next ones; null when these are all."""
 
 
 class NotChanged(AnswerModel):

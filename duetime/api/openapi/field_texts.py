@@ -194,6 +194,8 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "ids": "The ids of the tasks.",
         "namespace": "Filter: tasks of this namespace.",
         "error_type": "Filter: tasks whose last error has exactly this type.",
+        "handler": "Filter: tasks of this handler.",
+        "fingerprint": "Filter: tasks of this group, from `GET /v1/dead-letters/groups`.",
         "died_after": "Filter: tasks that died then or later.",
         "died_before": "Filter: tasks that died before.",
         "all": "Every dead task.",
