@@ -65,8 +65,9 @@ class Spans:
         created = _remote(task.spec.trace)
         before = _remote(task.previous.trace if task.previous else None)
         links = [Link(context) for context in (created, before) if context is not None]
-        young = created is not None and now - task.created_at <= PARENT_FOR
-        parent = trace.set_span_in_context(trace.NonRecordingSpan(created)) if young else Context()
+        parent = Context()
+        if created is not None and now - task.created_at <= PARENT_FOR:
+            parent = trace.set_span_in_context(trace.NonRecordingSpan(created))
         name = f"execute {_destination(task.spec)}"
         attributes = _of_task(task)
         with self._span(name, SpanKind.CONSUMER, attributes, parent, links) as span:
