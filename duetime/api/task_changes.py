@@ -131,7 +131,7 @@ class ChangeIn(BaseModel):
 
     def _conflict(self, task: Task) -> Problem | None:
         occurrence = task.spec.occurrence
-        if "limits" in self.model_fields_set and task.held is not None:
+        if "limits" in self.model_fields_set and task.in_line:
             why = "waits for its place. Cancel it, and submit it again with other limits."
             return conflict(f"Task {task.id} {why}", "changed")
         if "expires_at" in self.model_fields_set and task.attempt > 0:

@@ -90,6 +90,7 @@ class Promotion:
 
 
 ORDERING_KEY = -1  # the value of `Task.held` while the task waits for its ordering key
+DEFERRED = -2  # minus n, once the rate of its limit number n has deferred it
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -117,13 +118,18 @@ class Task:
     reason: str | None = None
     body_hash: str | None = None  # of the request, if its client made the id
     promoted: Promotion | None = None
-    held: int | None = None  # it waits for this one of its `limits`, or for its ORDERING_KEY
+    held: int | None = None  # for this one of its `limits`, for its ORDERING_KEY, or DEFERRED
     grant: Millis | None = None  # when its rate limit lets it start
     suspended: Suspension | None = None  # what it waits for, or the error that the wait ended with
 
     @property
     def lane(self) -> Lane:
         return self.promoted.lane if self.promoted else self.spec.priority
+
+    @property
+    def in_line(self) -> bool:
+        """Whether it waits in the line of a limit or of its ordering key, without a message."""
+        return self.held is not None and self.held > DEFERRED
 
     @property
     def resends(self) -> int:

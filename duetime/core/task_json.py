@@ -11,7 +11,7 @@ from duetime.core.masking import masked
 from duetime.core.results import decode_result
 from duetime.core.retry import RetryPolicy
 from duetime.core.suspension import WaitsFor
-from duetime.core.task import ORDERING_KEY, Attempt, Spec, Task
+from duetime.core.task import DEFERRED, ORDERING_KEY, Attempt, Spec, Task
 from duetime.core.times import Millis, rfc3339
 from duetime.core.unique import Unique
 
@@ -114,13 +114,11 @@ def _waiting_for(task: Task) -> dict[str, Any] | None:
         return {"run": waits.id} if waits.kind is WaitsFor.RUN else {"callback": True}
     if task.status not in TO_START:
         return None
-    if held is None and task.grant is not None and len(spec.limits) == 1:
-        held = 0  # its rate has deferred it
     if held is None:
         return None
     if held == ORDERING_KEY:
         return {"ordering_key": spec.ordering_key}
-    use = spec.limits[held]
+    use = spec.limits[held if task.in_line else DEFERRED - held]
     return {"limit": use.name, "key": use.key or None}
 
 

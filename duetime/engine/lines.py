@@ -116,7 +116,7 @@ def lines_of(delivery: Delivery) -> list[Line]:
 def held_line(task: Task) -> tuple[Line, Place] | None:
     """Returns the line in which a task waits, and its place; None if it does not wait."""
     spec = task.spec
-    if task.held is None:
+    if task.held is None or not task.in_line:
         return None
     if task.held == ORDERING_KEY:
         line = order_line(spec.namespace, spec.ordering_key or "")

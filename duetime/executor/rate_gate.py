@@ -53,6 +53,7 @@ class _Arrival:
 
     admitted: Admitted
     delivery: Delivery
+    number: int  # of the limit, among those of the task
     key: RateKey
     rate: Rate
     on_full: OnFull
@@ -182,7 +183,9 @@ class RateGate:
             return []
         policy = self._ports.wake_policy
         changes = [
-            defer_to_slot(policy, one.delivery, slot, now=now, draw=self._ports.chance.draw())
+            defer_to_slot(
+                policy, one.delivery, one.number, slot, now=now, draw=self._ports.chance.draw()
+            )
             for one, slot in far
         ]
         answers = self._ports.store.apply(changes)
@@ -239,6 +242,7 @@ def _arrivals(due: Iterable[Admitted], store: LimitStore) -> list[_Arrival]:
         _Arrival(
             admitted=admitted,
             delivery=admitted.message.delivery,
+            number=limits.uses.index(use),
             key=RateKey(namespace=limits.namespace, name=use.name, key=use.key),
             rate=rate,
             on_full=use.on_full,

@@ -243,7 +243,7 @@ class Dispatcher:
     def _waiting(self, tasks: Sequence[Task]) -> set[str]:
         """Returns the ids of the tasks that wait in a line, and gives each line a watch if it has
         none. A task that is held and in no line has lost its message."""
-        held = [task for task in tasks if task.held is not None and not task.status.finished]
+        held = [task for task in tasks if task.in_line and not task.status.finished]
         if not held or self.ports.slots is None:
             return set()
         from duetime.engine.lines import ensure_watch, held_line

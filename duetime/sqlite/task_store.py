@@ -29,7 +29,7 @@ from duetime.core.ports import (
 )
 from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan
-from duetime.core.task import Attempt, Task
+from duetime.core.task import ORDERING_KEY, Attempt, Task
 from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind, bucket_of
@@ -168,7 +168,7 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT substr(wake_key, 3, 1), count(DISTINCT id) FROM places CROSS JOIN tasks"
-                " ON tasks.id = places.task_id WHERE held IS NOT NULL"
+                f" ON tasks.id = places.task_id WHERE held >= {ORDERING_KEY}"
                 " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1"
             ).fetchall()
         return Counter({Lane.ranked(int(rank)): count for rank, count in rows})

@@ -287,13 +287,16 @@ def test_task_that_waits_for_its_rate_leaves_its_slot_to_others(limited: World):
     other = limited.submit(limits=(one,))
     begin = limited.clock.now()
     old = limited.task(second).token
-    started = live(limited, 31 * SECOND)
+    started = live(limited, SECOND)
+    assert task_json(limited.task(second))["waiting_for"] == {"limit": "stripe", "key": None}
+    started |= live(limited, 30 * SECOND)
 
     assert started[first] == begin
     assert started[other] <= begin + SECOND, "the slot is free while the second waits"
     assert begin + 30 * SECOND <= started[second] <= begin + 31 * SECOND
     assert limited.task(second).token != old, "a copy of its first message cannot start it"
     assert limited.task(second).attempt == 1
+    assert task_json(limited.task(second))["waiting_for"] is None
     [line] = limited.slots.read([Line(namespace="default", limit="one", key="")])
     assert not line.slots
 

@@ -34,7 +34,7 @@ class AgingInvariants:
         wake, waits = after.wake, after.status in IN_ITS_LANE
         if wake is not None and waits and wake.lane is not after.lane:
             self._blame(f"is in the lane {after.lane}, and its wake in {wake.lane}", after.id)
-        if change.step is Step.WATCH and waits and after.held is None and after.lane in UP:
+        if change.step is Step.WATCH and waits and not after.in_line and after.lane in UP:
             self._check_watch(after)
 
     def _check_promotion(self, process: Process, before: Task, after: Task) -> None:

@@ -109,7 +109,7 @@ class LimitInvariants:
     def sent(self, process: Process, delivery: Delivery) -> None:
         """A task that waits is sent once a slot is its own, or if it is in no line."""
         task = self._tasks.get(delivery.task_id)
-        if self.store is None or task is None or task.held is None or task.status.finished:
+        if self.store is None or task is None or not task.in_line or task.status.finished:
             return
         if (
             task.token in self._claimed
@@ -191,7 +191,7 @@ class LimitInvariants:
         for line, place in places:
             self._secured[line].discard((place.position, place.task_id))
             task = self._tasks.get(place.task_id)
-            if task is None or task.held is None or task.status not in TO_START:
+            if task is None or not task.in_line or task.status not in TO_START:
                 continue
             if (
                 place.position != _position(line, task)
@@ -219,7 +219,7 @@ class LimitInvariants:
         if not self._may_look() or self.store is None:
             self._waits_since.clear()
             return
-        waiting = [task for task in self._tasks.values() if task.held is not None]
+        waiting = [task for task in self._tasks.values() if task.in_line]
         lines = {_line_of(task) for task in waiting} | set(self._together)
         for line in sorted(lines, key=lambda line: line.id):
             self._check_line(line)
@@ -299,7 +299,7 @@ class LimitInvariants:
                 yield task
 
     def _waits(self, line: Line, task: Task) -> bool:
-        if task.held is None or task.status.finished or task.status is Status.RUNNING:
+        if not task.in_line or task.status.finished or task.status is Status.RUNNING:
             return False
         return self._place(line, task) is not None
 
@@ -361,7 +361,7 @@ class LimitInvariants:
 
 def _in_front(task: Task, waiting: Sequence[Task]) -> bool:
     """Whether a task that may not have been due yet is in front of all that wait."""
-    to_start = not task.status.finished and task.attempt == 0 and task.held is None
+    to_start = not task.status.finished and task.attempt == 0 and not task.in_line
     return to_start and all(_turn(task) < _turn(other) for other in waiting)
 
 

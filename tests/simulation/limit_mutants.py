@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from random import Random
 from unittest.mock import patch
 from zlib import crc32
@@ -202,6 +203,31 @@ def lines_looked_at_every_ten_seconds():
 def _seldom(made, *, on_one_machine):
     where = patch.object(limit_workload, "ON_ONE_MACHINE", [on_one_machine])
     with where, freed_without_a_look(), made:
+        yield
+
+
+@limit_mutant
+@contextmanager
+def last_in_line_first():
+    """A free slot goes to the task that has come last. The line is long: all tasks come within two
+    minutes, and take half a minute."""
+
+    def broken(done, line, state, tasks, of_task, free, *, now, joined):
+        turned = replace(state, places=state.places[::-1])
+        return SERVE(done, line, turned, tasks, of_task, free, now=now, joined=joined)
+
+    def draw(random: Random, scanner_random: Random) -> faults.Faults:
+        return faults.Faults(lasts=2 * MINUTE)
+
+    def long(plan):
+        return [{**step, "takes": MINUTE // 2} for step in plan]
+
+    with (
+        patch.object(hand_over, "_serve", broken),
+        patch.object(faults, "draw_faults", draw),
+        patch.multiple(limit_workload, KEYS=1, _shortened=long),
+        patch.object(schedule_workload, "SCHEDULES", [0]),
+    ):
         yield
 
 

@@ -106,8 +106,8 @@ def pause_moves_no_clock():
 
 @rate_mutant
 def deferred_with_the_old_token():
-    def keeping(wake_policy, delivery, slot, **options):
-        change = DEFER_TO_SLOT(wake_policy, delivery, slot, **options)
+    def keeping(wake_policy, delivery, *slot, **options):
+        change = DEFER_TO_SLOT(wake_policy, delivery, *slot, **options)
         return replace(change, sets={**change.sets, "token": delivery.token})
 
     return patch.object(rate_gate, "defer_to_slot", keeping)

@@ -135,9 +135,12 @@ class ScheduleInvariants:
 
     def _check_overlapped(self, task: Task, occurrence: Occurrence) -> None:
         """Checks that another run was going on when this one was due, even if both came late. Or
-        this one waited, and a later run took its place, perhaps in the same write."""
-        waited = task.id in self._in_line or self._later_waits(occurrence)
-        if occurrence.overlap is OverlapPolicy.CANCEL and waited:
+        this one waited, and a later run took its place, perhaps in the same write. The later run
+        may be of another version, whose policy is to cancel what waits."""
+        waited, later = task.id in self._in_line, self._later_in_line(occurrence)
+        if occurrence.overlap is OverlapPolicy.CANCEL and (waited or later):
+            return
+        if waited and any(one.overlap is OverlapPolicy.CANCEL for one in later):
             return
         others = [i for i in self._of[occurrence.schedule_id] if i != task.id and i in self._named]
         slack = 2 * self.faults.skew + SECOND
@@ -148,12 +151,10 @@ class ScheduleInvariants:
         ):
             self.fail("skipped for overlap, but no other run was going on", task.id)
 
-    def _later_waits(self, occurrence: Occurrence) -> bool:
+    def _later_in_line(self, occurrence: Occurrence) -> list[Occurrence]:
         schedule = self.current[occurrence.schedule_id]
-        line = [self.tasks[i] for i in (schedule.active, *schedule.waiting) if i]
-        return any(
-            o.scheduled_for > occurrence.scheduled_for for t in line if (o := t.spec.occurrence)
-        )
+        line = [self.tasks[i].spec.occurrence for i in (schedule.active, *schedule.waiting) if i]
+        return [o for o in line if o and o.scheduled_for > occurrence.scheduled_for]
 
     def _check_missed(self, process: Process, task: Task, occurrence: Occurrence) -> None:
         plan = self._plan(occurrence)

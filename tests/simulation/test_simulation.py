@@ -58,7 +58,7 @@ FIRST_SEEDS = {
     "discard_without_a_condition": 22,
     "end_of_a_run_not_matched_to_its_schedule": 54,
     "fail_fast_leaves_running_steps": 8,
-    "joined_after_looking": 25,
+    "joined_after_looking": 18,
     "late_runs_keep_their_messages": 80,
     "late_runs_start_before_their_turn": 180,
     "late_send_taken_for_a_redrive": 46,

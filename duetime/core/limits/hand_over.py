@@ -79,7 +79,7 @@ def position_of(line: Line, task: Task) -> Millis:
 
 def waits_elsewhere(line: Line, task: Task) -> bool:
     """Whether a task is held, and not in this line."""
-    if task.held is None:
+    if task.held is None or not task.in_line:
         return False
     if task.held == ORDERING_KEY:
         return line.limit is not None

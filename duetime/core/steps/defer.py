@@ -3,7 +3,7 @@
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import Delivery, new_token
 from duetime.core.lifecycle import Status, Step, sources
-from duetime.core.task import Spec, Task
+from duetime.core.task import DEFERRED, Spec, Task
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
@@ -60,11 +60,17 @@ def defer(
 
 
 def defer_to_slot(
-    wake_policy: WakePolicy, delivery: Delivery, slot: Millis, *, now: Millis, draw: Draw
+    wake_policy: WakePolicy,
+    delivery: Delivery,
+    limit: int,
+    slot: Millis,
+    *,
+    now: Millis,
+    draw: Draw,
 ) -> Change:
-    """Makes a task due at the time that its rate limit has granted it. Like `defer`, but the spec
-    stays, so the task need not be read. If anything else has happened to the task, this write is
-    refused, and the delivery starts nothing either."""
+    """Makes a task due at the time that a rate limit has granted it; `limit` is its number among
+    those of the task. Like `defer`, but the spec stays, so the task need not be read. If anything
+    else has happened to the task, this write is refused, and the delivery starts nothing either."""
     unstarted = delivery.attempt == 1
     soon = wake_policy.within_horizon(slot, now)
     status = {"status": Status.ENQUEUED if soon else Status.PENDING} if unstarted else {}
@@ -83,7 +89,7 @@ def defer_to_slot(
             "wake": wake_policy.place(delivery.task_id, delivery.lane, slot, now=now, draw=draw),
             "sends": 0,
             "skips": 0,
-            "held": None,
+            "held": DEFERRED - limit,
             "grant": slot,
             "updated_at": now,
         },

@@ -23,7 +23,7 @@ def may_be_promoted(task: Task) -> bool:
         and task.wake.kind is WakeKind.WATCH
         and task.status in sources(Step.PROMOTE)
         and task.lane is not Lane.HIGH
-        and task.held is None
+        and not task.in_line
     )
 
 
