@@ -51,7 +51,7 @@ class Workflows:
         dry_run = query.flag("dry_run", default=False)
         query.done()
         name = _name(parameters)
-        definition = self._read(namespace, request.json())
+        definition = self._read(namespace, name, request.json())
         if dry_run:
             return Response(status=200, body={"order": levels(definition)})
         text = encode_definition(definition)
@@ -102,12 +102,12 @@ class Workflows:
     def _store(self) -> RunStore:
         return run_store(self.ports)
 
-    def _read(self, namespace: str, body: Any) -> Definition:
+    def _read(self, namespace: str, name: str, body: Any) -> Definition:
         can = self.capabilities
         definition = read_definition(
             body, can.longest_timeout, can.target_errors, can.step_with_defaults
         )
-        if errors := definition_errors(self.ports, namespace, definition):
+        if errors := definition_errors(self.ports, namespace, definition, name):
             raise invalid(errors)
         return definition
 

@@ -157,6 +157,19 @@ def test_nesting_of_more_than_two_levels_is_refused(flows: Flows):
     )
 
 
+def test_workflow_that_would_run_itself_is_refused(flows: Flows):
+    flows.put("one", a_step("x"))
+    flows.put("two", a_step("x", workflow="one"))
+
+    alone = flows.put("new", a_step("x", workflow="new"))
+    again = flows.put("one", a_step("x", workflow={"steps": [a_step("y", workflow="one")]}))
+    by_another = flows.put("one", a_step("x", workflow="two"))
+    assert "run itself" in errors(alone)["steps.0.workflow"]
+    assert "run itself" in errors(again)["steps.0.workflow.steps.0.workflow"]
+    assert "2 levels" in errors(by_another)["steps.0.workflow"]
+    assert flows.put("one", a_step("x", workflow="one@1")).status == 200
+
+
 def test_secret_headers_of_a_definition_are_masked_also_inside_another(flows: Flows):
     target = {"type": "http", "url": "https://example.com", "headers": {"authorization": "abc"}}
     inner = {"name": "call", "target": target}

@@ -17,13 +17,17 @@ from duetime.engine.workflows.definitions import definitions_by_digest, run_stor
 from duetime.engine.workflows.named import UnknownWorkflow, find_definition
 
 TOO_DEEP = f"workflows may be nested at most {MAX_NESTING} levels deep"
+ITSELF = "a workflow cannot run itself, but an earlier version of itself"
 
 
-def definition_errors(ports: Ports, namespace: str, definition: Definition) -> list[FieldError]:
-    """Returns the fields that name what does not exist, or cannot be used here."""
+def definition_errors(
+    ports: Ports, namespace: str, definition: Definition, name: str | None = None
+) -> list[FieldError]:
+    """Returns the fields that name what does not exist, or cannot be used here. `name` is that of
+    the workflow of which the definition will be the current version, if it has one."""
     names = list({use.name for use in _limits(definition)})
     known = ports.limits.recent(namespace, names) if names else {}
-    check = _Check(ports=ports, namespace=namespace, limits=known)
+    check = _Check(ports=ports, namespace=namespace, name=name, limits=known)
     return [*check.errors(definition, 0)]
 
 
@@ -31,6 +35,7 @@ def definition_errors(ports: Ports, namespace: str, definition: Definition) -> l
 class _Check:
     ports: Ports
     namespace: str
+    name: str | None
     limits: Mapping[str, Limit]
 
     def errors(self, definition: Definition, depth: int) -> Iterator[FieldError]:
@@ -52,6 +57,9 @@ class _Check:
             for error in self.errors(inline, depth + 1):
                 yield FieldError(f"workflow.{error.field}", error.message)
             return
+        if step.target[WORKFLOW] == self.name:
+            yield FieldError("workflow", ITSELF)
+            return
         try:
             if self._is_too_deep(step.target[WORKFLOW], MAX_NESTING - depth - 1):
                 yield FieldError("workflow", TOO_DEEP)
@@ -61,7 +69,7 @@ class _Check:
     def _is_too_deep(self, name: str, levels: int) -> bool:
         """Whether a named workflow nests more than so many levels below itself. A workflow that it
         names may be deleted meanwhile, and is not looked for: its step then fails."""
-        if levels < 0:
+        if levels < 0 or name == self.name:
             return True
         found = find_definition(run_store(self.ports), self.namespace, name)
         definition = definitions_by_digest(self.ports, [found.digest]).get(found.digest)

@@ -16,6 +16,8 @@ from duetime.core.workflows.watches import move_watch
 from tests.core.workflows.runs import MOMENT, RunIf, a_definition, a_moment, a_run, a_step, an_end
 from tests.factories import NOW, an_id
 
+NEVER = {"input": {"is": ["so"]}}
+
 
 @st.composite
 def definitions(draw):
@@ -89,6 +91,40 @@ def test_join_after_a_branch_runs_and_a_false_condition_is_passed_on():
     after = advance(definition, run, [an_end(definition, run, 1, "s")], **MOMENT)
     assert after.states == "xspx"
     assert ready(run, after) == [2]
+
+
+@pytest.mark.parametrize(
+    ("rule", "decided"),
+    [
+        (RunIf.ALL_SUCCEEDED, {"ss": "p", "sd": "u", "sc": "u", "sx": "x", "dx": "u", "xx": "x"}),
+        (RunIf.NONE_FAILED, {"ss": "p", "sd": "u", "sc": "u", "sx": "p", "dx": "u", "xx": "x"}),
+        (RunIf.ANY_FAILED, {"ss": "x", "sd": "p", "sc": "p", "sx": "x", "dx": "p", "xx": "x"}),
+        (RunIf.ALL_FINISHED, dict.fromkeys(["ss", "sd", "sc", "sx", "dx", "xx"], "p")),
+    ],
+)
+def test_rule_of_a_step_is_decided_by_how_its_needs_have_ended(rule, decided):
+    for ends, expected in decided.items():
+        needs = [
+            a_step(n, when=NEVER if s == "x" else None) for n, s in zip("ab", ends, strict=True)
+        ]
+        definition = a_definition(*needs, a_step("c", "a", "b", run_if=rule))
+        run = a_run(definition)
+        ended = [an_end(definition, run, n, s) for n, s in enumerate(ends) if s != "x"]
+        after = advance(definition, run, ended, **MOMENT) if ended else run
+        assert (ends, after.states) == (ends, ends + expected)
+
+
+def test_failure_that_is_allowed_does_not_fail_the_run_and_is_one_for_its_dependents():
+    definition = a_definition(
+        a_step("a", allow_failure=True),
+        a_step("b", "a"),
+        a_step("c", "a", run_if=RunIf.ALL_FINISHED),
+    )
+    run = a_run(definition, fail_fast=True)
+    after = advance(definition, run, [an_end(definition, run, 0, "d")], **MOMENT)
+    assert (after.status, after.states) == ("RUNNING", "dup")
+    over = advance(definition, after, [an_end(definition, after, 2, "s")], **MOMENT)
+    assert (over.status, over.error) == ("SUCCEEDED", None)
 
 
 def test_step_two_levels_below_a_failure_sees_it():
