@@ -28,6 +28,7 @@ from duetime.cli import (
     schedules,
     submit,
     sync,
+    system,
     tasks,
     watch,
     workflows,
@@ -88,6 +89,9 @@ app.command()(lanes.lanes)
 app.command()(tasks.health)
 app.command()(forecast.forecast)
 app.command()(quota.quota)
+app.command()(system.stuck)
+app.command()(system.handlers)
+app.command()(system.me)
 app.command()(openapi.openapi)
 
 

@@ -14,6 +14,8 @@ from duetime.api.openapi.document import NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
 from duetime.handlers.context import Context
+from duetime.handlers.descriptions import describe_manifest
+from duetime.handlers.manifest import Manifest
 from tests.workflows import settle
 from tests.world import World, sqlite_world
 
@@ -60,6 +62,11 @@ def undocumented(route: Route, response: Response) -> list[str]:
     return wrong_in(answer["content"][media_type]["schema"], json.loads(response.encoded()))
 
 
+MANIFEST = Manifest(
+    app="shop",
+    handlers={HELLO: {"source": "shop.py:12"}},
+    schedules=[{"name": "daily", "rule": {}, "task": {"target": {"handler": HELLO}}}],
+)
 CROWDED = 12  # tasks in a minute, before a submission gets a hint
 
 
@@ -75,6 +82,7 @@ class System:
             secrets=lambda: {"shop"},
             crowded_minute=CROWDED,
             callbacks=True,
+            described=lambda: describe_manifest(MANIFEST),
         )
 
     def call(
