@@ -56,7 +56,7 @@ class Sockets:
 
     def _connect(self, url: str) -> ClientConnection:
         closes = ExitStack()
-        socket = closes.enter_context(connect(url, **self._options))
+        socket: ClientConnection = closes.enter_context(connect(url, **self._options))
         self._open[socket] = closes
         return socket
 
