@@ -51,8 +51,11 @@ class Lanes:
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         Query(request).done()
+        return list_response(self.states(), None)
+
+    def states(self) -> list[dict[str, Any]]:
         now, known = self.ports.clock.now(), self.activities()
-        return list_response([self._lane_json(lane, known[lane], now) for lane in Lane], None)
+        return [self._lane_json(lane, known[lane], now) for lane in Lane]
 
     def _lane_json(self, lane: Lane, known: LaneActivity, now: Millis) -> dict[str, Any]:
         depth = self.ports.lanes.depth(lane)

@@ -6,7 +6,7 @@ deleted message leaves a message whose token is spent.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from math import inf
 from typing import Any, NamedTuple
@@ -65,7 +65,8 @@ class Executor:
         dead_letters: The ids of known dead letters, if the caller keeps them for longer than this
             executor (see MessageAcks).
         children: How the tasks are submitted that handlers submit.
-        callback_url: Where the API answers, for the callbacks of steps."""
+        callback_url: Where the API answers, for the callbacks of steps.
+        on_progress: Called with each task whose handler has reported progress, as it is stored."""
 
     def __init__(
         self,
@@ -74,11 +75,13 @@ class Executor:
         dead_letters: DeadLetterIds | None = None,
         children: ChildSubmission | None = None,
         callback_url: str | None = None,
+        on_progress: Callable[[Task], object] | None = None,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
         self._store = ports.store
         self._clock = ports.clock
+        self._on_progress = on_progress
         self._runner = TargetRunner(ports, targets, callback_url)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
@@ -144,6 +147,8 @@ class Executor:
                     run.control.request_stop(lease_lost=True)
                 case Applied(task):
                     run.control.renewed_at = renewed_at
+                    if progress is not None and self._on_progress is not None:
+                        self._on_progress(task)
                     if task.cancel_requested:
                         run.control.request_stop(cancelled=True)
                 case Unknown(reason):  # see AttemptLoop.check_leases

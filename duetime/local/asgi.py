@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.requests import Request as AsgiRequest
 from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocket
 
-from duetime.api.http import BODY_LIMIT, Problem, Request, Response, query_values
+from duetime.api.http import BODY_LIMIT, Problem, Request, Response, not_found, query_values
+from duetime.local import live_socket
+from duetime.local.live_socket import LiveSocket
 from duetime.local.status_waits import ClientGone, StatusWaits, asked_wait
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
 from duetime.local.supervisor import ThreadPool
@@ -37,10 +39,12 @@ def asgi_app(
     call: Call,
     submit_together: CallTogether | None = None,
     waits: StatusWaits | None = None,
+    live: LiveSocket | None = None,
 ) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
     `submit_together` answers several submissions of one task each; without it, `call` does.
-    `waits` are the requests that wait for a status change."""
+    `waits` are the requests that wait for a status change; `live` takes the WebSockets of live
+    updates."""
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
     health = ThreadPool(HEALTH_THREADS, "api-health")
@@ -63,6 +67,8 @@ def asgi_app(
             request = await _request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
                 return _response(FOREIGN.response())
+            if live is not None and request.path == live_socket.PATH:
+                raise live_socket.NO_UPGRADE
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
@@ -70,9 +76,20 @@ def asgi_app(
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
+    async def connect(scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        path = scope["raw_path"].decode("latin-1")
+        handshake = Request(method="GET", path=path, headers=_headers(socket))
+        if is_foreign(handshake, scope.get("server")):
+            await live_socket.refuse(socket, FOREIGN)
+        elif live is None or path != live_socket.PATH:
+            await live_socket.refuse(socket, not_found(f"WebSocket {path}"))
+        else:
+            await live.serve(scope, receive, send)
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await WebSocketClose()(scope, receive, send)
+            await connect(scope, receive, send)
             return
         try:
             response = await respond(scope, receive)
@@ -160,7 +177,7 @@ async def _request(asgi: AsgiRequest, take: Take) -> Request:
     )
 
 
-def _headers(asgi: AsgiRequest) -> dict[str, str]:
+def _headers(asgi: HTTPConnection) -> dict[str, str]:
     """Joins repeated headers with a comma, as API Gateway does."""
     headers: dict[str, str] = {}
     for name, value in asgi.headers.items():

@@ -12,17 +12,18 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 
 from duetime import __version__
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
-from duetime.api.lanes import LaneActivity
+from duetime.api.lanes import LaneActivity, Lanes
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Lane
 from duetime.core.shares import Shares
+from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
@@ -43,6 +44,7 @@ from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
+from duetime.local.live import LiveUpdates
 from duetime.local.options import LocalOptions
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
@@ -70,6 +72,7 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.forecast",
+    "duetime.api.live",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
     "duetime.core.recurrence.cron",
@@ -117,9 +120,10 @@ class Runner:
         changes: Changes = SimpleQueue()
         self.failure: str | None = None  # why it must stop
         self._lost = False
-        waits = StatusWaits()
-        app = asgi_app(self._call, self._submit_together, waits)
-        self._server = Server(app, listener, on_shutdown=waits.end)
+        self._waits = StatusWaits()
+        self._live = live = LiveUpdates(SystemClock(), self._lane_states)
+        app = asgi_app(self._call, self._submit_together, self._waits, live.socket)
+        self._server = Server(app, listener, on_shutdown=self._end_waiting)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -133,7 +137,13 @@ class Runner:
         )
         gate = quota_gate(quotas, self.backend.quotas)
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
-        executor = Executor(ports, targets, children=children, callback_url=_own_url(listener))
+        executor = Executor(
+            ports,
+            targets,
+            children=children,
+            callback_url=_own_url(listener),
+            on_progress=live.hub.progressed,
+        )
         self.activity = Activity(notices.events)
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
@@ -144,7 +154,7 @@ class Runner:
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, waits], follow_ups),
+            relay=Relay([self.activity, self._waits, live.hub], follow_ups),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
@@ -169,7 +179,9 @@ class Runner:
             crowded_minute=options.crowded_minute,
             lanes=self._lane_activity,
             callbacks=True,
+            live=live.access,
         )
+        self._lanes = Lanes(ports, self._lane_activity)
 
     def prepare(self) -> None:
         """Start every thread; none receives messages yet."""
@@ -202,6 +214,14 @@ class Runner:
     def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
         return self._lane_counts.activity(self._weights, self._pool.running_by_lane(), waiting)
+
+    def _lane_states(self) -> list[dict[str, Any]]:
+        return self._lanes.states()
+
+    async def _end_waiting(self) -> None:
+        """The server stops: what waits for a change gets an answer."""
+        self._waits.end()
+        await self._live.hub.end()
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)

@@ -6,7 +6,7 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from duetime.core.errors import DuetimeError
 from duetime.forks import keep_from_children
 from duetime.local.http_protocol import KEEP_ALIVE, LimitedProtocol
+from duetime.local.websocket_protocol import MAX_MESSAGE, LimitedWebSocket
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHUTDOWN_TIMEOUT = 5  # seconds that current requests have when the server stops
@@ -25,19 +26,22 @@ MAX_DESCRIPTORS = 4_096  # that the process opens, if the hard limit allows it
 
 class Server(uvicorn.Server):
     """Stops on a signal without raising it again, as uvicorn does: the runner drains afterwards.
-    `on_shutdown` is called on the event loop when it stops, before it waits for requests."""
+    `on_shutdown` is awaited when it stops, before it waits for requests."""
 
     def __init__(
         self,
         app: ASGIApp,
         listener: socket.socket,
-        on_shutdown: Callable[[], None] = lambda: None,
+        on_shutdown: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         protocol = partial(LimitedProtocol, max_connections=max_connections())
         super().__init__(
             uvicorn.Config(
                 app,
                 http=protocol,  # type: ignore[arg-type]
+                ws=LimitedWebSocket,
+                ws_max_size=MAX_MESSAGE,
+                ws_per_message_deflate=False,
                 timeout_keep_alive=KEEP_ALIVE,
                 log_config=None,  # its records go to our handlers
                 log_level="warning",
@@ -64,7 +68,8 @@ class Server(uvicorn.Server):
         return [s.fileno() for s in (self._listener, *sockets) if s and s.fileno() >= 0]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._on_shutdown()
+        if self._on_shutdown:
+            await self._on_shutdown()
         await super().shutdown(sockets)
 
     @contextmanager

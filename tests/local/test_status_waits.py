@@ -256,8 +256,11 @@ def test_server_that_stops_answers_a_waiting_request_first() -> None:
         read.set()
         return Response(status=200, body={"id": TASK, "status": "RUNNING"})
 
+    async def end() -> None:
+        waits.end()
+
     listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(asgi_app(call, waits=waits), listener, on_shutdown=waits.end)
+    server = Server(asgi_app(call, waits=waits), listener, on_shutdown=end)
     serving = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     serving.start()
     url = "http://{}:{}".format(*listener.getsockname())
