@@ -23,7 +23,7 @@ from infra.stage import Stage
 STAGE = "live"
 VERBS = ("POST", "DELETE")  # of the calls on connections: post to one, close it
 TICKET = "route.request.querystring.ticket"  # without one, API Gateway answers 401 by itself
-MEMORY = 512
+MEMORY = 256  # it waits most of the time: for API Gateway, and until a reset is due
 TIMEOUT = Duration.seconds(29)  # of a frame: API Gateway waits for 30
 MAX_PUSH_AGE = Duration.minutes(1)  # an older push says nothing new
 
