@@ -37,6 +37,7 @@ def api() -> Api:
         handlers=_handlers(settings.handlers),
         described=lambda: _described(settings.handlers),
         stage=settings.stage or None,
+        cursors=adapters.cursors,
         version=VERSION,
         longest_timeout=settings.longest_timeout,
         targets=settings.targets_allowed,

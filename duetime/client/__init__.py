@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from duetime.client.schedules import Schedules
     from duetime.client.submissions import make_id
+    from duetime.client.system_calls import HandlerDescription, Me, Stuck, StuckTask
     from duetime.client.types import (
         Attempt,
         BatchResult,
@@ -157,6 +158,7 @@ _NAMES = {
     ),
     "duetime.client.schedules": ("Schedules",),
     "duetime.client.submissions": ("make_id",),
+    "duetime.client.system_calls": ("HandlerDescription", "Me", "Stuck", "StuckTask"),
     "duetime.client.types": (
         "Attempt",
         "BatchResult",
@@ -237,6 +239,7 @@ __all__ = [
     "Expected",
     "FieldError",
     "Forecast",
+    "HandlerDescription",
     "Hint",
     "Invalid",
     "LaneState",
@@ -247,6 +250,7 @@ __all__ = [
     "LimitUseFields",
     "Limits",
     "MapItem",
+    "Me",
     "NotChanged",
     "NotFound",
     "NotRedriven",
@@ -268,6 +272,8 @@ __all__ = [
     "SecretReference",
     "StepFields",
     "StillGoing",
+    "Stuck",
+    "StuckTask",
     "Submitted",
     "SubmittedRun",
     "SyncPlan",

@@ -25,6 +25,7 @@ from duetime.client.quotas import Quota, quota
 from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
+from duetime.client.system import System
 from duetime.client.transport import Server, Transport
 from duetime.client.types import (
     Attempt,
@@ -47,7 +48,7 @@ from duetime.client.workflows import Workflows
 from duetime.core.errors import DuetimeError
 
 
-class Client:
+class Client(System):
     """A client of the Duetime at `url`; by default at DUETIME_URL, or else on this machine.
 
     >>> client = Client()
@@ -66,6 +67,7 @@ class Client:
         retries: int = 3,
         transport: httpx.BaseTransport | None = None,
         patience: float = 30.0,
+        reason: str | None = None,
         on_silence: Callable[[DuetimeError], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
@@ -82,8 +84,12 @@ class Client:
         504. Each task is sent with an id, so that it is stored once. 0 turns it off.
 
         `patience` is how many seconds `follow` and `wait` keep polling while Duetime does not
-        answer, since a runner may be restarting. They call `on_silence` once, with the error."""
-        self._transport = Transport(Server(url, timeout, sign, token), transport, sleep)
+        answer, since a runner may be restarting. They call `on_silence` once, with the error.
+
+        `reason` (default: DUETIME_REASON) is why you act, for the log of the API; up to 256
+        characters."""
+        server = Server(url, timeout, sign, token, reason)
+        self._transport = Transport(server, transport, sleep)
         self.dead_letters = DeadLetters(self._transport)
         self.limits = Limits(self._transport)
         self.schedules = Schedules(self._transport)

@@ -22,9 +22,11 @@ from duetime.client import (
     Schedules,
     Workflows,
 )
+from duetime.client.system import AsyncSystem, System
 
-PAIRS = [
+PAIRS: list[tuple[type, type]] = [
     (Client, AsyncClient),
+    (System, AsyncSystem),
     (Schedules, AsyncSchedules),
     (DeadLetters, AsyncDeadLetters),
     (Limits, AsyncLimits),
