@@ -14,6 +14,7 @@ import httpx
 from duetime.client import run_calls, submissions, task_calls, waits
 from duetime.client.async_dead_letters import AsyncDeadLetters
 from duetime.client.async_limits import AsyncLimits
+from duetime.client.async_live import AsyncLive
 from duetime.client.async_runs import AsyncCallbacks, AsyncRuns
 from duetime.client.async_schedules import AsyncSchedules
 from duetime.client.async_transport import AsyncTransport
@@ -83,6 +84,7 @@ class AsyncClient(AsyncSystem):
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
         self.workflows = AsyncWorkflows(self._transport)
         self.runs = AsyncRuns(self._transport, self._retries, self._patience)
+        self.live = AsyncLive(self._transport, self._patience, chance)
         self.callbacks = AsyncCallbacks(self._transport)
 
     @property

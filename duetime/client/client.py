@@ -20,6 +20,7 @@ from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
 from duetime.client.forecast import Forecast, forecast
 from duetime.client.limits import Limits
+from duetime.client.live import Live
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
 from duetime.client.runs import Callbacks, Runs
@@ -97,6 +98,7 @@ class Client(System):
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
         self.workflows = Workflows(self._transport)
         self.runs = Runs(self._transport, self._retries, self._patience)
+        self.live = Live(self._transport, self._patience, chance)
         self.callbacks = Callbacks(self._transport)
 
     @property

@@ -54,6 +54,12 @@ class Server:
             "trust_env": not self._local,  # a proxy cannot reach the loopback of this machine
         }
 
+    def socket_options(self) -> dict[str, Any]:
+        """Returns the options of a WebSocket: its URL has a ticket, so it needs no other
+        authentication."""
+        options: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": 1}
+        return {**options, "proxy": None} if self._local else options
+
     def request_options(self, request: Request) -> dict[str, Any]:
         options: dict[str, Any] = {"content": request.content(), "headers": request.headers()}
         if request.wait is not None:
@@ -94,7 +100,7 @@ class Transport:
         """Carries out the steps of a call and returns its value."""
         progress = Progress(call)
         while (step := progress.step) is not None:
-            self._carry_out(step, progress)
+            self.carry_out(step, progress)
         return progress.value
 
     def run_each(self, calls: Iterable[Call[T]]) -> Iterator[T]:
@@ -118,9 +124,9 @@ class Transport:
         while (step := progress.step) is not None:
             if isinstance(step, Item):
                 yield step.value
-            self._carry_out(step, progress)
+            self.carry_out(step, progress)
 
-    def _carry_out(self, step: Step, progress: Progress[Any]) -> None:
+    def carry_out(self, step: Step, progress: Progress[Any]) -> None:
         answer = None
         match step:
             case Request():
