@@ -33,7 +33,9 @@ def test_schedule_of_berlin_is_built_paused_and_resumed_and_the_ledger_says_so(
     expect(page.get_by_label("Cron expression")).to_have_value("30 2 * * *")
     page.get_by_label("Time zone", exact=True).last.fill("Europe/Berlin")
     change = page.get_by_role("listitem").filter(has_text="Sun 28 Mar 2027")
-    expect(change).to_contain_text("02:30 does not exist in Europe/Berlin on 2027-03-28; runs at 03:00")
+    expect(change).to_contain_text(
+        "02:30 does not exist in Europe/Berlin on 2027-03-28; runs at 03:00"
+    )
     page.get_by_label("Handler", exact=True).fill("world.work")
     page.get_by_label("Name", exact=True).fill("daily")
     page.get_by_role("button", name="Create").click()
@@ -140,7 +142,9 @@ def test_text_of_the_cron_builder_sets_the_controls_and_the_url(page: Page) -> N
     expect(page.get_by_label("Runs", exact=True)).to_have_value("month")
     expect(page.get_by_label("Weekday")).to_have_value("5")
     expect(page.get_by_label("hour")).to_have_value("06")
-    expect(page.get_by_text("at 06:15 on the last Friday of the month, Europe/Berlin")).to_be_visible()
+    expect(
+        page.get_by_text("at 06:15 on the last Friday of the month, Europe/Berlin")
+    ).to_be_visible()
     page.reload()
     expect(page.get_by_label("Cron expression")).to_have_value("15 6 * * fri#L")
 
@@ -183,4 +187,6 @@ def test_refusals_are_shown_at_their_fields(page: Page) -> None:
     page.get_by_label("Payload").fill("{}")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_label("Handler", exact=True)).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_label("Handler", exact=True)).to_have_accessible_description(re.compile("world.work"))
+    expect(page.get_by_label("Handler", exact=True)).to_have_accessible_description(
+        re.compile("world.work")
+    )
