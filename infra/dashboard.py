@@ -3,6 +3,7 @@
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from duetime.aws.settings import dashboard_name
 from duetime.core.lanes import Lane
 from infra.metrics import MINUTE, StageMetrics
 from infra.parts import Parts
@@ -15,11 +16,10 @@ class Dashboard(Construct):
     def __init__(self, scope: Construct, name: str, *, stage: Stage, parts: Parts) -> None:
         super().__init__(scope, name)
         self._metrics = StageMetrics(stage)
-        self.name = f"duetime-{stage.name}"
         cloudwatch.Dashboard(
             self,
             "Dashboard",
-            dashboard_name=self.name,
+            dashboard_name=dashboard_name(stage.name),
             widgets=[
                 [_title("Is it on time?")],
                 self._on_time(),

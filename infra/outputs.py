@@ -4,6 +4,7 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.aws.settings import dashboard_url
 from duetime.core.lanes import Lane
 from infra.api import Api
 from infra.lanes import LaneQueues
@@ -12,9 +13,7 @@ from infra.stage import Stage
 
 
 class Outputs(Construct):
-    def __init__(
-        self, scope: Construct, name: str, *, stage: Stage, parts: Parts, dashboard: str
-    ) -> None:
+    def __init__(self, scope: Construct, name: str, *, stage: Stage, parts: Parts) -> None:
         super().__init__(scope, name)
         region = Stack.of(self).region
         self._api(stage, parts.api, region)
@@ -24,8 +23,7 @@ class Outputs(Construct):
             self._output("Archive", f"s3://{name}", "Tasks that have left the table")
         for lane in Lane:
             self._lane(parts.lanes, lane, region)
-        link = f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"
-        self._output("Dashboard", f"{link}#dashboards/dashboard/{dashboard}", "Is it on time?")
+        self._output("Dashboard", dashboard_url(stage.name, region), "Is it on time?")
 
     def _api(self, stage: Stage, api: Api, region: str) -> None:
         self._output("ApiUrl", api.url, "The API")

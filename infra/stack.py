@@ -70,7 +70,7 @@ class DuetimeStack(Stack):
             archive=archive,
         )
         self.parts.api.sync_after(self.parts.scanner, self.parts.executors, self.parts.relay)
-        dashboard = Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
+        Dashboard(self, "Dashboard", stage=stage, parts=self.parts)
         if stage.alarms != "none":
             Alarms(self, "Alarms", stage=stage, parts=self.parts)
         if stage.alarms == "all" and stage.alarm_email is None:
@@ -78,7 +78,7 @@ class DuetimeStack(Stack):
                 f"Stage {stage.name!r} sends its alarms to no one: set alarm_email in cdk.json."
             )
             Annotations.of(self).add_warning_v2("duetime:alarmEmail", warning)
-        Outputs(self, "Outputs", stage=stage, parts=self.parts, dashboard=dashboard.name)
+        Outputs(self, "Outputs", stage=stage, parts=self.parts)
         Tags.of(self).add("duetime:stage", stage.name)
 
 
@@ -105,8 +105,9 @@ def _with_objects(given: FunctionInputs, objects: Objects | None) -> FunctionInp
 
 
 def _with_callback_url(given: FunctionInputs, api: Api) -> FunctionInputs:
+    """Executors count nothing: their environment needs the room."""
     url = api.url if given.stage.callbacks else ""
-    return replace(given, settings=replace(given.settings, callback_url=url))
+    return replace(given, settings=replace(given.settings, callback_url=url, stats=""))
 
 
 def _with_quotas(given: FunctionInputs) -> FunctionInputs:
@@ -134,5 +135,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         targets=stage.targets.as_setting() if stage.targets else "",
         crowded_minute=stage.crowded_minute,
         callbacks=int(stage.callbacks),
+        stats=stage.stats or "",
         **urls,
     )

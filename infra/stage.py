@@ -237,6 +237,7 @@ class Stage(_Settings):
     secrets: list[SecretName] = Field(default=[], max_length=MAX_SECRETS)
     quotas: dict[str, dict[str, Any]] = {}
     crowded_minute: int = Field(default=1_000, ge=0, le=1_000_000)
+    stats: Literal["table"] | None = None  # None: only CloudWatch counts
     callbacks: bool = False  # a public route, whose authorization is the token
 
     @field_validator("secrets")

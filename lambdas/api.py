@@ -2,6 +2,7 @@
 
 After a deployment it also syncs the schedules that the handlers declare."""
 
+import os
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,6 +19,7 @@ from duetime.api.gateway_callers import caller_of
 from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
 from duetime.aws import backend
+from duetime.aws.settings import dashboard_url
 from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
@@ -37,6 +39,7 @@ def api() -> Api:
         handlers=_handlers(settings.handlers),
         described=lambda: _described(settings.handlers),
         stage=settings.stage or None,
+        cursors=adapters.cursors,
         version=VERSION,
         longest_timeout=settings.longest_timeout,
         targets=settings.targets_allowed,
@@ -45,7 +48,13 @@ def api() -> Api:
         quotas=_quotas(settings.quotas),
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
+        metrics_url=_metrics_url(settings.stage),
     )
+
+
+def _metrics_url(stage: str) -> str | None:
+    region = os.environ.get("AWS_REGION")
+    return dashboard_url(stage, region) if stage and region else None
 
 
 def _quotas(text: str) -> "QuotaGate | None":

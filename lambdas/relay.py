@@ -31,7 +31,7 @@ from duetime.relay import Relay
 SERVICE = "relay"
 # See duetime.aws.settings.
 ARCHIVE_BUCKET, OBJECTS_BUCKET = "DUETIME_ARCHIVE_BUCKET", "DUETIME_OBJECTS_BUCKET"
-QUOTAS = "DUETIME_QUOTAS"
+QUOTAS, STATS = "DUETIME_QUOTAS", "DUETIME_STATS"
 
 logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -72,18 +72,18 @@ class FollowUps:
     image of such a task has no watch any more."""
 
     def __init__(self) -> None:
-        self._changes: list[StatusChange] = []
+        self.changes: list[StatusChange] = []
         self._watched: dict[str, bool] = {}
 
     def add(self, change: StatusChange | None, watched: Mapping[str, bool]) -> None:
-        self._changes += [] if change is None else [change]
+        self.changes += [] if change is None else [change]
         self._watched |= watched
 
     @property
     def left(self) -> list[StatusChange]:
         return [
             change if self._watched.get(change.task_id) else replace(change, has_follow_up=False)
-            for change in self._changes
+            for change in self.changes
         ]
 
 
@@ -123,6 +123,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
     failed = _let_go(removed) or failed
     if QUOTAS in os.environ:
         _count_stored(event["Records"], failed)
+    if STATS in os.environ:
+        _add_stats(batch.changes)
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -184,6 +186,23 @@ def _count_stored(records: Sequence[Mapping[str, Any]], failed: str | None) -> N
     except Exception:
         namespaces = sorted(changes)
         logger.exception("stored tasks not counted", step="relay", namespaces=namespaces)
+
+
+def _add_stats(changes: Sequence[StatusChange]) -> None:
+    """Counts the ends of attempts and tasks in rows, with one write for each lane. A failure loses
+    the counts of this batch: it must not repeat what the batch has done."""
+    from duetime.aws import backend
+    from duetime.engine.stats import StatsCounter
+
+    counter = StatsCounter(backend.stats_store().add)
+    for change in changes:
+        metrics = metrics_of(change)
+        if metrics and (metrics.outcome or metrics.end):
+            counter.add(metrics)
+    try:
+        counter.flush()
+    except Exception:
+        logger.exception("statistics not written", step="relay")
 
 
 def _delete_input(run_id: str) -> None:

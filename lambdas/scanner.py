@@ -43,10 +43,21 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     until = now + max(left - RESERVE, left // 2)
     report = scanner().tick(slice_number, slices, until, continues=event.get("continues"))
     _publish(slice_number, report)
+    if slice_number == 0 and report.saved and backend.settings().stats:
+        _sum_hours(report)
     if report.unfinished and report.saved:  # not saved: another tick scans this slice
         next_tick = {"slice": slice_number, "slices": slices, "continues": report.chain}
         backend.invoke_later(context.invoked_function_arn, next_tick)
     return report.as_dict()
+
+
+def _sum_hours(report: TickReport) -> None:
+    """Writes the sums of the hours that have ended since the last tick, for GET /v1/stats."""
+    now = backend.adapters().ports.clock.now()
+    try:
+        backend.stats_store().sum_hours(now - (report.age or 0), now)
+    except Exception:
+        logger.exception("hours not summed", step="scan")
 
 
 def slice_of(event: Mapping[str, Any]) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from duetime.aws.rate_store import DynamoRateStore
 from duetime.aws.run_store import DynamoRunStore
 from duetime.aws.schedule_store import DynamoScheduleStore
 from duetime.aws.slot_store import DynamoSlotStore
+from duetime.aws.stats_store import DynamoStatsStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.limits.ports import LimitStore, RateStore
 from duetime.core.limits.slots import SlotStore
@@ -153,6 +154,7 @@ def dynamo_stores(client: "DynamoDBClient") -> Iterator[Stores]:
             cursors=cursors,
             clock=clock,
             runs=runs,
+            stats=DynamoStatsStore(client, table),
             spoil=spoil,
             spoil_run=spoil_run,
         )

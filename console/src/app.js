@@ -12,7 +12,7 @@ function Page() {
     const parameters = match(pattern, path.value);
     if (parameters) return html`<${Titled} key=${pattern + JSON.stringify(parameters)} title=${title}><${page} ...${parameters} /></${Titled}>`;
   }
-  return html`<${Titled} title="Not found"><${Empty} title="There is no such page"><a href="/">Overview</a></${Empty}></${Titled}>`;
+  return html`<${Titled} title="Not found"><${Empty} alone title="There is no such page"><a class="button" href="/">Overview</a></${Empty}></${Titled}>`;
 }
 
 function Titled({ title, children }) {

@@ -1,11 +1,9 @@
 /** The page of each path. */
 import { Overview } from './pages/overview.js';
 import { Tasks } from './pages/tasks.js';
-import { Task } from './pages/task.js';
-import { Dead } from './pages/dead.js';
-import { New } from './pages/new.js';
 import { lazy } from './parts/lazy.js';
 
+const ofTask = (name) => lazy(() => import('./pages/task_pages.js'), name);
 const ofSchedules = (name) => lazy(() => import('./pages/schedule_pages.js'), name);
 const ofRuns = (name) => lazy(() => import('./pages/run_pages.js'), name);
 const ofSystem = (name) => lazy(() => import('./pages/system_pages.js'), name);
@@ -13,9 +11,9 @@ const ofSystem = (name) => lazy(() => import('./pages/system_pages.js'), name);
 export const PAGES = [
   { path: '/', title: 'Overview', page: Overview },
   { path: '/tasks', title: 'Tasks', page: Tasks },
-  { path: '/tasks/:id', title: 'Task', page: Task },
-  { path: '/dead', title: 'Dead letters', page: Dead },
-  { path: '/new', title: 'New task', page: New },
+  { path: '/tasks/:id', title: 'Task', page: ofTask('Task') },
+  { path: '/dead', title: 'Dead letters', page: ofTask('Dead') },
+  { path: '/new', title: 'New task', page: ofTask('New') },
   { path: '/schedules', title: 'Schedules', page: ofSchedules('Schedules') },
   { path: '/schedules/new', title: 'New schedule', page: ofSchedules('NewSchedule') },
   { path: '/schedules/:id', title: 'Schedule', page: ofSchedules('Schedule') },

@@ -30,7 +30,7 @@ export function parse(text) {
   const unknown = [];
   const bare = [];
   let open = null;
-  for (const token of text.match(/\S*"[^"]*"|\S+/g) ?? []) {
+  for (const token of text.match(/(?:[^\s"]|"[^"]*"|")+/g) ?? []) {
     const [, word, plain] = /^([a-z]+(?:\.[^:]+)?):(.*)$/i.exec(token) ?? [];
     const value = plain?.replace(/^"(.*)"$/, '$1');
     if (!word) bare.push(token);

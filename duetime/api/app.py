@@ -16,7 +16,7 @@ from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Clock, Ports
+from duetime.core.ports import Clock, CursorStore, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
@@ -47,7 +47,7 @@ class Api:
     what `health` does. `metrics_url` is where the metrics are that the store does not have.
     `described` describes the handlers; without it, only their names and
     defaults are known. `stage` is the name of the deployment, and `features` are the parts that
-    another one may lack."""
+    another one may lack. `cursors` say how far the scanner is."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class Api:
         described: "Describe | None" = None,
         stage: str | None = None,
         features: Sequence[str] = (),
+        cursors: CursorStore | None = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -94,6 +95,7 @@ class Api:
         self._router.add("GET", "/v1/health", self._health)
         me = _me(ports.clock, version, stage, features)
         self._router.add_lazily("/v1/me", me)
+        self._router.add_lazily("/v1/stuck", _stuck(ports, cursors))
         self._router.add_lazily("/v1/handlers", _handlers(described, handlers))
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
@@ -279,6 +281,15 @@ def _me(
         from duetime.api.me import Me
 
         Me(clock=clock, version=version, stage=stage, features=features).add_to(router)
+
+    return add_to
+
+
+def _stuck(ports: Ports, cursors: CursorStore | None) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.stuck import StuckTasks
+
+        StuckTasks(ports, cursors).add_to(router)
 
     return add_to
 

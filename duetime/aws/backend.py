@@ -14,7 +14,7 @@ from duetime.aws.connections import Connections
 from duetime.aws.cursor_store import CachedShards, DynamoCursorStore
 from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.parallel import ParallelCalls
-from duetime.aws.settings import Settings
+from duetime.aws.settings import STATS_IN_TABLE, Settings
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.lanes import Lane
 from duetime.core.ports import CursorStore, ObjectStore, Ports
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from duetime.aws.quota_store import DynamoQuotaStore
     from duetime.aws.removed_tasks import RemovedTasks
     from duetime.aws.services import AwsServices
+    from duetime.aws.stats_store import DynamoStatsStore
     from duetime.aws.stored_counts import StoredCounts
     from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
+    from duetime.core.stats.ports import StatsStore
     from duetime.core.workflows.ports import RunStore
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "services",
     "settings",
     "sqs",
+    "stats_store",
     "stored_counts",
 ]
 
@@ -72,6 +75,7 @@ def aws_adapters(
     sqs: Any = None,
     objects_bucket: str = "",
     age_after: Millis = AGE_AFTER,
+    stats: bool = False,
 ) -> Adapters:
     """Make the adapters. Clients that are not given are made for `endpoint_url`."""
     clock = SystemClock()
@@ -121,6 +125,12 @@ def aws_adapters(
             dynamodb, table, shards=known, clock=clock, retention=retention, parallel=parallel
         )
 
+    def stats_store() -> "StatsStore":
+        """Imports the store of the statistics on first use: only their routes read it."""
+        from duetime.aws.stats_store import DynamoStatsStore
+
+        return DynamoStatsStore(dynamodb, table, parallel)
+
     lanes = SqsLaneQueue(sqs or lazy(lambda: clients.sqs(endpoint_url)), queues)
     ports = Ports(
         store=store,
@@ -134,6 +144,7 @@ def aws_adapters(
         slots=lazy(slots),
         rates=lazy(rates),
         runs=lazy(runs),
+        stats=lazy(stats_store) if stats else None,
     )
 
     def close() -> None:
@@ -189,6 +200,7 @@ def adapters() -> Adapters:
         sqs=lazy(sqs),
         objects_bucket=given.objects_bucket,
         age_after=given.age_after * SECOND,
+        stats=given.stats == STATS_IN_TABLE,
     )
 
 
@@ -227,6 +239,14 @@ def quota_store() -> "DynamoQuotaStore":
     from duetime.aws.quota_store import DynamoQuotaStore
 
     return DynamoQuotaStore(dynamodb(), settings().table, adapters().ports.clock)
+
+
+@cache
+def stats_store() -> "DynamoStatsStore":
+    """As above, with `stats` of the stage only."""
+    from duetime.aws.stats_store import DynamoStatsStore
+
+    return DynamoStatsStore(dynamodb(), settings().table)
 
 
 @cache

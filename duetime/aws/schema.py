@@ -22,6 +22,8 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     limits#<namespace>     <name>                a limit as it was defined
     quota#<namespace>      rate                  when the bucket of its rate is full again
     quota#<namespace>      stored                how many tasks it has stored
+    stats#<hour>           <minute>#<lane>#<0-3>  what was counted in a minute
+    hours#<day>            <hour>#<lane>         what was counted in an hour
     line#<id>              slot#<number>         which delivery runs in a slot of a limit and key
     line#<id>              wait#<position>#<task id>  a task that waits for one
     line#<id>              watch                 the wake of a line in which tasks wait
@@ -191,6 +193,14 @@ def limits_namespace(pk: str) -> str:
 
 def quota_pk(namespace: str) -> str:
     return f"quota#{namespace}"
+
+
+def stats_pk(hour: str) -> str:
+    return f"stats#{hour}"
+
+
+def stats_hours_pk(day: str) -> str:
+    return f"hours#{day}"
 
 
 def line_pk(line_id: str) -> str:

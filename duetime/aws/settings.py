@@ -17,6 +17,7 @@ from duetime.core.wake_policy import AGE_AFTER
 PREFIX = "DUETIME_"
 MAX_RETENTION_DAYS = 3650
 MIN_AGE_AFTER = 300  # seconds: later than a lost message is sent again, by a tick once a minute
+STATS_IN_TABLE = "table"
 
 _REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
 
@@ -45,6 +46,7 @@ class Settings:
     quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     scopes: str = ""  # of a JWT, for `read` and `operate`; empty: every token may do everything
+    stats: str = ""  # "table": the relay counts in rows of the table, for GET /v1/stats
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments
@@ -68,6 +70,8 @@ class Settings:
                 f"{_variable('longest_timeout')} must be from 1 to {LONGEST_TIMEOUT},"
                 f" not {self.longest_timeout}"
             )
+        if self.stats not in ("", STATS_IN_TABLE):
+            raise ValueError(f"{_variable('stats')} must be {STATS_IN_TABLE}, not {self.stats!r}")
         if self.crowded_minute < 0:
             raise ValueError(
                 f"{_variable('crowded_minute')} must be at least 0, not {self.crowded_minute}"
@@ -154,6 +158,16 @@ def _number(variable: str, text: str) -> int:
 def metrics_namespace(stage: str) -> str:
     """Returns one namespace per stage, so that two stages in one account stay apart."""
     return f"Duetime/{stage}" if stage else "Duetime"
+
+
+def dashboard_name(stage: str) -> str:
+    return f"duetime-{stage}"
+
+
+def dashboard_url(stage: str, region: str) -> str:
+    """Returns the address of a stage's dashboard in CloudWatch."""
+    console = f"https://{region}.console.aws.amazon.com/cloudwatch/home?region={region}"
+    return f"{console}#dashboards/dashboard/{dashboard_name(stage)}"
 
 
 # Not from Settings: a role creates its metrics when its module is imported.

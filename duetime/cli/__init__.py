@@ -29,6 +29,7 @@ from duetime.cli import (
     schedules,
     submit,
     sync,
+    system,
     tasks,
     watch,
     workflows,
@@ -90,6 +91,9 @@ app.command()(lanes.lanes)
 app.command()(tasks.health)
 app.command()(forecast.forecast)
 app.command()(quota.quota)
+app.command()(system.stuck)
+app.command()(system.handlers)
+app.command()(system.me)
 app.command()(openapi.openapi)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from duetime.client.async_client import AsyncClient
     from duetime.client.async_dead_letters import AsyncDeadLetters
     from duetime.client.async_limits import AsyncLimits
+    from duetime.client.async_live import AsyncLive
     from duetime.client.async_runs import AsyncCallbacks, AsyncRuns
     from duetime.client.async_schedules import AsyncSchedules
     from duetime.client.async_workflows import AsyncWorkflows
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from duetime.client.forecast import DueCount, DueMinute, Forecast
     from duetime.client.limit_types import Limit, LimitPage, LimitRateFields, LimitUseFields
     from duetime.client.limits import Limits
+    from duetime.client.live import Live
+    from duetime.client.live_types import LiveChange
     from duetime.client.quotas import Quota
     from duetime.client.requests import PAGE
     from duetime.client.runs import Callbacks, Runs
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     )
     from duetime.client.schedules import Schedules
     from duetime.client.submissions import make_id
+    from duetime.client.system_calls import HandlerDescription, Me, Stuck, StuckTask
     from duetime.client.types import (
         Attempt,
         BatchResult,
@@ -138,6 +142,9 @@ _NAMES = {
         "LimitUseFields",
     ),
     "duetime.client.limits": ("Limits",),
+    "duetime.client.async_live": ("AsyncLive",),
+    "duetime.client.live": ("Live",),
+    "duetime.client.live_types": ("LiveChange",),
     "duetime.client.requests": ("PAGE",),
     "duetime.client.schedule_calls": (
         "Created",
@@ -157,6 +164,7 @@ _NAMES = {
     ),
     "duetime.client.schedules": ("Schedules",),
     "duetime.client.submissions": ("make_id",),
+    "duetime.client.system_calls": ("HandlerDescription", "Me", "Stuck", "StuckTask"),
     "duetime.client.types": (
         "Attempt",
         "BatchResult",
@@ -212,6 +220,7 @@ __all__ = [
     "AsyncClient",
     "AsyncDeadLetters",
     "AsyncLimits",
+    "AsyncLive",
     "AsyncRuns",
     "AsyncSchedules",
     "AsyncWorkflows",
@@ -237,6 +246,7 @@ __all__ = [
     "Expected",
     "FieldError",
     "Forecast",
+    "HandlerDescription",
     "Hint",
     "Invalid",
     "LaneState",
@@ -246,7 +256,10 @@ __all__ = [
     "LimitRateFields",
     "LimitUseFields",
     "Limits",
+    "Live",
+    "LiveChange",
     "MapItem",
+    "Me",
     "NotChanged",
     "NotFound",
     "NotRedriven",
@@ -268,6 +281,8 @@ __all__ = [
     "SecretReference",
     "StepFields",
     "StillGoing",
+    "Stuck",
+    "StuckTask",
     "Submitted",
     "SubmittedRun",
     "SyncPlan",

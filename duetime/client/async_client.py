@@ -14,6 +14,7 @@ import httpx
 from duetime.client import run_calls, submissions, task_calls, waits
 from duetime.client.async_dead_letters import AsyncDeadLetters
 from duetime.client.async_limits import AsyncLimits
+from duetime.client.async_live import AsyncLive
 from duetime.client.async_runs import AsyncCallbacks, AsyncRuns
 from duetime.client.async_schedules import AsyncSchedules
 from duetime.client.async_transport import AsyncTransport
@@ -26,6 +27,7 @@ from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
 from duetime.client.submissions import Retries
+from duetime.client.system import AsyncSystem
 from duetime.client.transport import Server
 from duetime.client.types import (
     Attempt,
@@ -48,7 +50,7 @@ from duetime.core.errors import DuetimeError
 
 
 @documented_by(Client)
-class AsyncClient:
+class AsyncClient(AsyncSystem):
     """A client of the Duetime at `url`; by default at DUETIME_URL, or else on this machine.
 
     >>> async with AsyncClient() as client:
@@ -67,12 +69,14 @@ class AsyncClient:
         retries: int = 3,
         transport: httpx.AsyncBaseTransport | None = None,
         patience: float = 30.0,
+        reason: str | None = None,
         on_silence: Callable[[DuetimeError], None] = lambda _: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._transport = AsyncTransport(Server(url, timeout, sign, token), transport, sleep)
+        server = Server(url, timeout, sign, token, reason)
+        self._transport = AsyncTransport(server, transport, sleep)
         self.dead_letters = AsyncDeadLetters(self._transport)
         self.limits = AsyncLimits(self._transport)
         self.schedules = AsyncSchedules(self._transport)
@@ -80,6 +84,7 @@ class AsyncClient:
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
         self.workflows = AsyncWorkflows(self._transport)
         self.runs = AsyncRuns(self._transport, self._retries, self._patience)
+        self.live = AsyncLive(self._transport, self._patience, chance)
         self.callbacks = AsyncCallbacks(self._transport)
 
     @property

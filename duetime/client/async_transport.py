@@ -29,7 +29,7 @@ class AsyncTransport:
         """Carries out the steps of a call and returns its value."""
         progress = Progress(call)
         while (step := progress.step) is not None:
-            await self._carry_out(step, progress)
+            await self.carry_out(step, progress)
         return progress.value
 
     async def iterate(self, call: Call[None]) -> AsyncIterator[Any]:
@@ -38,9 +38,9 @@ class AsyncTransport:
         while (step := progress.step) is not None:
             if isinstance(step, Item):
                 yield step.value
-            await self._carry_out(step, progress)
+            await self.carry_out(step, progress)
 
-    async def _carry_out(self, step: Step, progress: Progress[Any]) -> None:
+    async def carry_out(self, step: Step, progress: Progress[Any]) -> None:
         answer = None
         match step:
             case Request():

@@ -2,13 +2,15 @@
 
 A call yields each `Request` to send, and gets its `Answer` or its error; it yields a `Pause` to
 wait, and an `Item` for the caller of an iterator. Its return value is the value of the method. So
-everything that takes several requests (retries, pages, waits) is written once.
+everything that takes several requests (retries, pages, waits) is written once. A call that listens
+to a WebSocket yields the steps of `duetime.client.live_steps`, too.
 """
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from duetime.client.live_steps import SocketStep
 from duetime.client.requests import PAGE, Request
 from duetime.client.responses import Answer
 from duetime.core.errors import DuetimeError
@@ -26,7 +28,7 @@ class Item:
     value: Any
 
 
-Step = Request | Pause | Item
+Step = Request | Pause | Item | SocketStep
 Call = Generator[Step, Any, T]
 
 
@@ -39,8 +41,8 @@ class Progress(Generic[T]):
         self._call = call
         self.go_on()
 
-    def go_on(self, answer: Answer | None = None) -> None:
-        """Takes the answer to the step, if it has one."""
+    def go_on(self, answer: Any = None) -> None:
+        """Takes the answer to the step, if it has one: that to a request is an Answer."""
         self._advance(lambda: self._call.send(answer))
 
     def fail(self, error: DuetimeError) -> None:

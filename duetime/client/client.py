@@ -20,11 +20,13 @@ from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
 from duetime.client.forecast import Forecast, forecast
 from duetime.client.limits import Limits
+from duetime.client.live import Live
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
 from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
+from duetime.client.system import System
 from duetime.client.transport import Server, Transport
 from duetime.client.types import (
     Attempt,
@@ -47,7 +49,7 @@ from duetime.client.workflows import Workflows
 from duetime.core.errors import DuetimeError
 
 
-class Client:
+class Client(System):
     """A client of the Duetime at `url`; by default at DUETIME_URL, or else on this machine.
 
     >>> client = Client()
@@ -66,6 +68,7 @@ class Client:
         retries: int = 3,
         transport: httpx.BaseTransport | None = None,
         patience: float = 30.0,
+        reason: str | None = None,
         on_silence: Callable[[DuetimeError], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
@@ -82,8 +85,12 @@ class Client:
         504. Each task is sent with an id, so that it is stored once. 0 turns it off.
 
         `patience` is how many seconds `follow` and `wait` keep polling while Duetime does not
-        answer, since a runner may be restarting. They call `on_silence` once, with the error."""
-        self._transport = Transport(Server(url, timeout, sign, token), transport, sleep)
+        answer, since a runner may be restarting. They call `on_silence` once, with the error.
+
+        `reason` (default: DUETIME_REASON) is why you act, for the log of the API; up to 256
+        characters."""
+        server = Server(url, timeout, sign, token, reason)
+        self._transport = Transport(server, transport, sleep)
         self.dead_letters = DeadLetters(self._transport)
         self.limits = Limits(self._transport)
         self.schedules = Schedules(self._transport)
@@ -91,6 +98,7 @@ class Client:
         self._patience = Patience(seconds=patience, on_silence=on_silence, clock=clock)
         self.workflows = Workflows(self._transport)
         self.runs = Runs(self._transport, self._retries, self._patience)
+        self.live = Live(self._transport, self._patience, chance)
         self.callbacks = Callbacks(self._transport)
 
     @property

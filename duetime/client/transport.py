@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -23,7 +24,14 @@ class Server:
     """The Duetime that a client calls: its address, how requests are authenticated, and what its
     answers mean."""
 
-    def __init__(self, url: str | None, timeout: float, sign: str | None, token: str | None):
+    def __init__(
+        self,
+        url: str | None,
+        timeout: float,
+        sign: str | None,
+        token: str | None,
+        reason: str | None = None,
+    ) -> None:
         self._address = _address(url or os.environ.get("DUETIME_URL") or DEFAULT_URL)
         self._auth = auth_for(
             self._address,
@@ -32,18 +40,25 @@ class Server:
         )
         self.url = str(self._address)
         self._timeout = timeout
+        self._headers = {"content-type": "application/json", **_reason(reason)}
         self._local = self._address.host in LOOPBACK
 
     def http_options(self) -> dict[str, Any]:
         """Returns the options of an httpx client for this server."""
         return {
             "base_url": self._address,
-            "headers": {"content-type": "application/json"},
+            "headers": self._headers,
             "auth": self._auth.auth,
             "follow_redirects": False,  # the credentials are for this address only
             "timeout": self._timeout,
             "trust_env": not self._local,  # a proxy cannot reach the loopback of this machine
         }
+
+    def socket_options(self) -> dict[str, Any]:
+        """Returns the options of a WebSocket: its URL has a ticket, so it needs no other
+        authentication."""
+        options: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": 1}
+        return {**options, "proxy": None} if self._local else options
 
     def request_options(self, request: Request) -> dict[str, Any]:
         options: dict[str, Any] = {"content": request.content(), "headers": request.headers()}
@@ -85,7 +100,7 @@ class Transport:
         """Carries out the steps of a call and returns its value."""
         progress = Progress(call)
         while (step := progress.step) is not None:
-            self._carry_out(step, progress)
+            self.carry_out(step, progress)
         return progress.value
 
     def run_each(self, calls: Iterable[Call[T]]) -> Iterator[T]:
@@ -109,9 +124,9 @@ class Transport:
         while (step := progress.step) is not None:
             if isinstance(step, Item):
                 yield step.value
-            self._carry_out(step, progress)
+            self.carry_out(step, progress)
 
-    def _carry_out(self, step: Step, progress: Progress[Any]) -> None:
+    def carry_out(self, step: Step, progress: Progress[Any]) -> None:
         answer = None
         match step:
             case Request():
@@ -134,6 +149,12 @@ class Transport:
 
     def close(self) -> None:
         self._http.close()
+
+
+def _reason(given: str | None) -> dict[str, str]:
+    """Returns the header that says why a call is made; percent-encoded where it is not ASCII."""
+    reason = given or os.environ.get("DUETIME_REASON")
+    return {"duetime-reason": quote(reason, safe=" !#$&'()*+,/:;=?@")} if reason else {}
 
 
 def _address(text: str) -> httpx.URL:

@@ -45,7 +45,7 @@ def task_json(task: Task) -> dict[str, Any]:
         "on_dead": on_dead_of(spec),
         "limits": limits_json(spec.limits),
         "fairness_key": spec.fairness_key,
-        "waiting_for": _waiting_for(task),
+        "waiting_for": waiting_for_json(task),
         "idempotency_key": spec.idempotency_key,
         "unique": unique_json(spec.unique) if spec.unique else None,
         "tags": spec.tags,
@@ -106,7 +106,7 @@ def on_dead_of(spec: Spec) -> str | None:
     return None if spec.ordering_key is None else spec.on_dead.value
 
 
-def _waiting_for(task: Task) -> dict[str, Any] | None:
+def waiting_for_json(task: Task) -> dict[str, Any] | None:
     """Returns what a task that has not started waits for, a limit or its ordering key, or what ends
     the wait of a suspended one."""
     spec, held = task.spec, task.held

@@ -113,8 +113,8 @@ class Parameters:
         if self._whole:
             return self._conversion(self._named[0].name).schema() or None
         members = {p.name: self._conversion(p.name).schema() for p in self._named}
-        extra = members.pop(self._extra, None) if self._extra else None
-        return object_schema(members, self._required, closed=extra is None)
+        others = members.pop(self._extra) if self._extra else None
+        return object_schema(members, self._required, others)
 
     def matches(self, payload: Any, values: Mapping[str, Any]) -> bool:
         """Whether a stored payload has these values; a parameter that it leaves out has its

@@ -1,6 +1,6 @@
 """The JSON Schema of the payload that a handler takes, for forms that submit its tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -33,13 +33,14 @@ def type_schema(kind: Any) -> Schema:
 
 
 def object_schema(
-    members: Mapping[str, Schema], required: tuple[str, ...], *, closed: bool
+    members: Mapping[str, Schema], required: Sequence[str], others: Schema | None
 ) -> Schema:
-    """Returns the schema of an object; if it is not closed, it may have other members, too."""
+    """Returns the schema of an object; `others` is that of its other members, None if it may have
+    none."""
     found: Schema = {"type": "object", "properties": dict(members)}
     if required:
         found["required"] = list(required)
-    return {**found, "additionalProperties": False} if closed else found
+    return {**found, "additionalProperties": False if others is None else others or True}
 
 
 def _of_json_type(kind: Any) -> Schema:

@@ -76,7 +76,11 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 # Modules that the roles import on first use. A runner that has run out of file descriptors could
 # not import them, so it does that at its start.
 LAZY_MODULES = (
+    "duetime.api.dead_letter_groups",
+    "duetime.api.handlers",
+    "duetime.api.me",
     "duetime.api.purge",
+    "duetime.api.stuck",
     "duetime.api.forecast",
     "duetime.api.live",
     "duetime.api.stats",
@@ -90,6 +94,7 @@ LAZY_MODULES = (
     "duetime.executor.call_handler",
     "duetime.executor.child_fields",
     "duetime.handlers.children",
+    "duetime.handlers.payload_schemas",
     "duetime.handlers.submission",
     "duetime.executor.targets.dynamodb",
     "duetime.executor.targets.invocations",
@@ -191,6 +196,7 @@ class Runner:
             handlers=registry.defaults,
             described=describe_registered,
             features=("live",),
+            cursors=self.backend.cursors,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
             targets=targets_allowed(options),

@@ -27,6 +27,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.runs import Run
 from duetime.executor.targets import Targets
 from duetime.handlers import registry
+from duetime.handlers.descriptions import describe_registered
 from duetime.relay import Relay
 from duetime.scanner.scanner import Scanner
 from duetime.scanner.windows import LOOK_BACK
@@ -91,6 +92,8 @@ class Roles:
             version=VERSION,
             secrets=secrets.keys,
             callbacks=True,
+            described=describe_registered,
+            cursors=self.store,
         )
         self._scanner = Scanner(ports, self.store)
         self._executor = Executor(ports, targets)

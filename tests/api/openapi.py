@@ -16,6 +16,8 @@ from duetime.api.openapi.document import NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
 from duetime.handlers.context import Context
+from duetime.handlers.descriptions import describe_manifest
+from duetime.handlers.manifest import Manifest
 from duetime.local.live_tickets import MemoryTickets
 from tests.workflows import settle
 from tests.world import World, sqlite_world
@@ -63,6 +65,11 @@ def undocumented(route: Route, response: Response) -> list[str]:
     return wrong_in(answer["content"][media_type]["schema"], json.loads(response.encoded()))
 
 
+MANIFEST = Manifest(
+    app="shop",
+    handlers={HELLO: {"source": "shop.py:12"}},
+    schedules=[{"name": "daily", "rule": {}, "task": {"target": {"handler": HELLO}}}],
+)
 CROWDED = 12  # tasks in a minute, before a submission gets a hint
 
 
@@ -80,6 +87,7 @@ class System:
             crowded_minute=CROWDED,
             callbacks=True,
             live=LiveAccess(tickets=MemoryTickets(), address=lambda _: "ws://127.0.0.1/v1/live"),
+            described=lambda: describe_manifest(MANIFEST),
         )
 
     def call(

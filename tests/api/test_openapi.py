@@ -161,6 +161,9 @@ def test_every_list_has_the_same_shape(route: Route):
     answer = operation(route)["responses"]["200"]["content"]["application/json"]["schema"]
     schema = document()["components"]["schemas"][answer["$ref"].rpartition("/")[2]]
 
+    if route.operation == "groupDeadLetters":  # sums up what it reads, so it has no pages
+        assert schema["required"] == ["items", "looked_at", "complete", "next_cursor"]
+        return
     assert schema["required"] == ["items", "next_cursor"]
     assert {p.name for p in route.parameters} >= {"limit", "cursor"}
 

@@ -28,7 +28,7 @@ from tests.api.openapi import (
     undocumented,
     wrong_in,
 )
-from tests.factories import a_spec, a_task
+from tests.factories import NOW, a_spec, a_task
 from tests.workflows import settle
 
 PYTHON = {"type": "python", "handler": HELLO}
@@ -161,6 +161,8 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "FoundTasks", (soon := system.body("GET", "/v1/tasks", query=SUMMARIES | SOONEST))
     assert len(soon["items"]) == len(SERVICES) + 2
     yield "TaskList", system.body("GET", "/v1/dead-letters")
+    yield "DeadGroups", (groups := system.body("GET", "/v1/dead-letters/groups"))
+    assert groups["items"]
     yield "AttemptList", system.body("GET", f"{path}/attempts")
     redrive = {"ids": [task["id"], "missing"]}
     yield "RedriveResult", system.body("POST", "/v1/dead-letters/redrive", redrive)
@@ -176,10 +178,16 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "Quota", system.body("GET", "/v1/quota")
     yield "LiveTicket", system.body("POST", "/v1/live/tickets")
     for held in (0, ORDERING_KEY):
-        spec = a_spec(limits=(LimitUse(name="stripe", key="acct-7"),), ordering_key="o")
+        uses = (LimitUse(name="stripe", key="acct-7"),)
+        spec = a_spec(run_at=NOW, limits=uses, ordering_key="o")
         waiting = a_task(spec=spec, held=held)
         system.world.store.put([waiting])
         yield "Task", system.body("GET", f"/v1/tasks/{waiting.id}")
+    system.world.advance(MINUTE)
+    yield "StuckList", (stuck := system.body("GET", "/v1/stuck"))
+    assert any("waiting_for" in item for item in stuck["items"])
+    yield "Me", system.body("GET", "/v1/me")
+    yield "HandlerList", system.body("GET", "/v1/handlers")
     yield "LaneList", system.body("GET", "/v1/lanes")
     yield "Forecast", system.body("GET", "/v1/forecast", query={"hours": "24", "by": "lane"})
     yield from stats_answers(system)

@@ -11,6 +11,7 @@ from duetime.client import (
     AsyncClient,
     AsyncDeadLetters,
     AsyncLimits,
+    AsyncLive,
     AsyncRuns,
     AsyncSchedules,
     AsyncWorkflows,
@@ -18,19 +19,23 @@ from duetime.client import (
     Client,
     DeadLetters,
     Limits,
+    Live,
     Runs,
     Schedules,
     Workflows,
 )
+from duetime.client.system import AsyncSystem, System
 
-PAIRS = [
+PAIRS: list[tuple[type, type]] = [
     (Client, AsyncClient),
+    (System, AsyncSystem),
     (Schedules, AsyncSchedules),
     (DeadLetters, AsyncDeadLetters),
     (Limits, AsyncLimits),
     (Workflows, AsyncWorkflows),
     (Runs, AsyncRuns),
     (Callbacks, AsyncCallbacks),
+    (Live, AsyncLive),
 ]
 RENAMED = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}
 ASYNC_ONLY = {"submit_many": {"concurrency"}}
@@ -42,7 +47,7 @@ def members(kind: type) -> dict[str, Any]:
     return {
         name: member
         for name, member in vars(kind).items()
-        if not name.startswith("_") or name in ("__init__", *RENAMED, *RENAMED.values())
+        if not name.startswith("_") or name in ("__init__", "__call__", *RENAMED, *RENAMED.values())
     }
 
 

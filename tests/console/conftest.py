@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.running import PATIENCE, Runner, free_port, running
 
@@ -34,6 +34,7 @@ def browser() -> Iterator[Browser]:
     if not chromium:
         pytest.skip("needs Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE * 1000)
         browser = playwright.chromium.launch(executable_path=chromium, args=[*QUIET])
         yield browser
         browser.close()

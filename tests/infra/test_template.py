@@ -414,6 +414,22 @@ def test_callbacks_of_a_stage_are_one_public_route_whose_address_executors_know(
     assert with_an_address(dev) == 0
 
 
+def test_functions_count_in_the_table_only_if_the_stage_says_so(
+    dev: dict[str, Any], synthesize: Synthesize
+):
+    def counting(template: dict[str, Any]) -> set[str]:
+        functions = of_type(template, "AWS::Lambda::Function").values()
+        return {
+            f["Handler"]
+            for f in functions
+            if f["Environment"]["Variables"].get("DUETIME_STATS") == "table"
+        }
+
+    assert counting(dev) == set()
+    wanted = {"lambdas.api.handle", "lambdas.relay.handle", "lambdas.scanner.handle"}
+    assert counting(synthesize("dev", stats="table")) == wanted
+
+
 def test_tokens_of_callbacks_are_not_in_the_access_log(synthesize: Synthesize):
     [stage] = of_type(synthesize("dev", callbacks=True), "AWS::ApiGatewayV2::Stage").values()
 

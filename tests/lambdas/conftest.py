@@ -27,7 +27,7 @@ EVENTS = Path(__file__).parents[1] / "events"
 ONCE_PER_COLD_START = (
     *(backend.settings, backend.dynamodb, backend.sqs, backend.adapters, backend.removed_tasks),
     *(api.api, scanner.scanner, executor.targets, executor.children, backend.secrets),
-    *(backend.quota_store, backend.stored_counts),
+    *(backend.quota_store, backend.stored_counts, backend.stats_store),
 )
 
 

@@ -8,12 +8,9 @@ import { Empty, Loaded, Note, ProblemNote } from '../parts/notes.js';
 import { query, to, withQuery } from '../router.js';
 import { namespace, useRead } from '../state.js';
 import { Time } from '../zone.js';
+import { causeBody, causeText } from '../parts/cause.js';
 
 const SHOWN = 100;
-
-export const causeHref = (group) => to('/dead', { group: group.fingerprint });
-export const causeBody = (group) => ({ fingerprint: group.fingerprint, namespace: namespace.value === '*' ? undefined : namespace.value });
-export const causeText = (group) => html`<p><strong>${group.error_type}</strong> of ${group.target}</p><p class="quiet">${group.message}</p><p>Each gets as many new attempts as it had at first.</p>`;
 
 export function Dead() {
   const some = namespace.value === '*' ? undefined : namespace.value;

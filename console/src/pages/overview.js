@@ -4,6 +4,7 @@ import { now } from '../clock.js';
 import { count, counted, percent } from '../format.js';
 import { may } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
+import { causeBody, causeHref, causeText } from '../parts/cause.js';
 import { Icon } from '../parts/icon.js';
 import { Empty, Loaded, Note } from '../parts/notes.js';
 import { AsTable, Spark } from '../parts/spark.js';
@@ -11,7 +12,6 @@ import { Label, Status } from '../parts/status.js';
 import { query, to, withQuery } from '../router.js';
 import { namespace, useRead } from '../state.js';
 import { clockTime, duration, millis, Time } from '../zone.js';
-import { causeBody, causeHref, causeText } from './dead.js';
 
 const WINDOWS = { '1h': 60, '6h': 300, '24h': 1_200 }; // → seconds of a step
 const NEXT = 5;

@@ -38,7 +38,7 @@ export function Task({ id }) {
   const [progress, setProgress] = useState(null);
   useLive({ topic: 'task', task_id: id }, (message) => (message.type === 'progress' ? setProgress(message.progress) : reload()));
   if (read.problem?.status === 404) {
-    return html`<${Empty} title="There is no such task"><p><code>${id}</code></p><p>It was never submitted, or its <a href="/docs">retention</a> has ended.</p><a class="button" href=${to('/tasks')}>Tasks</a></${Empty}>`;
+    return html`<${Empty} alone title="There is no such task"><p><code>${id}</code></p><p>It was never submitted, or has been removed since its end.</p><a class="button" href=${to('/tasks')}>Tasks</a></${Empty}>`;
   }
   return html`<${Loaded} read=${read} rows=${8}>${({ task, source }) => html`
     <${Shown} task=${progress && task.status === 'RUNNING' ? { ...task, progress } : task} source=${source} attempts=${tried.data ?? []} problem=${tried.problem} reload=${reload} />`}</${Loaded}>`;

@@ -10,7 +10,7 @@ export function Snippets({ call }) {
   const tab = (name, label) => html`<button type="button" role="tab" aria-selected=${kind === name} onClick=${() => setKind(name)}>${label}</button>`;
   return html`
     <div class="snippets">
-      <div class="tabs" role="tablist" aria-label="The same call">${tab('curl', 'curl')}${tab('python', 'Python')}</div>
+      <div class="tabs" role="tablist" aria-label="Language">${tab('curl', 'curl')}${tab('python', 'Python')}</div>
       <div class="code"><pre tabindex="0">${text}</pre><${CopyButton} text=${text} name=${kind === 'curl' ? 'curl command' : 'Python code'} /></div>
     </div>`;
 }

@@ -3,9 +3,9 @@ import { html } from '../vendor/preact.js';
 import { Command } from './copy.js';
 import { Icon } from './icon.js';
 
-/** An empty state says what to type. @param {{title: string, command?: string, children?: any}} props */
-export function Empty({ title, command, children }) {
-  return html`<div class="empty"><p class="empty-title">${title}</p>${children && html`<div>${children}</div>`}${command && html`<${Command} text=${command} />`}</div>`;
+/** An empty state says what to type. `alone`: there is nothing else on the page. @param {{title: string, command?: string, alone?: boolean, children?: any}} props */
+export function Empty({ title, command, alone = false, children }) {
+  return html`<div class="empty">${alone ? html`<h1>${title}</h1>` : html`<p class="empty-title">${title}</p>`}${children && html`<div>${children}</div>`}${command && html`<${Command} text=${command} />`}</div>`;
 }
 
 /** Why something could not be read, with the fields that the API names. */

@@ -3,7 +3,8 @@
 from duetime.api.forecast import By
 from duetime.api.openapi.answers import Health, LaneList, LiveTicket
 from duetime.api.openapi.forecast_answers import Forecast, Quota
-from duetime.api.openapi.route import TEXT, Answer, Example, Parameter, Route
+from duetime.api.openapi.route import LIMIT, TEXT, Answer, Example, Parameter, Route
+from duetime.api.openapi.system_answers import HandlerList, Me, StuckList
 from duetime.api.openapi.task_parameters import NAMESPACE
 from duetime.api.task_models import NothingIn
 from duetime.core.forecast import MAX_HOURS
@@ -25,6 +26,11 @@ OF_NAMESPACE = Parameter(
     text="Whose quota.",
     schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$", "default": "default"},
 )
+NAMESPACE_ONLY = Parameter(
+    name="namespace",
+    text="Only tasks of this namespace; without it, of all.",
+    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"},
+)
 
 ROUTES = (
     Route(
@@ -45,6 +51,38 @@ ROUTES = (
         tag=SYSTEM,
         summary="See how busy the lanes are",
         answers=[Answer(status=200, text="The lanes.", model=LaneList)],
+        example=Example(),
+    ),
+    Route(
+        method="GET",
+        path="/v1/me",
+        operation="getMe",
+        tag=SYSTEM,
+        summary="See who you are and what you may do",
+        answers=[Answer(status=200, text="The caller.", model=Me)],
+        example=Example(),
+    ),
+    Route(
+        method="GET",
+        path="/v1/stuck",
+        operation="listStuck",
+        tag=SYSTEM,
+        summary="See what is past its time, and why",
+        text="Tasks that should have started over a minute ago, and attempts whose lease has run"
+        " out. A retry that waits for its backoff is not one. Its reads are bounded: `complete`"
+        " says whether none can be missing.",
+        parameters=[LIMIT, NAMESPACE_ONLY],
+        answers=[Answer(status=200, text="The tasks.", model=StuckList)],
+        example=Example(query={"limit": "10"}),
+    ),
+    Route(
+        method="GET",
+        path="/v1/handlers",
+        operation="listHandlers",
+        tag=SYSTEM,
+        summary="List the Python handlers",
+        text="What tasks with a `python` target may name, and the payload that each takes.",
+        answers=[Answer(status=200, text="The handlers.", model=HandlerList)],
         example=Example(),
     ),
     Route(

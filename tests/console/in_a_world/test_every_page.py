@@ -59,7 +59,7 @@ def full() -> Iterator[tuple[World, dict[str, str]]]:
         w.client.limits.put("stripe", rate={"count": 5, "period": 1, "burst": 10}, concurrency=3)
         w.advance("72h")
         for minutes in (1, 2, 2, 30, 90, 90, 90):
-            w.client.submit(**WORK, delay=60 * minutes, name=HOSTILE)  # type: ignore[arg-type]
+            w.client.submit(**WORK, delay=60 * minutes, name=HOSTILE)
         failing.clear()
         yield w, ids
 

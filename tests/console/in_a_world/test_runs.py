@@ -24,8 +24,8 @@ def etl(w: World, **more: object) -> str:
         step("clean-up", finally_=True),
     ]
     steps[-1]["finally"] = steps[-1].pop("finally_")
-    w.client.workflows.put("etl", steps=steps)  # type: ignore[arg-type]
-    return str(w.client.runs.submit(workflow="etl", input={"big": 2**63}, **more)["id"])  # type: ignore[arg-type]
+    w.client.workflows.put("etl", steps=steps)
+    return str(w.client.runs.submit(workflow="etl", input={"big": 2**63}, **more)["id"])
 
 
 def test_failed_run_is_retried_from_its_failed_step(
@@ -63,7 +63,7 @@ def test_run_says_which_step_holds_up_the_rest_and_is_cancelled(
     w: World, context: BrowserContext, page: Page
 ) -> None:
     slow = [step("first"), step("late", "first", delay=3_600), step("last", "late")]
-    run = str(w.client.runs.submit(steps=slow)["id"])  # type: ignore[arg-type]
+    run = str(w.client.runs.submit(steps=slow)["id"])
     w.advance("1m")
     context.clock.set_fixed_time(w.now)
     page.goto(f"/runs/{run}?view=list")
@@ -83,7 +83,7 @@ def test_run_says_which_step_holds_up_the_rest_and_is_cancelled(
 
 def test_items_of_a_map_are_read_page_by_page(w: World, page: Page) -> None:
     items = {"items": list(range(60)), "max_concurrency": 60}
-    run = str(w.client.runs.submit(steps=[step("each", map=items)])["id"])  # type: ignore[arg-type]
+    run = str(w.client.runs.submit(steps=[step("each", map=items)])["id"])
     w.drain()
     page.goto(f"/runs/{run}?step=each")
     rows = page.get_by_role("table", name="Items of each").locator("tbody tr")
@@ -108,6 +108,6 @@ def test_workflow_is_shown_as_a_graph_and_started(w: World, page: Page) -> None:
 
 def test_graph_of_a_hundred_steps_is_placed(w: World, page: Page) -> None:
     steps = [step("root"), *(step(f"s{number}", "root") for number in range(99))]
-    run = str(w.client.runs.submit(steps=steps)["id"])  # type: ignore[arg-type]
+    run = str(w.client.runs.submit(steps=steps)["id"])
     page.goto(f"/runs/{run}")
     expect(page.get_by_role("group", name=f"Steps of {run}").get_by_role("link")).to_have_count(100)

@@ -1,0 +1,82 @@
+"""Calls about Duetime itself, and the types of their JSON."""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from duetime.client.calls import Call, ask
+
+Why = Literal[
+    "not_claimed",
+    "held_back",
+    "set_aside",
+    "limit",
+    "queued_behind",
+    "no_worker",
+    "not_taken",
+    "lease_run_out",
+]
+
+
+class Me(TypedDict):
+    """Who the caller is, and what the API can do."""
+
+    actor: str | None
+    rights: list[str]  # read, operate
+    features: list[str]
+    stage: str | None  # of the deployment
+    version: str
+    time: str  # of the server's clock
+    namespace_default: str
+
+
+class StuckTask(TypedDict):
+    """A task that is past its time. What cannot be read is None."""
+
+    id: str
+    namespace: str | None
+    name: str | None
+    target: str | None
+    lane: str
+    status: str | None
+    due_at: str | None
+    since: str
+    why: Why
+    waiting_for: NotRequired[dict[str, Any]]
+
+
+class Stuck(TypedDict):
+    """Tasks that are past their time, the longest first."""
+
+    items: list[StuckTask]
+    complete: bool  # whether no such task can be missing
+    looked_until: str  # up to when wakes have been read
+
+
+class DeclaredRule(TypedDict):
+    name: str
+    rule: dict[str, Any]
+
+
+class HandlerDescription(TypedDict):
+    """A handler, as its source says."""
+
+    name: str
+    module: str | None
+    line: int | None
+    doc: str | None  # the first line of its docstring
+    payload_schema: dict[str, Any] | None  # JSON Schema; None: everything fits
+    defaults: dict[str, Any]
+    schedules: list[DeclaredRule]
+
+
+def me() -> Call[Me]:
+    return ask("GET", "/v1/me")
+
+
+def stuck(namespace: str | None, limit: int | None) -> Call[Stuck]:
+    return ask("GET", "/v1/stuck", query={"namespace": namespace, "limit": limit})
+
+
+def handlers() -> Call[list[HandlerDescription]]:
+    found = yield from ask("GET", "/v1/handlers")
+    listed: list[HandlerDescription] = found["items"]
+    return listed
