@@ -12,7 +12,7 @@ WORK = {"target": {"type": "python", "handler": "world.work"}}
 
 def daily(w: World, name: str = "daily", **more: object) -> str:
     rule = {"type": "cron", "expression": "30 2 * * *", "timezone": "Europe/Berlin"}
-    made = w.client.schedules.create(**{"name": name, "rule": rule, "task": WORK, **more})  # type: ignore[arg-type]
+    made = w.client.schedules.create(**{"name": name, "rule": rule, "task": WORK, **more})
     return str(made["id"])
 
 
@@ -93,7 +93,7 @@ def test_schedule_is_changed_run_by_hand_backfilled_and_deleted(
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("at 07:00, Monday to Friday, Europe/Berlin")).to_be_visible()
     stored = w.client.schedules.get(schedule)
-    assert stored["rule"]["expression"] == "0 7 * * 1-5"  # type: ignore[typeddict-item]
+    assert stored["rule"]["expression"] == "0 7 * * 1-5"
     assert stored["task"]["payload"] == {"big": big}
 
     page.get_by_role("button", name="Backfill…").click()
