@@ -40,12 +40,12 @@ def spans() -> "Spans | None":
 
 def client_spans() -> "Spans | None":
     """Returns what starts spans in a process that uses the client: traces are on there if the
-    application itself has loaded OpenTelemetry."""
+    application itself has set a tracer provider."""
     if _spans is not None or API not in sys.modules:
         return _spans
-    from duetime.tracing.otel import Spans
+    from duetime.tracing.otel import Spans, has_provider
 
-    return Spans()
+    return Spans() if has_provider() else None
 
 
 def is_configured(environment: Mapping[str, str]) -> bool:

@@ -84,3 +84,31 @@ def test_missing_packages_are_named(
 
     assert tracing.spans() is None
     assert "pip install 'duetime[otel]'" in caplog.text
+
+
+CLIENT = """
+import opentelemetry.trace
+from duetime import tracing
+print(tracing.client_spans() is not None)
+{then}
+print(tracing.client_spans() is not None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "on"),
+    [
+        ("", "False"),
+        (
+            "from opentelemetry.sdk.trace import TracerProvider\n"
+            "opentelemetry.trace.set_tracer_provider(TracerProvider())",
+            "True",
+        ),
+    ],
+)
+def test_client_has_traces_once_its_application_has_a_provider(then: str, on: str):
+    """Many libraries import the API of OpenTelemetry, for applications that may not use it."""
+    command = [sys.executable, "-c", CLIENT.format(then=then)]
+    kept = {"PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
+    assert done.stdout.split() == ["False", on]
