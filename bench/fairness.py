@@ -5,7 +5,9 @@ after another and faster than the slots can run them. Prints and plots the share
 the starts, second by second, with and without aging, and how long half of its tasks wait at least.
 
 Tenants: ten tasks of a quiet namespace, alone and beside many of a noisy one that are due at the
-same second. Prints how long the quiet ones take until they have ended, and the ratio.
+same second. Prints how long the quiet ones take until they have ended, the ratio, and how many
+noisy tasks started before the last quiet one: a fair queue starts one for each, whatever else uses
+the machine.
 """
 
 import argparse
@@ -53,13 +55,16 @@ def main() -> None:
         panels.append(Panel(f"starts in %, {what}", "seconds", shares))
     total = given.tasks * sum(TASKS.values())
     report("fairness-shares", f"{total:,} tasks, {given.slots} slots: the first 1,000 starts", rows)
-    alone, beside = (measure_tenants(given, noisy) for noisy in (0, given.noisy))
+    (alone, _), (beside, turns) = (measure_tenants(given, noisy) for noisy in (0, given.noisy))
     rows = [
-        {"what": what, "mean until ended s": mean(times), "last s": times[-1], "ratio": ratio}
-        for what, times, ratio in (
-            ("alone", alone, 1.0),
-            (f"beside {given.noisy:,}", beside, mean(beside) / mean(alone)),
-        )
+        {
+            "what": what,
+            "mean until ended s": mean(times),
+            "last s": times[-1],
+            "ratio": mean(times) / mean(alone),
+            "noisy before the last": before,
+        }
+        for what, times, before in (("alone", alone, 0), (f"beside {given.noisy:,}", beside, turns))
     ]
     report("fairness-tenants", f"{QUIET} tasks of a quiet tenant, one slot", rows)
     lines = {"alone": list(enumerate(alone, 1)), "beside a noisy one": list(enumerate(beside, 1))}
@@ -107,9 +112,10 @@ def summary(
     return row, shares
 
 
-def measure_tenants(given: argparse.Namespace, noisy: int) -> list[float]:
-    """Returns after how many seconds each of the ten has ended. One slot makes them wait for each
-    other, too; with more, alone they would not wait."""
+def measure_tenants(given: argparse.Namespace, noisy: int) -> tuple[list[float], int]:
+    """Returns after how many seconds each of the ten has ended, and how many of the others started
+    before the last of them. One slot makes them wait for each other, too; with more, alone they
+    would not wait."""
     with duetime_local(None, "--concurrency", "1") as running:
         due = time.time() + 2 + noisy / 1_500
         for _ in range(noisy // BATCH):
@@ -118,7 +124,7 @@ def measure_tenants(given: argparse.Namespace, noisy: int) -> list[float]:
         late = time.time() - due
         if late > 0:
             raise RuntimeError(f"the tasks were submitted {late:.0f} s late")
-        return ends(running, due)
+        return ends(running, due), turns_of_others(running)
 
 
 def submit(running: Running, count: int, due: float, nap: float, **fields: str) -> None:
@@ -151,6 +157,14 @@ def ends(running: Running, due: float) -> list[float]:
                 raise TimeoutError(f"only {len(rows)} of the quiet tasks have ended")
             time.sleep(0.1)
     return sorted(at / 1_000 - due for (at,) in rows)
+
+
+def turns_of_others(running: Running) -> int:
+    with closing(running.database()) as database:
+        rows = database.execute("SELECT namespace, current FROM tasks WHERE current NOT NULL")
+        began = [(int(current.split(",")[1]), namespace) for namespace, current in rows]
+    last = max(at for at, namespace in began if namespace == "quiet")
+    return sum(at < last for at, namespace in began if namespace != "quiet")
 
 
 if __name__ == "__main__":
