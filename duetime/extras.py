@@ -11,6 +11,7 @@ PACKAGES = {
     "local": ("starlette", "uvicorn", "httptools", "urllib3"),
     "aws": ("boto3", "botocore", "aws_lambda_powertools"),
     "moto": ("moto",),
+    "metrics": ("prometheus_client",),
     "postgresql": ("psycopg",),
 }
 _EXTRAS = {package: extra for extra, packages in PACKAGES.items() for package in packages}

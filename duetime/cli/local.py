@@ -47,6 +47,15 @@ def local(
     *,
     host: Annotated[str, typer.Option(help="Where to listen.")] = DEFAULTS.host,
     port: Annotated[int, typer.Option(min=1, max=65_535)] = DEFAULTS.port,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65_535,
+            help="Another port, with /metrics for Prometheus and nothing else.",
+            show_default=False,
+        ),
+    ] = None,
     handlers: Annotated[
         list[str] | None,
         typer.Option(
@@ -218,6 +227,8 @@ def local(
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     _check_filled({"--quotas": [quotas]})
+    if metrics_port == port:
+        refuse("--metrics-port", "must be another port than --port")
     if reload and not handlers:
         refuse("--reload", "goes with --handlers")
     _check_hosts(allow_host or ())
@@ -230,6 +241,7 @@ def local(
     options = LocalOptions(
         host=host,
         port=port,
+        metrics_port=metrics_port,
         data=Path(data) if data else DEFAULTS.data,
         memory=memory,
         retention=_retention(retention),

@@ -47,11 +47,11 @@ def asgi_app(
     memory = BodyMemory()
 
     def answer(request: Request) -> AsgiResponse:
-        return _response(call(request))
+        return as_asgi(call(request))
 
     def answer_together(requests: Sequence[Request]) -> list[AsgiResponse]:
         answers = submit_together(requests) if submit_together else map(call, requests)
-        return [_response(response) for response in answers]
+        return [as_asgi(response) for response in answers]
 
     submissions = SubmissionGroups(answer_together)
 
@@ -62,11 +62,11 @@ def asgi_app(
         with memory.one_request() as take:
             request = await _request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
-                return _response(FOREIGN.response())
+                return as_asgi(FOREIGN.response())
             if submit_together and can_wait_for_others(request):
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
-                return _response(await waits.respond(request, wait, read, receive))
+                return as_asgi(await waits.respond(request, wait, read, receive))
             pool = health if request.path == HEALTH else threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
@@ -79,7 +79,7 @@ def asgi_app(
         except (ClientDisconnect, ClientGone):
             return  # the client hung up before its request was complete, or answered
         except Problem as problem:
-            response = _response(problem.response())
+            response = as_asgi(problem.response())
         await response(scope, receive, send)
 
     return app
@@ -111,7 +111,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _response(response: Response) -> AsgiResponse:
+def as_asgi(response: Response) -> AsgiResponse:
     return AsgiResponse(response.encoded(), response.status, dict(response.headers))
 
 

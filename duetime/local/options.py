@@ -18,6 +18,7 @@ Backend = Literal["embedded", "moto", "aws"]
 class LocalOptions:
     host: str = "127.0.0.1"
     port: int = 8080
+    metrics_port: int | None = None  # for scrapers; they may use the other one, too
     data: Path = Path(".duetime")
     memory: bool = False
     retention: Millis | None = RETENTION  # None: finished tasks are kept for ever

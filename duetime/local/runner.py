@@ -43,7 +43,11 @@ from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
+from duetime.local.metrics_port import only_metrics_on
 from duetime.local.options import LocalOptions
+from duetime.local.prometheus.page import PATH as METRICS
+from duetime.local.prometheus.page import MetricsPage
+from duetime.local.prometheus.samples import RunnerSamples
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
@@ -53,7 +57,7 @@ from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
-from duetime.local.vitals import RunnerVitals
+from duetime.local.vitals import Ticks, vitals_of
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
@@ -123,7 +127,11 @@ class Runner:
         self._lost = False
         waits = StatusWaits()
         app = asgi_app(self._call, self._submit_together, waits)
-        self._server = Server(app, listener, on_shutdown=waits.end)
+        listeners = [listener]
+        if options.metrics_port:
+            app = only_metrics_on(options.metrics_port, app)
+            listeners.append(listen(options.host, options.metrics_port))
+        self._server = Server(app, *listeners, on_shutdown=waits.end)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -140,7 +148,7 @@ class Runner:
         executor = Executor(ports, targets, children=children, callback_url=_own_url(listener))
         self.activity = Activity(notices.events)
         self._stats = RunnerStats(ports.stats)
-        self._vitals = RunnerVitals()
+        self._ticks = Ticks()
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
@@ -162,6 +170,19 @@ class Runner:
             look_at_lines=self.backend.look_at_lines,
             late_follow_ups=follow_ups,
         )
+        vitals = partial(vitals_of, self.pump, self._ticks)
+        self._metrics = MetricsPage(
+            RunnerSamples(
+                stats=self._stats,
+                ticks=self._ticks,
+                ports=ports,
+                lanes=self._lane_activity,
+                vitals=vitals,
+                slots=options.concurrency,
+                version=__version__,
+                store=self.backend.figures,
+            )
+        )
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
             ports,
@@ -175,7 +196,7 @@ class Runner:
             crowded_minute=options.crowded_minute,
             lanes=self._lane_activity,
             callbacks=True,
-            vitals=partial(self._vitals.of, self.pump),
+            vitals=vitals,
         )
 
     def prepare(self) -> None:
@@ -206,6 +227,8 @@ class Runner:
         self.pump.stop(0 if self._lost else grace)
 
     def _call(self, request: Request) -> Response:
+        if request.path == METRICS:
+            return self._metrics.respond(request)
         return self.api.call(request)
 
     def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
@@ -214,7 +237,7 @@ class Runner:
 
     def _ticked(self, report: TickReport) -> None:
         self._lane_counts.ticked(report)
-        self._vitals.ticked(report)
+        self._ticks.add(report)
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)
