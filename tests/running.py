@@ -24,7 +24,7 @@ class Runner:
     ) -> None:
         """`package` is the folder that has the package duetime. The output goes to a file: a pipe
         that no one reads would fill up, and stop the relay."""
-        self._output = TemporaryFile("a+")
+        self._output = TemporaryFile("a+")  # noqa: SIM115
         command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--data", str(data)]
         self._child = subprocess.Popen(
             [*command, "--port", str(port), *options],

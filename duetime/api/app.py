@@ -22,6 +22,7 @@ from duetime.engine.submission import Submission, TaskRequest
 if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
     from duetime.api.stats import ReadVitals
+    from duetime.core.stats.slo import Objectives
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,8 @@ class Api:
     gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
     number of their messages. `callbacks` accepts the callbacks of steps, which every holder
     of their token may send. `vitals` returns how far behind the roles are; the default knows
-    what `health` does. `metrics_url` is where the metrics are that the store does not have."""
+    what `health` does. `metrics_url` is where the metrics are that the store does not have.
+    `objectives` are those for drift."""
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class Api:
         callbacks: bool = False,
         vitals: "ReadVitals | None" = None,
         metrics_url: str | None = None,
+        objectives: "Objectives | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -79,6 +82,7 @@ class Api:
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
+        self._router.add_lazily("/v1/slo", _slo(ports, objectives, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
         self._router.add_lazily("/v1/forecast", _forecast(ports))
         self._router.add_lazily("/v1/quota", _quota(quotas))
@@ -254,6 +258,21 @@ def _forecast(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.forecast import ForecastRoute
 
         ForecastRoute(ports).add_to(router)
+
+    return add_to
+
+
+def _slo(
+    ports: Ports, objectives: "Objectives | None", url: str | None
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.slo import SloRoute
+        from duetime.core.stats.slo import DEFAULTS
+
+        route = SloRoute(
+            store=ports.stats, clock=ports.clock, objectives=objectives or DEFAULTS, url=url
+        )
+        route.add_to(router)
 
     return add_to
 

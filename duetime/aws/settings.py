@@ -46,6 +46,7 @@ class Settings:
     quotas: str = ""  # of namespaces, as JSON: see duetime.core.quotas
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     stats: str = ""  # "table": the relay counts in rows of the table, for GET /v1/stats
+    objectives: str = ""  # for drift: see duetime.core.stats.slo; empty: the default
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments

@@ -11,6 +11,7 @@ import typer
 from duetime.cli.parse import duration, refuse
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
 from duetime.core.shares import Weights, parse_weights
+from duetime.core.stats.slo import Objectives, parse_objectives
 from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
@@ -149,6 +150,14 @@ def local(
             help="Suggest jitter when so many tasks are due in one minute; 0: never.",
         ),
     ] = DEFAULTS.crowded_minute,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[LANE=]SHARE/DRIFT",
+            help="How many tasks are to start how late at most, for duetime slo; repeatable.",
+            show_default="99%/1s",
+        ),
+    ] = None,
     allow_private: Annotated[
         bool,
         typer.Option(
@@ -260,6 +269,7 @@ def local(
         quotas=Path(quotas) if quotas else None,
         smtp=smtp,
         databases=_databases(database or ()),
+        objectives=_objectives(objective),
         demo=demo,
         backend=backend.value,
         endpoint_url=endpoint_url,
@@ -376,6 +386,13 @@ def _weights(text: str) -> Weights:
         return parse_weights(text)
     except ValueError as error:
         refuse("--weights", str(error))
+
+
+def _objectives(given: Sequence[str] | None) -> Objectives:
+    try:
+        return parse_objectives(",".join(given)) if given else DEFAULTS.objectives
+    except ValueError as error:
+        refuse("--objective", str(error))
 
 
 def _age_after(text: str) -> float:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from duetime.core.retention import RETENTION
 from duetime.core.shares import DEFAULT_WEIGHTS, Weights
+from duetime.core.stats.slo import DEFAULTS, Objectives
 from duetime.core.times import SECOND, Millis
 from duetime.core.wake_policy import AGE_AFTER
 
@@ -37,6 +38,7 @@ class LocalOptions:
     smtp: str | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
+    objectives: Objectives = field(default_factory=lambda: DEFAULTS)  # for drift
     demo: bool = True
     backend: Backend = "embedded"
     endpoint_url: str | None = None

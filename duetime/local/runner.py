@@ -77,6 +77,7 @@ GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every 
 LAZY_MODULES = (
     "duetime.api.purge",
     "duetime.api.forecast",
+    "duetime.api.slo",
     "duetime.api.stats",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
@@ -197,6 +198,7 @@ class Runner:
             lanes=self._lane_activity,
             callbacks=True,
             vitals=vitals,
+            objectives=options.objectives,
         )
 
     def prepare(self) -> None:
