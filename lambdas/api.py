@@ -26,6 +26,7 @@ from duetime.version import VERSION
 
 if TYPE_CHECKING:
     from duetime.api.live import LiveAccess
+    from duetime.core.stats.slo import Objectives
     from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
@@ -42,6 +43,7 @@ def api() -> Api:
         handlers=_handlers(settings.handlers),
         described=lambda: _described(settings.handlers),
         stage=settings.stage or None,
+        features=("live",) if settings.live_url else (),
         cursors=adapters.cursors,
         version=VERSION,
         longest_timeout=settings.longest_timeout,
@@ -53,7 +55,16 @@ def api() -> Api:
         callbacks=settings.callbacks == 1,
         metrics_url=_metrics_url(settings.stage),
         live=_live(settings.live_url),
+        objectives=_objectives(settings.objectives),
     )
+
+
+def _objectives(text: str) -> "Objectives | None":
+    if not text:
+        return None
+    from duetime.core.stats.slo import parse_objectives
+
+    return parse_objectives(text)
 
 
 def _metrics_url(stage: str) -> str | None:

@@ -133,6 +133,7 @@ def test_every_package_that_is_named_is_in_its_extra() -> None:
 
     assert names(project["dependencies"]) == BASE
     for extra, packages in PACKAGES.items():
-        # httptools comes with uvicorn[standard], botocore with boto3.
-        assert set(packages) - {"httptools", "botocore"} <= names(extras[extra])
+        # httptools comes with uvicorn[standard], botocore with boto3; all of opentelemetry-* is
+        # imported as opentelemetry.
+        assert set(packages) - {"httptools", "botocore", "opentelemetry"} <= names(extras[extra])
     assert extras["dev"][0] == "duetime[local,aws,moto,postgresql,live,metrics,otel]"

@@ -140,6 +140,9 @@ SOON = "2030-01-01T00:00:00Z"
         (("schedules", "list", "--status", "ODD"), "--status"),
         (("schedules", "preview"), "--cron"),
         (("schedules", "preview", "--every", "1h", "--after", "noon"), "--after"),
+        (("local", "--objective", "99%"), "--objective"),
+        (("local", "--objective", "99%/1s", "--objective", "fast=99%/1s"), "--objective"),
+        (("local", "--port", "8080", "--metrics-port", "8080"), "--metrics-port"),
         (("health", "--url", "nowhere"), "--url"),
     ],
 )
