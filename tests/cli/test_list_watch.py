@@ -70,9 +70,9 @@ def test_watched_list_prints_json_lines(duetime: Any, pages: Any) -> None:
 
     tasks = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(each["name"], each["status"]) for each in tasks] == [
-        ("task-0", "PENDING"),
-        ("task-1", "PENDING"),
-        ("task-2", "PENDING"),
+        ("task-0", "ENQUEUED"),
+        ("task-1", "ENQUEUED"),
+        ("task-2", "ENQUEUED"),
         ("task-0", "SUCCEEDED"),
     ]
     assert pages["fields"] is None
