@@ -19,7 +19,8 @@ from infra.stage import Stage
 from tests.infra.conftest import CONTEXT, a_stage
 from tests.infra.deployed import Deployed, moto_server
 from tests.infra.functions import Reply
-from tests.infra.test_permissions import GRANTED, granted
+from tests.infra.test_permissions import GRANTED
+from tests.infra.test_permissions import granted as granted_in
 from tests.infra.transform import LEFT_OUT, transformed
 from tests.lambdas.conftest import recorded
 
@@ -692,7 +693,7 @@ def test_live_updates_of_a_deployed_stage(deploy: Deploy):
     assert deployed.connection(recorded("websocket_disconnect")) == {"statusCode": 200}
     used = {action for service, action, *_ in websocket.calls if service == "dynamodb"}
     assert {f"dynamodb:{action}" for action in used} == {
-        action for action, on in granted(deployed.template)["websocket"] if on == "table"
+        action for action, on in granted_in(deployed.template)["websocket"] if on == "table"
     }
 
 
