@@ -49,16 +49,15 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
 
 
 def progress_of_record(record: Mapping[str, Any]) -> "Progressed | None":
-    """Reads a report of progress. None for a write that changed the status as well. Imports its
-    value on first use: most deployments have no live updates."""
+    """Reads a report of progress; None for other writes. Imports its value on first use: most
+    deployments have no live updates."""
     from duetime.core.live.pushes import Progressed
 
     images = record["dynamodb"]
     new, old = images.get("NewImage"), images.get("OldImage")
     if not new or not old or not is_task(new) or schema.PROGRESS not in new:
         return None
-    before, after = ((image.get(schema.PROGRESS), image[schema.STATUS]) for image in (old, new))
-    if before[0] == after[0] or before[1] != after[1]:
+    if new[schema.PROGRESS] == old.get(schema.PROGRESS):
         return None
     task = decode_task(new, texts=None)
     if task.progress is None:
