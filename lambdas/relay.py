@@ -17,6 +17,7 @@ from duetime.aws.event_records import (
     change_of_record,
     count_of_record,
     freed_key_of_record,
+    progress_of_record,
     removed_run_of_record,
     removed_task_of_record,
     watch_of_record,
@@ -131,7 +132,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: A
     if STATS in os.environ:
         _add_stats(batch.changes)
     if LIVE_FUNCTION in os.environ:
-        _push(batch.changes)
+        _push(batch.changes, event["Records"])
     return {"batchItemFailures": [{"itemIdentifier": failed}] if failed else []}
 
 
@@ -227,10 +228,11 @@ def live_feed() -> "LiveFeed":
     )
 
 
-def _push(changes: Sequence[StatusChange]) -> None:
+def _push(changes: Sequence[StatusChange], records: Sequence[Mapping[str, Any]]) -> None:
     """Has changes pushed to open connections. A push is a hint: without it, clients are late."""
     try:
-        live_feed().push(changes)
+        progressed = [report for record in records if (report := progress_of_record(record))]
+        live_feed().push(changes, progressed)
     except Exception:
         logger.exception("changes not pushed", step="push", count=len(changes))
 

@@ -1,7 +1,7 @@
 """Records of SQS and of the table's stream, read as values of the core."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.aws import schema
 from duetime.aws.message_codec import read_message
@@ -13,6 +13,9 @@ from duetime.core.lifecycle import Status
 from duetime.core.ports import UniqueKey
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
+
+if TYPE_CHECKING:
+    from duetime.core.live.pushes import Progressed
 
 Queues = Mapping[Lane, str]
 
@@ -43,6 +46,25 @@ def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:
         return None
     before = decode_task(old, texts=None) if old else None
     return status_change(before, decode_task(new, texts=None))
+
+
+def progress_of_record(record: Mapping[str, Any]) -> "Progressed | None":
+    """Reads a report of progress; None for other writes. Imports its value on first use: most
+    deployments have no live updates."""
+    from duetime.core.live.pushes import Progressed
+
+    images = record["dynamodb"]
+    new, old = images.get("NewImage"), images.get("OldImage")
+    if not new or not old or not is_task(new) or schema.PROGRESS not in new:
+        return None
+    if new[schema.PROGRESS] == old.get(schema.PROGRESS):
+        return None
+    task = decode_task(new, texts=None)
+    if task.progress is None:
+        return None
+    return Progressed(
+        task_id=task.id, namespace=task.spec.namespace, progress=task.progress, at=task.updated_at
+    )
 
 
 def watch_of_record(record: Mapping[str, Any]) -> dict[str, bool]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from duetime.core.events import StatusChange
 from duetime.core.live.connections import LiveConnections, Subscription
-from duetime.core.live.pushes import push_of
+from duetime.core.live.pushes import Progressed, push_of
 from duetime.core.ports import Clock
 from duetime.core.times import SECOND, Millis
 
@@ -32,11 +32,11 @@ class LiveFeed:
         self._subscriptions: list[Subscription] = []
         self._read_at: Millis | None = None
 
-    def push(self, changes: Sequence[StatusChange]) -> None:
-        if not changes or not self._may_have_listeners():
+    def push(self, changes: Sequence[StatusChange], progressed: Sequence[Progressed] = ()) -> None:
+        if not (changes or progressed) or not self._may_have_listeners():
             return
-        push = push_of(changes, self._current())
-        if push.recipients:
+        push = push_of(changes, self._current(), progressed)
+        if push.recipients or push.progress:
             self._invoke(push.event())
 
     def _may_have_listeners(self) -> bool:

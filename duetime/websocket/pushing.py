@@ -14,7 +14,7 @@ from duetime.core.errors import Unavailable
 from duetime.core.live import frames
 from duetime.core.live.changes import packed
 from duetime.core.live.connections import ConnectionPosts, LiveConnections, Posted, Subscription
-from duetime.core.live.pushes import Push, Recipient
+from duetime.core.live.pushes import ProgressFrame, Push, Recipient
 from duetime.core.ports import Clock
 from duetime.core.times import SECOND, Millis
 
@@ -48,6 +48,7 @@ class Pushing:
         """Posts the changes, then the resets that this invocation has to send and that are due by
         `until`, a wall time."""
         missing = self._each(lambda recipient: self._push(push, recipient, until), push.recipients)
+        self._each(self._report, push.progress)
         self._reset([sub for sub in missing if sub is not None], until)
 
     def _push(self, push: Push, to: Recipient, until: Millis) -> Subscription | None:
@@ -63,6 +64,15 @@ class Pushing:
         except Unavailable:
             log.warning("push dropped: the table did not answer", exc_info=True, extra=fields)
         return None
+
+    def _report(self, made: ProgressFrame) -> None:
+        """Without a frame to take, a report is dropped: the next one replaces it."""
+        try:
+            if self._rows.take_frame(made.connection, made.subscription, self._clock.now()):
+                self._post(made.connection, made.frame)
+        except Unavailable:
+            fields = _fields(made.connection, made.subscription)
+            log.warning("progress dropped: the table did not answer", exc_info=True, extra=fields)
 
     def _misses(self, push: Push, to: Recipient, items: Sequence[int], now: Millis) -> bool:
         """Returns whether the subscription misses changes after this, or has missed some since an

@@ -6,10 +6,11 @@ import pytest
 
 from duetime.core.errors import Unavailable
 from duetime.core.live.connections import Subscription
-from duetime.core.live.pushes import push_of_event
+from duetime.core.live.pushes import Progressed, push_of_event
+from duetime.core.task import Progress
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.engine.live_feed import LiveFeed
-from tests.core.live.changes import a_change
+from tests.core.live.changes import TASK_ID, a_change
 from tests.factories import NOW, SteppedClock
 
 
@@ -119,3 +120,12 @@ def test_feed_reads_again_after_a_read_that_failed(world: World, monkeypatch: py
             world.push()
     world.push()
     assert len(world.invoked) == 1
+
+
+def test_feed_pushes_progress_to_a_follower(world: World):
+    world.listen(f'{{"op":"subscribe","id":"s1","topic":"task","task_id":"{TASK_ID}"}}')
+    progress = Progress(fraction=0.5)
+    report = Progressed(task_id=TASK_ID, namespace="shop", progress=progress, at=NOW)
+    world.feed.push([], [report])
+    [event] = world.invoked
+    assert [made.subscription for made in push_of_event(event).progress] == ["s1"]

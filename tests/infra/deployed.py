@@ -135,6 +135,26 @@ class Deployed:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return len(received)
 
+    def open_connections(self) -> None:
+        """Has the function `websocket` post to moto, where every connection is open. Before its
+        first call."""
+        function = self.functions[self.named("websocket")]
+        function.environment["DUETIME_LIVE_URL"] = self._endpoint
+
+    def connection(self, event: Any) -> Any:
+        """API Gateway: a step of a connection, or its authorizer."""
+        return self._invoke(self.named("websocket"), event, 29_000).answer
+
+    def named(self, function: str) -> str:
+        """Returns the logical id of a function."""
+        [found] = [
+            logical
+            for logical, made in self.template["Resources"].items()
+            if made["Type"] == "AWS::Lambda::Function"
+            and made["Properties"]["Description"].endswith(f": {function}")
+        ]
+        return found
+
     def show_kept(self) -> None:
         """Lets the visibility timeout of the messages that the functions kept pass."""
         sqs = self.client("sqs")

@@ -20,7 +20,9 @@ from tests.infra.conftest import CONTEXT, a_stage
 from tests.infra.deployed import Deployed, moto_server
 from tests.infra.functions import Reply
 from tests.infra.test_permissions import GRANTED
+from tests.infra.test_permissions import granted as granted_in
 from tests.infra.transform import LEFT_OUT, transformed
+from tests.lambdas.conftest import recorded
 
 HIGH, MEDIUM, LOW = (f"duetime-dev-{lane}" for lane in Lane)
 
@@ -656,6 +658,43 @@ def test_a_new_stack_goes_on_with_the_table_of_another(deploy: Deploy):
     assert after.deliver("duetime-new-low") == 1
     assert read(after, task_id)["status"] == "SUCCEEDED"
     assert figures(after.relay())["Succeeded"] == [1]
+
+
+@pytest.mark.long
+def test_live_updates_of_a_deployed_stage(deploy: Deploy):
+    """The bundles have what it takes. moto accepts every post and shows none, so what is posted is
+    left to tests/lambdas/test_websocket.py."""
+    deployed = deploy(a_stage("live", live=True))
+    deployed.open_connections()
+    websocket, relay = (deployed.functions[deployed.named(n)] for n in ("websocket", "relay"))
+    status, answer = deployed.call("POST", "/v1/live/tickets")
+    assert status == 201
+    ask = recorded("websocket_authorizer")
+    ask["queryStringParameters"]["ticket"] = answer["url"].rpartition("=")[2]
+    effects = [
+        deployed.connection(ask)["policyDocument"]["Statement"][0]["Effect"] for _ in range(2)
+    ]
+    assert effects == ["Allow", "Deny"]
+    assert deployed.connection(recorded("websocket_connect")) == {"statusCode": 200}
+    for message in (
+        {"op": "hello", "version": 1},
+        {"op": "subscribe", "id": "s1", "topic": "tasks"},
+    ):
+        frame = recorded("websocket_message") | {"body": json.dumps(message)}
+        assert deployed.connection(frame) == {"statusCode": 200}
+    posts = [call for call in websocket.calls if "PostToConnection" in call]
+    assert posts == [("apigatewaymanagementapi", "PostToConnection")]
+    logged = [line["message"] for line in websocket.printed]
+    assert logged == ["connection refused: ticket"], "a post that fails is logged, too"
+
+    submit(deployed, payload=1, delay=600)
+    deployed.relay()
+    assert ("lambda", "Invoke", websocket.name) in relay.calls
+    assert deployed.connection(recorded("websocket_disconnect")) == {"statusCode": 200}
+    used = {action for service, action, *_ in websocket.calls if service == "dynamodb"}
+    assert {f"dynamodb:{action}" for action in used} == {
+        action for action, on in granted_in(deployed.template)["websocket"] if on == "table"
+    }
 
 
 def test_the_transformed_template_lacks_only_listed_types(prod: dict[str, Any]):

@@ -6,6 +6,7 @@ from typing import Any
 # Types that moto does not create (it warns), and event sources, which it would drain.
 LEFT_OUT = {
     "AWS::ApiGatewayV2::Api",
+    "AWS::ApiGatewayV2::Authorizer",
     "AWS::ApiGatewayV2::Integration",
     "AWS::ApiGatewayV2::Route",
     "AWS::ApiGatewayV2::Stage",
@@ -34,7 +35,8 @@ def transformed(template: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_endpoint(made: Any) -> Any:
-    """Executors know the address of the API for callbacks, and the API itself is left out."""
+    """Functions know the address of an API, for callbacks or live updates, and the API itself is
+    left out."""
     match made:
         case {"Fn::GetAtt": [_, "ApiEndpoint"]}:
             return "https://api.example"

@@ -3,16 +3,22 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from duetime.aws import backend, clients, schema
+from duetime.aws.task_items import encode_task
 from duetime.core.errors import Unavailable
 from duetime.core.live.connections import Connection
 from duetime.core.live.limits import CONNECTIONS, LIFETIME, TICKET_LIFE
+from duetime.core.steps.record import succeed
+from duetime.core.task import Progress
 from duetime.core.times import MINUTE, SECOND
 from lambdas import websocket
+from tests.factories import NOW, a_running_task
 from tests.lambdas.conftest import Deployment, LambdaContext, recorded
 from tests.live_posts import FakePosts
 
@@ -230,6 +236,24 @@ def test_rows_of_live_updates_are_not_read_as_tasks(live: Live):
     assert live.invoked == []
 
 
+def test_progress_of_a_task_reaches_its_follower(live: Live):
+    task = a_running_task()
+    live.open()
+    live.subscribe(topic="task", task_id=task.id)
+    half = replace(task, progress=Progress(fraction=0.5, message="page 4"))
+    ended = succeed(half, result=None, now=NOW).applied_to(half)
+    images = [encode_task(each, None)[0] for each in (task, half, half, ended)]
+    for number, (before, after) in enumerate(pairwise(images)):
+        record = {"SequenceNumber": str(number), "OldImage": before, "NewImage": after}
+        live.deployment.relay([{"eventName": "MODIFY", "dynamodb": record}])
+        live.push()
+        live.deployment.clock.advance(SECOND)
+    first, second = live.received()
+    assert (first["type"], first["task_id"]) == ("progress", task.id)
+    assert first["progress"] == {"fraction": 0.5, "message": "page 4"}
+    assert [item["status"] for item in second["items"]] == ["SUCCEEDED"]
+
+
 def test_push_that_fails_never_fails_the_batch(
     live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
@@ -272,7 +296,7 @@ def test_relay_without_live_updates_relays_without_the_sdk():
         " 'invoked_function_arn', 'aws_request_id')));"
         "answer = relay.handle({'Records': records}, context);"
         "assert answer == {'batchItemFailures': []}, answer;"
-        "sys.exit(bool({'boto3', 'botocore.session', 'duetime.aws.backend'} & set(sys.modules)))"
+        "sys.exit(bool({'boto3', 'botocore.session', 'duetime.core.live'} & set(sys.modules)))"
     )
     records = json.dumps(recorded("dynamodb_stream"))
     done = subprocess.run(

@@ -7,10 +7,11 @@ import pytest
 from duetime.core.errors import Unavailable
 from duetime.core.events import StatusChange
 from duetime.core.live.connections import FRAME_GAP, RESET_GAP
-from duetime.core.live.pushes import push_of, push_of_event
+from duetime.core.live.pushes import Progressed, push_of, push_of_event
+from duetime.core.task import Progress
 from duetime.core.times import MINUTE, SECOND, Millis
 from tests.core.live.changes import a_change
-from tests.factories import an_id
+from tests.factories import NOW, an_id
 from tests.websocket.conftest import World
 
 RESET = {"type": "reset", "id": "s1", "reason": "lagged"}
@@ -186,3 +187,19 @@ def test_table_that_does_not_answer_for_one_does_not_keep_the_others_from_theirs
     monkeypatch.setattr(world.store, "take_frame", broken)
     push(world, a_change(task_id="a"))
     assert (world.got("c1"), len(world.got("c2"))) == ([], 1)
+
+
+def test_progress_takes_the_frame_of_a_second_or_is_dropped(world: World):
+    task_id = an_id()
+    world.greet()
+    world.subscribe(topic="task", task_id=task_id)
+    subscriptions = world.store.subscriptions(world.clock.now())
+    for fraction in (0.1, 0.2):
+        report = Progressed(
+            task_id=task_id, namespace="shop", progress=Progress(fraction=fraction), at=NOW
+        )
+        pushed = push_of([], subscriptions, [report])
+        world.pushing.push(pushed, world.clock.now() + MINUTE)
+    [frame] = world.got()
+    assert (frame["type"], frame["progress"]["fraction"]) == ("progress", 0.1)
+    assert world.waited == []

@@ -1,15 +1,20 @@
 """What the relay hands to the `websocket` function: changes, and who gets which of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from duetime.core.codec import to_json
 from duetime.core.events import StatusChange
+from duetime.core.live import frames
 from duetime.core.live.changes import change_json, coalesced
 from duetime.core.live.connections import Subscription
+from duetime.core.task import Progress
+from duetime.core.times import Millis
 from duetime.core.value import value
 
-PUSH_BYTES = 200_000  # Lambda queues events of at most 256 KB
+# Together: Lambda queues events of at most 256 KB.
+PUSH_BYTES = 200_000
+PROGRESS_BYTES = 30_000
 INDEX_BYTES = 6  # of a number in the event, with its comma
 
 
@@ -21,13 +26,30 @@ class Recipient:
 
 
 @value(frozen=True, kw_only=True, slots=True)
+class Progressed:
+    """A running task has reported progress."""
+
+    task_id: str
+    namespace: str
+    progress: Progress
+    at: Millis
+
+
+class ProgressFrame(NamedTuple):
+    connection: str
+    subscription: str
+    frame: str
+
+
+@value(frozen=True, kw_only=True, slots=True)
 class Push:
     items: Sequence[str]  # rendered changes
     recipients: Sequence[Recipient]
+    progress: Sequence[ProgressFrame] = ()  # frames that may be dropped
 
     def event(self) -> dict[str, Any]:
         named = [[r.connection, r.subscription, r.items] for r in self.recipients]
-        return {"push": {"items": self.items, "recipients": named}}
+        return {"push": {"items": self.items, "recipients": named, "progress": self.progress}}
 
 
 def push_of_event(event: Mapping[str, Any]) -> Push:
@@ -35,12 +57,15 @@ def push_of_event(event: Mapping[str, Any]) -> Push:
         Recipient(connection=connection, subscription=subscription, items=items)
         for connection, subscription, items in event["push"]["recipients"]
     ]
-    return Push(items=event["push"]["items"], recipients=recipients)
+    progress = [ProgressFrame(*given) for given in event["push"]["progress"]]
+    return Push(items=event["push"]["items"], recipients=recipients, progress=progress)
 
 
 def push_of(
     changes: Sequence[StatusChange],
     subscriptions: Sequence[Subscription],
+    progressed: Sequence[Progressed] = (),
+    *,
     limit: int = PUSH_BYTES,
 ) -> Push:
     """Returns the changes that any subscription wants. If they do not fit into `limit` bytes,
@@ -62,7 +87,36 @@ def push_of(
             items += new.values()
         kept = [placed[n] for n in numbers] if fits else None
         recipients.append(Recipient(connection=sub.connection, subscription=sub.id, items=kept))
-    return Push(items=items, recipients=recipients)
+    named = {(recipient.connection, recipient.subscription) for recipient in recipients}
+    others = [sub for sub in subscriptions if (sub.connection, sub.id) not in named]
+    return Push(items=items, recipients=recipients, progress=_frames_of(progressed, others))
+
+
+def _frames_of(
+    progressed: Sequence[Progressed], subscriptions: Sequence[Subscription]
+) -> list[ProgressFrame]:
+    """Returns the latest progress for those who follow its task, as far as there is room: the next
+    report replaces it. Who gets a change needs no report beside it."""
+    latest = {report.task_id: report for report in progressed}
+    found: list[ProgressFrame] = []
+    room = PROGRESS_BYTES
+    for made in _reports(latest, subscriptions) if latest else ():
+        room -= _size(made)
+        if room < 0:
+            break
+        found.append(made)
+    return found
+
+
+def _reports(
+    latest: Mapping[str, Progressed], subscriptions: Sequence[Subscription]
+) -> Iterator[ProgressFrame]:
+    for sub in subscriptions:
+        for task_id in sub.filter.task_ids & latest.keys():
+            report = latest[task_id]
+            if sub.namespaces is None or report.namespace in sub.namespaces:
+                frame = frames.progress(sub.id, task_id, report.progress, report.at)
+                yield ProgressFrame(sub.connection, sub.id, frame)
 
 
 def _wanted(sub: Subscription, latest: Sequence[StatusChange]) -> list[int]:
