@@ -63,7 +63,8 @@ def list_tasks(
     which = filters.parse(fmt.now())
     empty = NO_TASK_MATCHES if any(which.values()) else NO_TASKS
     soonest = order is ListOrder.SOONEST
-    if not (upcoming or soonest or which.get("status")):
+    by_status = which.get("status") or "status:" in (which.get("q") or "")
+    if not (upcoming or soonest or by_status):
         which["upcoming"] = False
         empty = f"{empty}\n{UPCOMING_HIDDEN}"
     looked_until: str | None = None
