@@ -17,6 +17,9 @@ export async function signIn() {
   }
 }
 
+/** The link may be opened in a tab that already shows the console: then only the fragment changes. */
+window.addEventListener('hashchange', () => window.location.hash.startsWith('#t=') && window.location.reload());
+
 /** Asks for the token. @param {{onDone: () => void}} props */
 export function SignIn({ onDone }) {
   const [problem, setProblem] = useState(null);

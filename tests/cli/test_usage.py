@@ -276,6 +276,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "sync",
         "manifest",
         "cron",
+        "console",
         "watch",
         "lanes",
         "forecast",
