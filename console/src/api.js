@@ -12,6 +12,9 @@ export class Problem extends Error {
 /** When the server last answered, or null while it does not: `{ok, at}`. */
 export const contact = signal({ ok: true, at: Date.now() });
 
+/** Whether the server has asked for its token. */
+export const signedOut = signal(false);
+
 export const get = (path, query, options) => call('GET', path, { query, ...options });
 export const post = (path, body = undefined, options = {}) => call('POST', path, { body, ...options });
 export const put = (path, body, options = {}) => call('PUT', path, { body, ...options });
@@ -32,6 +35,7 @@ export async function call(method, path, { query = {}, body, headers = {}, signa
   }
   const response = await send(apiUrl(path, query), request);
   const answer = await response.text();
+  if (response.status === 401) signedOut.value = true;
   if (!response.ok) throw new Problem({ title: response.statusText || 'Refused', ...problemOf(answer), status: response.status });
   return text || !answer ? answer : JSON.parse(answer);
 }

@@ -5,7 +5,8 @@ import { interceptLinks, match, path } from './router.js';
 import { me, start } from './live.js';
 import { PAGES } from './pages.js';
 import { ProblemNote, Empty } from './parts/notes.js';
-import { signIn } from './sign_in.js';
+import { signedOut } from './api.js';
+import { SignIn, signIn } from './sign_in.js';
 
 function Page() {
   for (const { path: pattern, page, title } of PAGES) {
@@ -24,10 +25,15 @@ function Titled({ title, children }) {
 
 function App() {
   const [problem, setProblem] = useState(null);
+  const [ready, setReady] = useState(!window.location.hash.startsWith('#t='));
   useEffect(() => {
-    signIn().then(start).catch(setProblem);
+    signIn().then(() => {
+      setReady(true);
+      return start();
+    }).catch(setProblem);
   }, []);
-  return html`<${Frame}>${problem ? html`<${ProblemNote} problem=${problem} />` : html`<${Page} />`}</${Frame}>`;
+  const page = problem ? html`<${ProblemNote} problem=${problem} />` : ready && html`<${Page} />`;
+  return html`<${Frame}>${signedOut.value ? html`<${SignIn} onDone=${start} />` : page}</${Frame}>`;
 }
 
 interceptLinks(document);

@@ -81,14 +81,12 @@ function chooseZone(name) {
 
 /** One zone for everything on the page; it is part of the URL. */
 function Zone() {
-  const others = allZones().filter((name) => name !== 'UTC' && name !== localZone);
+  const names = [...new Set([...allZones(), zone.value])].filter((name) => name !== 'local');
   return html`
     <label class="zone" title=${`Times are in ${zoneLabel.value}`}><span class="unseen">Time zone</span><${Icon} name="globe" />
       <select value=${zone.value} onChange=${({ currentTarget }) => chooseZone(currentTarget.value)}>
         <option value="local">Local (${localZone})</option>
-        <option value="UTC">UTC</option>
-        ${zone.value === localZone && html`<option value=${localZone}>${localZone}</option>`}
-        ${others.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+        ${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
       </select><span class="zone-name" aria-hidden="true">${zoneLabel}</span>
     </label>`;
 }

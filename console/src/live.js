@@ -3,7 +3,7 @@
  * what is on screen is read again. Where there is no live API, it is read every 10 s.
  */
 import { computed, effect, signal, useEffect } from './vendor/preact.js';
-import { contact, get, post } from './api.js';
+import { contact, get, post, signedOut } from './api.js';
 import { now, serverNow, skew } from './clock.js';
 
 const REREAD = 30_000;
@@ -43,6 +43,7 @@ export function onReread(read) {
 }
 
 export function rereadAll() {
+  if (still.peek()) return;
   lastRead = Date.now();
   for (const read of readers) read();
 }
@@ -77,10 +78,10 @@ export function useHold(active) {
 }
 
 export async function start() {
-  if (started) return;
-  started = true;
   await readMe();
   connect();
+  if (started) return;
+  started = true;
   setInterval(tick, 1_000);
   document.addEventListener('visibilitychange', tick);
   let wasStill = false;
@@ -95,7 +96,7 @@ async function readMe() {
   try {
     me.value = await get('me');
   } catch (problem) {
-    if (problem.status === 0) return;
+    if (problem.status === 0 || problem.status === 401) return; // asked again later
     me.value = { actor: null, rights: null, features: [], stage: null, version: null }; // a server without /v1/me
   }
   if (me.value.time) {
@@ -105,7 +106,7 @@ async function readMe() {
 }
 
 function tick() {
-  if (document.hidden || still.peek()) return;
+  if (document.hidden || still.peek() || signedOut.peek()) return;
   const every = connected.peek() ? REREAD : POLL;
   if (Date.now() - lastRead >= every) {
     if (!me.peek()) readMe().then(connect);
@@ -171,7 +172,7 @@ const reread = soon(rereadAll, 100);
 function handle(message) {
   const subscription = subscriptions.get(message.id);
   if (message.type === 'subscribed' || message.type === 'reset') {
-    if (!still.peek()) reread();
+    reread();
   } else if (message.type === 'bye') {
     socket.close();
   } else if (subscription) {

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from duetime.api.bulk import MAX_TASKS, Action, Bulk, Tally
 from duetime.api.bulk_actions import IN_THE_PAST, Cancel, Retry, Shift
-from duetime.api.filters import ALL_NAMESPACES, FilterIn
+from duetime.api.filters import ALL_NAMESPACES, FilterIn, with_query
 from duetime.api.http import FieldError, Request, Response, invalid
 from duetime.api.idempotency import HEADER, key_of
 from duetime.api.query import Query
@@ -60,7 +60,7 @@ class ShiftIn(BulkIn):
 
 
 def cancel_tasks(ports: Ports, request: Request) -> Response:
-    body = _read(BulkIn, request)
+    body = _read(BulkIn, ports, request)
     wanted = body.select(UNFINISHED, "cancelled", ports)
     listing = Listing(filter=wanted, summary=True, cursor=body.cursor)
     return _answer(body, _by_list(ports, body, listing, Cancel(ports=ports, wanted=wanted)))
@@ -69,7 +69,7 @@ def cancel_tasks(ports: Ports, request: Request) -> Response:
 def retry_tasks(ports: Ports, request: Request) -> Response:
     """Reads the index of dead tasks, which has no others, the latest death first: a task that dies
     again meanwhile is above the cursor, so it is not retried twice."""
-    body = _read(BulkIn, request)
+    body = _read(BulkIn, ports, request)
     wanted = body.select(frozenset({Status.DEAD}), "retried", ports)
     bulk = Bulk(
         clock=ports.clock,
@@ -82,7 +82,7 @@ def retry_tasks(ports: Ports, request: Request) -> Response:
 
 
 def shift_tasks(ports: Ports, request: Request) -> Response:
-    body = _read(ShiftIn, request)
+    body = _read(ShiftIn, ports, request)
     wanted = body.select(frozenset(TO_START), "shifted", ports)
     key = _key(body, request)
     mark = None if key is None else mark_of(key)
@@ -112,9 +112,15 @@ def _by_list(ports: Ports, body: BulkIn, listing: Listing, action: Action) -> Ta
     return bulk.run(body.limit)
 
 
-def _read(model: type[B], request: Request) -> B:
+def _read(model: type[B], ports: Ports, request: Request) -> B:
     Query(request).done()
-    return read_body(model, request.json())
+    body = request.json()
+    if isinstance(body, dict) and "q" in body:
+        body = with_query(body, ports.clock.now())
+        if "id" in body:
+            message = "names ids; send a request for each task, or give what they have in common"
+            raise invalid([FieldError("q", message)])
+    return read_body(model, body)
 
 
 def _key(body: ShiftIn, request: Request) -> str | None:

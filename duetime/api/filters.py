@@ -24,7 +24,9 @@ from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import LENGTH, is_id
 from duetime.core.lifecycle import Status
 from duetime.core.task_filter import TaskFilter
+from duetime.core.task_query import BadQuery, parse_query
 from duetime.core.times import SECOND, Millis
+from duetime.core.value import replace
 
 ALL_NAMESPACES = "*"
 CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
@@ -101,6 +103,7 @@ class FilterIn(BaseModel):
     created_since: Moment | None = None
     created_before: Moment | None = None
     upcoming: bool | None = None
+    q: str | None = None  # with_query puts its fields in its place
 
     def filter(self, now: Millis, statuses: frozenset[Status] | None = None) -> TaskFilter:
         """Returns the filter; with `statuses` in place of its own. Raises Problem if its times
@@ -124,8 +127,24 @@ class FilterIn(BaseModel):
         )
 
 
+def with_query(fields: dict[str, Any], now: Millis) -> dict[str, Any]:
+    """Returns the fields of a filter with those that its `q` asks for in the place of `q`. Raises
+    Problem for a query that cannot be read, or asks for a field that is given beside it."""
+    text = fields.get("q")
+    if not isinstance(text, str):  # the model refuses another type
+        return fields
+    try:
+        asked = parse_query(text, now)
+    except BadQuery as error:
+        raise invalid([FieldError("q", str(error), error.position)]) from None
+    if twice := asked.keys() & fields.keys():
+        raise invalid([FieldError(name, "is given in q, too") for name in sorted(twice)])
+    return {name: given for name, given in fields.items() if name != "q"} | asked
+
+
 def filter_of_query(query: Query, now: Millis) -> TaskFilter:
-    """Takes the fields of a filter from a query, and leaves the others."""
+    """Takes the fields of a filter from a query, and leaves the others. An id in `q` is searched in
+    every namespace, unless one is given."""
     given: dict[str, Any] = {
         name: query.text(name)
         for name in FilterIn.model_fields
@@ -135,7 +154,12 @@ def filter_of_query(query: Query, now: Millis) -> TaskFilter:
     given |= {name: query.time_text(name) for name in TIMES}
     upcoming = query.flag("upcoming", default=True)
     fields = {name: value for name, value in given.items() if value}
-    return read_body(FilterIn, {**fields, "upcoming": upcoming}).filter(now)
+    fields = with_query(fields, now)
+    ids = fields.pop("id", ())
+    if ids:
+        fields.setdefault("namespace", ALL_NAMESPACES)
+    found = read_body(FilterIn, {**fields, "upcoming": upcoming}).filter(now)
+    return replace(found, ids=tuple(ids))
 
 
 def _wanted(namespace: str | None) -> str | None:

@@ -33,7 +33,20 @@ def task_list(ports: Ports, request: Request) -> Response:
     query.done()
     if listing.order is ListOrder.SOONEST:
         _check_soonest(listing.filter)
+    if listing.filter.ids:
+        return _named(ports, listing)
     return fitting_response(lambda of: _body(of, read_page(ports.store.page, of)), listing)
+
+
+def _named(ports: Ports, listing: Listing) -> Response:
+    """Returns the tasks that the query names by their ids, on one page."""
+    if listing.order is not ListOrder.NEWEST or listing.cursor is not None:
+        raise invalid([FieldError("q", "has an id, which goes with neither order nor cursor")])
+    wanted = listing.filter
+    found = ports.store.get(list(dict.fromkeys(wanted.ids))).values()
+    tasks = sorted(filter(wanted.wants, found), key=lambda task: task.id, reverse=True)
+    page = Page(tasks=tasks[: listing.limit], cursor=None)
+    return Response(status=200, body=_body(listing, page))
 
 
 def _body(listing: Listing, page: Page) -> dict[str, Any]:

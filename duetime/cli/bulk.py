@@ -24,6 +24,7 @@ def given_in(filters: TaskFilters) -> dict[str, Any]:
 
 
 _OPTIONS = {
+    "q": "query",
     "schedule_id": "schedule",
     "parent_id": "parent",
     "created_since": "since",

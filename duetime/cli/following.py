@@ -19,11 +19,13 @@ def last_of(readings: Iterator[T]) -> T:
 
 
 def print_live(readings: Iterator[T], picture: "Callable[[T], RenderableType]") -> T:
-    """Draws each reading in place of the one before, and returns the last."""
+    """Draws each reading in place of the one before, and returns the last. Between two readings it
+    is drawn again, for what its picture says about the time."""
     from rich.live import Live
 
-    with Live(console=stdout_console(), auto_refresh=False) as live:
+    last = next(readings)
+    with Live(console=stdout_console(), get_renderable=lambda: picture(last)) as live:
         for reading in readings:
             last = reading
-            live.update(picture(reading), refresh=True)
+            live.refresh()
     return last

@@ -23,6 +23,16 @@ ALL_NAMESPACES = "*"
 class TaskFilters:
     """Which tasks: every option that is given must match."""
 
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query",
+            "-q",
+            metavar="WORD:VALUE...",
+            help="The same in one text, e.g. 'status:DEAD handler:shop.restock since:24h'.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
     status: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,6 +107,7 @@ class TaskFilters:
         if self.all_namespaces and self.namespace is not None:
             refuse("--all-namespaces", "does not go with --namespace")
         return {
+            "q": self.query,
             "status": statuses(self.status or ()) or None,
             "namespace": ALL_NAMESPACES if self.all_namespaces else self.namespace,
             "schedule_id": self.schedule,

@@ -53,6 +53,7 @@ def list_tasks(
     order: Annotated[
         ListOrder, typer.Option(help="Newest first, or what starts next first.")
     ] = ListOrder.NEWEST,
+    watch: Annotated[bool, typer.Option("--watch", help="Show changes until Ctrl-C.")] = False,
     paging: Paging,
     connection: Connection,
 ) -> None:
@@ -63,20 +64,27 @@ def list_tasks(
     which = filters.parse(fmt.now())
     empty = NO_TASK_MATCHES if any(which.values()) else NO_TASKS
     soonest = order is ListOrder.SOONEST
-    if not (upcoming or soonest or which.get("status")):
+    by_status = which.get("status") or "status:" in (which.get("q") or "")
+    if not (upcoming or soonest or by_status):
         which["upcoming"] = False
         empty = f"{empty}\n{UPCOMING_HIDDEN}"
+    shown: Any = {
+        "order": "soonest" if soonest else None,
+        "fields": None if connection.json else "summary",
+    }
+    if watch:
+        from duetime.cli.list_watch import page_size, watch_list
+
+        size = page_size(paging)
+        with connection.connect() as client:
+            pages = client.live.page(**which, **shown, limit=size)
+            watch_list(pages, empty=empty, as_json=connection.json)
+        return
     looked_until: str | None = None
 
     def read(size: int, at: str | None) -> "TaskPage":
         nonlocal looked_until
-        page = client.page(
-            **which,
-            order="soonest" if soonest else None,
-            fields=None if connection.json else "summary",
-            limit=size,
-            cursor=at,
-        )
+        page = client.page(**which, **shown, limit=size, cursor=at)
         looked_until = page.get("looked_until")
         return page
 

@@ -36,7 +36,7 @@ def follow(client: "Client", task_id: str, polling: Polling, *, as_json: bool) -
     """Prints a task until it ends; ends the command with NOT_DONE unless it SUCCEEDED."""
     from duetime.cli.views import ending
 
-    readings = client.follow(task_id, timeout=polling.limit, poll=polling.interval)
+    readings = client.live.task(task_id, timeout=polling.limit, poll=polling.interval)
     if as_json:
         task = last_of(readings)
         print_json(task)

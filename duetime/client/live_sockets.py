@@ -1,7 +1,7 @@
 """WebSockets for calls that listen. `duetime.client.async_live_sockets` is its twin."""
 
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 from websockets.exceptions import InvalidStatus, WebSocketException
@@ -40,7 +40,7 @@ def iterate(transport: Transport, call: Call[None]) -> Iterator[Any]:
 class Sockets:
     def __init__(self, options: dict[str, Any]) -> None:
         self._options = options
-        self._open: set[ClientConnection] = set()
+        self._open: dict[ClientConnection, ExitStack] = {}  # with what closes it
 
     def carry_out(self, step: SocketStep, progress: Progress[Any]) -> None:
         try:
@@ -51,23 +51,30 @@ class Sockets:
             progress.go_on(answer)
 
     def close(self) -> None:
-        for socket in self._open:
-            _close(socket)
+        for socket in list(self._open):
+            self._close(socket)
+
+    def _connect(self, url: str) -> ClientConnection:
+        closes = ExitStack()
+        socket: ClientConnection = closes.enter_context(connect(url, **self._options))
+        self._open[socket] = closes
+        return socket
+
+    def _close(self, socket: ClientConnection) -> None:
+        with suppress(*FAILURES):
+            self._open.pop(socket).close()
 
     def _answer(self, step: SocketStep) -> Any:
         try:
             match step:
                 case Open(url):
-                    socket = connect(url, **self._options)
-                    self._open.add(socket)
-                    return socket
+                    return self._connect(url)
                 case SendText(socket, text):
                     socket.send(text)
                 case Receive(socket, seconds):
                     return _received(socket, seconds)
                 case Close(socket):
-                    self._open.discard(socket)
-                    _close(socket)
+                    self._close(socket)
         except InvalidStatus as refused:
             raise SocketRefused(refused.response.status_code) from refused
         except FAILURES as error:
@@ -80,8 +87,3 @@ def _received(socket: ClientConnection, seconds: float) -> Any:
         return socket.recv(timeout=seconds)
     except TimeoutError:
         return None
-
-
-def _close(socket: ClientConnection) -> None:
-    with suppress(*FAILURES):
-        socket.close()

@@ -324,6 +324,7 @@ class TaskFilter(TypedDict, total=False):
     created_since: Moment | None  # then or later
     created_before: Moment | None
     upcoming: bool | None  # False: without future runs of schedules
+    q: str | None  # the same in one text: "status:DEAD since:24h"
 
 
 class DeadFilter(TypedDict, total=False):

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 from duetime.api.access import refusal
 from duetime.api.callers import Caller
 from duetime.api.http import Problem, Request, not_found
+from duetime.api.openapi.resource import page as docs_page
 from duetime.console.files import ConsoleFiles
 from duetime.console.live_relay import LiveRelay
 from duetime.core.errors import DuetimeError
@@ -30,6 +31,7 @@ from duetime.local.sessions import SIGN_IN, Sessions
 API = "/v1/"
 TICKETS, LIVE = "/v1/live/tickets", "/v1/live"
 ME = "/v1/me"
+DOCS = "/docs"  # the same for every API, so it is answered here
 # What the API reads of a request, and what a browser needs of its answer.
 SENT = ("accept", "content-type", "duetime-reason", "idempotency-key", "if-none-match", "prefer")
 RETURNED = (
@@ -98,6 +100,8 @@ class Proxy:
                 return AsgiResponse(file.body, headers=dict(file.headers))
             if request.path == SIGN_IN:
                 return as_asgi(self._sessions.sign_in(request))
+            if request.path == DOCS and request.method == "GET":
+                return as_asgi(docs_page(request, {}))
             request = self._sessions.admit(request)
             check(request)
             return await self._forward(request, asgi)

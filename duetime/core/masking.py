@@ -15,7 +15,7 @@ from duetime.core.secrets import MASK, REFERENCE, is_reference
 __all__ = ["MASK", "is_secret", "masked", "masked_url", "unmasked"]
 
 _SECRET = re.compile(
-    r"authorization|cookie|token|secret|passw|credential|api[-_]?key|x-auth\b", re.I
+    r"authorization|cookie|token|secret|passw|credential|api[-_]?key|signature|x-auth\b", re.I
 )
 _CREDENTIALS = re.compile(r"(?<=//)[^/?#]*@")
 

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from duetime.core.lifecycle import TO_START, Status
+from duetime.core.occurrence import OverlapPolicy
 from duetime.core.task import ORDERING_KEY, Task
 from duetime.core.times import MINUTE, Millis
 from duetime.core.value import value
@@ -16,7 +17,7 @@ class Why(StrEnum):
     HELD_BACK = "held_back"  # its lane catches up after an outage, at a limited pace
     SET_ASIDE = "set_aside"  # it could not be read, so the scanner comes back in an hour
     LIMIT = "limit"  # it waits for a limit
-    QUEUED_BEHIND = "queued_behind"  # others are before it: in its lane, or under its ordering key
+    QUEUED_BEHIND = "queued_behind"  # others are before it: in a lane, a line or a schedule
     NO_WORKER = "no_worker"  # its lane has messages, and no executor takes one
     NOT_TAKEN = "not_taken"  # its message was sent, and is not in its lane any more
     LEASE_RUN_OUT = "lease_run_out"  # its executor has died, and no watch has found that yet
@@ -62,10 +63,13 @@ def _why(task: Task, lane: LaneCondition) -> Why:
         return Why.SET_ASIDE
     if lane.paced:
         return Why.HELD_BACK
-    return Why.NOT_CLAIMED if unsent else _why_not_taken(lane)
+    return Why.NOT_CLAIMED if unsent else _why_not_taken(task, lane)
 
 
-def _why_not_taken(lane: LaneCondition) -> Why:
+def _why_not_taken(task: Task, lane: LaneCondition) -> Why:
+    occurrence = task.spec.occurrence
+    if occurrence is not None and occurrence.overlap is OverlapPolicy.QUEUE:
+        return Why.QUEUED_BEHIND  # its message is hidden until the previous run has ended
     if not lane.ready:
         return Why.NOT_TAKEN
     return Why.QUEUED_BEHIND if lane.in_flight else Why.NO_WORKER

@@ -15,6 +15,7 @@ IDS_AHEAD: Millis = 15 * MINUTE
 class TaskFilter:
     """Every condition that is given must hold; the default holds for each task of `default`."""
 
+    ids: tuple[str, ...] = ()  # one of these; a store's list does not look at them
     namespace: str | None = "default"  # None: all of them
     statuses: frozenset[Status] = frozenset()  # one of these; empty: any
     schedule_id: str | None = None
@@ -37,7 +38,8 @@ class TaskFilter:
     def wants(self, task: Task) -> bool:
         spec = task.spec
         return (
-            self.namespace in (None, spec.namespace)
+            (not self.ids or task.id in self.ids)
+            and self.namespace in (None, spec.namespace)
             and (not self.statuses or task.status in self.statuses)
             and self.schedule_id in (None, schedule_of(spec))
             and self.parent_id in (None, spec.parent_id)

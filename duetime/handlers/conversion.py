@@ -54,10 +54,18 @@ class Conversion:
         )
 
     def schema(self) -> dict[str, Any]:
-        """Returns the JSON Schema of what `from_json` takes."""
-        from duetime.handlers.payload_schemas import type_schema
+        """Returns the JSON Schema of what `from_json` takes; an empty one, which everything fits,
+        for a type that has none."""
+        from duetime.handlers.payload_schemas import json_type_schema
 
-        return type_schema(self._type)
+        if self._is_json:
+            return json_type_schema(self._type)
+        from pydantic import PydanticUserError
+
+        try:
+            return self._adapter.json_schema()
+        except (PydanticUserError, TypeError):
+            return {}
 
     def _checked(self, value: Any) -> Any:
         if fault := fault_in(value, self._type):

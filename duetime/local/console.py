@@ -167,6 +167,10 @@ def welcome(
     if backend.resumed:
         tasks = "1 task" if backend.resumed == 1 else f"{backend.resumed:,} tasks"
         console.print(f"Resumed {tasks} that had not finished.")
+    if options.token is not None:
+        console.print("Requests need the token: other commands take it from DUETIME_TOKEN.")
+    if options.read_only:
+        console.print("Requests may only read.")
     console.print("\nTry, in another terminal:\n")
     for line in suggestions(url, command(), demo=demo):
         console.print(Text(f"  {line}", style="cyan"), soft_wrap=True)

@@ -89,7 +89,7 @@ SCOPES = "duetime/read duetime/operate"
         ({"scope": "duetime/operate"}, {"read", "operate"}),
         ({"scp": "[openid duetime/operate]"}, {"read", "operate"}),
         ({"scp": "[openid,duetime/read]"}, {"read"}),
-        ({"scope": "duetime/readers"}, set()),
+        ({"scope": "duetime/readers duetime/operators"}, set()),
         ({}, set()),
     ],
 )

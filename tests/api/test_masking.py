@@ -31,7 +31,7 @@ MASKED = a_target(MASK)
     [
         *("authorization", "Authorization", "PROXY-AUTHORIZATION", "Cookie", "x-api-key"),
         *("X-Auth-Token", "x-amz-security-token", "X-Client-Secret", "x-password", "Api-Key"),
-        *("X-Goog-Api-Key", "apikey", "x_api_key", "X-Credentials", "X-Auth"),
+        *("X-Goog-Api-Key", "apikey", "x_api_key", "X-Credentials", "X-Auth", "X-Signature"),
     ],
 )
 def test_header_that_looks_like_a_secret_is_masked(name: str):

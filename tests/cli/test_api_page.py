@@ -19,6 +19,7 @@ from duetime.executor.targets.python import run_handler
 from duetime.executor.targets.sql import SqlTarget
 from duetime.executor.targets.sqlite_database import SqliteDatabase
 from duetime.handlers import registry
+from tests.api.openapi import wrong_in
 from tests.curl import curl
 
 ROOT = Path(__file__).parents[2]
@@ -138,7 +139,25 @@ def test_every_answer_on_the_api_page_is_below_a_call_or_is_checked_elsewhere() 
     shown = [answer for _, answer in examples() if answer != ANYTHING]
     elsewhere = [block for block in blocks if json.loads(block) not in shown]
     names = [next(iter(json.loads(block))) for block in elsewhere]
-    assert names == ["lane", "looked_from", "status", "redriven", "matched", "type"]
+    assert names == [
+        *("items", "lane", "looked_from", "items", "actor", "status", "redriven", "items"),
+        *("matched", "type"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "model"),
+    [
+        ('{"actor"', "Me"),
+        ('{\n  "items": [\n    {"id"', "StuckList"),
+        ('{\n  "items": [\n    {"name"', "HandlerList"),
+        ('{\n  "items": [\n    {"fingerprint"', "DeadGroups"),
+    ],
+)
+def test_answer_about_the_system_has_the_documented_fields(start: str, model: str) -> None:
+    [block] = [b for b in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL) if b.startswith(start)]
+
+    assert wrong_in({"$ref": f"#/components/schemas/{model}"}, json.loads(block)) == []
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", page_without_deployed(), re.S))

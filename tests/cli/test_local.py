@@ -217,3 +217,27 @@ def test_retention_and_archive_are_checked(
     result = duetime("local", *words)
     assert (result.exit_code, asked) == (ExitCode.USAGE, [])
     assert reason in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_token_and_read_only_arrive(
+    duetime: Any, asked: list[LocalOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duetime("local", "--token", "t0ken", "--read-only")
+    monkeypatch.setenv("DUETIME_TOKEN", "from-the-shell")
+    duetime("local")
+
+    assert asked == [
+        LocalOptions(token="t0ken", read_only=True),
+        LocalOptions(token="from-the-shell"),
+    ]
+
+
+@pytest.mark.parametrize("token", ["", "two words", "schlüssel"])
+def test_token_that_no_header_can_carry_is_refused(
+    duetime: Any, asked: list[LocalOptions], token: str
+) -> None:
+    refused = duetime("local", "--token", token)
+
+    assert refused.exit_code == 2
+    assert "--token" in refused.stderr
+    assert asked == []

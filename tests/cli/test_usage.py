@@ -273,15 +273,16 @@ def test_commands_are_listed_in_the_help() -> None:
         "sync",
         "manifest",
         "cron",
+        "console",
         "watch",
         "lanes",
         "forecast",
-        "quota",
+        *("quota", "stuck", "handlers", "me"),
         "health",
         "openapi",
     ]
     of_schedules = "create list show update delete pause resume trigger backfill detach upcoming"
-    below = ["dlq list", "dlq show", "dlq redrive", "dlq discard", "archive search"]
+    below = ["dlq list", "dlq groups", "dlq show", "dlq redrive", "dlq discard", "archive search"]
     below += ["outbox drain", *(f"limits {name}" for name in ("set", "show", "list", "delete"))]
     below += [f"schedules {name}" for name in f"{of_schedules} ledger preview".split()]
     below += [f"workflows {name}" for name in ("put", "list", "show", "delete")]

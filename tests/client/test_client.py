@@ -413,3 +413,33 @@ def test_follow_fails_at_once_if_the_first_read_fails() -> None:
 def test_submit_once_reports_a_replayed_key(status: int, replayed: bool) -> None:
     submitted = Script(ok({"id": "t1"}, status)).client().submit_once(target=HELLO)
     assert submitted == Submitted({"id": "t1"}, replayed=replayed)  # type: ignore[typeddict-item]
+
+
+def test_reason_is_sent_with_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script(ok({"id": "t", "status": "CANCELLED"}))
+
+    script.client(reason="moved by Zoë, 100 %").cancel("t")
+    monkeypatch.setenv("DUETIME_REASON", "acme is back")
+    script.client().cancel("t")
+    monkeypatch.delenv("DUETIME_REASON")
+    script.client().cancel("t")
+
+    sent = [request.headers.get("duetime-reason") for request in script.asked]
+    assert sent == ["moved by Zo%C3%AB, 100 %25", "acme is back", None]
+
+
+def test_calls_about_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script(ok({"items": [{"name": "a"}], "next_cursor": None}))
+    client = script.client()
+
+    assert client.handlers() == [{"name": "a"}]
+    client.stuck(namespace="shop", limit=5)
+    client.me()
+    client.dead_letters.groups(handler="a", cursor="c")
+
+    assert [str(request.url).partition(".test")[2] for request in script.asked] == [
+        "/v1/handlers",
+        "/v1/stuck?namespace=shop&limit=5",
+        "/v1/me",
+        "/v1/dead-letters/groups?handler=a&cursor=c",
+    ]

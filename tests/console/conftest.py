@@ -81,4 +81,5 @@ def page(context: BrowserContext) -> Iterator[Page]:
     page = context.new_page()
     complaints = Complaints(page)
     yield page
+    page.unroute_all(behavior="ignoreErrors")
     assert not complaints.heard

@@ -258,3 +258,69 @@ def test_compressed_bodies_go_through_the_gateway_in_base64(deployment: Deployme
     assert answer["headers"]["content-encoding"] == "gzip"
     task = json.loads(gzip.decompress(b64decode(answer["body"])))
     assert task["payload"] == "x" * 3_000
+
+
+def from_token(scope: str, event: Any) -> Any:
+    """The event as a JWT authorizer sends it on."""
+    claims = {"sub": "client-7", "scope": scope}
+    context = event["requestContext"] | {"authorizer": {"jwt": {"claims": claims, "scopes": None}}}
+    return event | {"requestContext": context}
+
+
+def reading(path: str) -> Any:
+    return recorded("http_api_get") | {"rawPath": path, "rawQueryString": ""}
+
+
+def test_token_may_do_what_its_scopes_say(deployment: Deployment, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DUETIME_SCOPES", "duetime/read duetime/operate")
+    submission = recorded("http_api_post")
+
+    assert deployment.ask(from_token("duetime/operate", submission))[0] == 201
+    status, problem = deployment.ask(from_token("duetime/read", submission))
+    assert (status, problem["type"]) == (403, "urn:duetime:problem:forbidden")
+    assert deployment.ask(from_token("openid", reading("/v1/tasks")))[0] == 403
+    status, me = deployment.ask(from_token("duetime/read", reading("/v1/me")))
+    assert (status, me["actor"], me["rights"]) == (200, "client-7", ["read"])
+
+
+def test_identity_has_the_rights_that_the_gateway_gives_it(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DUETIME_STAGE", "prod")
+    arn = "arn:aws:iam::123456789012:user/ada"
+    event = reading("/v1/me")
+    context = event["requestContext"] | {"authorizer": {"iam": {"userArn": arn}}}
+
+    _, me = deployment.ask(event | {"requestContext": context})
+
+    assert (me["actor"], me["rights"], me["stage"]) == (arn, ["read", "operate"], "prod")
+
+
+def test_deployed_api_describes_the_handlers_of_its_manifest(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    source = tmp_path / "shop.py"
+    source.write_text(
+        "from duetime import task\n\n@task('shop.a', priority='low')\n"
+        "def a(items: list[str], *, at: int = 0):\n    '''Orders.'''\n"
+    )
+    manifest = tmp_path / "handlers.json"
+    manifest.write_text(json.dumps(manifest_of(handlers_in(tmp_path), tmp_path, app="shop").json()))
+    monkeypatch.setenv("DUETIME_HANDLERS", str(manifest))
+
+    _, page = deployment.ask(reading("/v1/handlers"))
+
+    [item] = page["items"]
+    assert (item["name"], item["module"], item["line"]) == ("shop.a", "shop", 3)
+    assert (item["doc"], item["defaults"]) == ("Orders.", {"priority": "low"})
+    assert item["payload_schema"]["required"] == ["items"]
+
+
+def test_deployed_api_says_what_is_stuck(deployment: Deployment):
+    _, task = deployment.ask(recorded("http_api_post"))
+    deployment.clock.advance(10 * MINUTE)
+
+    status, found = deployment.ask(reading("/v1/stuck"))
+
+    assert (status, found["complete"]) == (200, True)
+    assert [item["id"] for item in found["items"]] == [task["id"]]

@@ -4,7 +4,7 @@ import { get } from '../api.js';
 import { ACTIONS, applicable, selects } from '../bulk.js';
 import { counted, REASONS, targetText, taskName } from '../format.js';
 import { useKeys } from '../keys.js';
-import { may, onReread, useHold, useLive } from '../live.js';
+import { may, onReread, still, useHold, useLive } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
 import { Icon } from '../parts/icon.js';
 import { Empty, Loading, Note, ProblemNote } from '../parts/notes.js';
@@ -252,7 +252,11 @@ function createList(filter, soonest, hovered) {
       const shown = rows.row(change.task_id)?.peek();
       if (shown && isNewer(change, shown)) rows.change(change.task_id, changed(change));
     }
-    if (items.some((change) => !rows.has(change.task_id) || change.error_type)) soon ??= setTimeout(() => { soon = null; list.reread(); }, SOON);
+    if (items.some((change) => !rows.has(change.task_id) || change.error_type)) soon ??= setTimeout(readSoon, SOON);
+  };
+  const readSoon = () => {
+    soon = null;
+    if (!still.peek()) list.reread();
   };
   list.end = () => {
     clearTimeout(soon);

@@ -55,6 +55,7 @@ _BULK: Texts = {
     "target": "Only tasks with this type of target.",
     "created_since": "Only tasks that were created then or later.",
     "created_before": "Only tasks that were created earlier.",
+    "q": "The same filter in one text, as in the list. It takes no ids here.",
     "upcoming": "`false` leaves out runs of schedules whose fire time is in the future.",
     "dry_run": "Only count; change nothing.",
     "limit": "The most tasks of this call.",

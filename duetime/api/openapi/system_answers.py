@@ -45,10 +45,10 @@ class StuckTask(AnswerModel):
     why: Why
     """`not_claimed`: the scanner has not come to it. `held_back`: its lane catches up after an
     outage. `set_aside`: it failed to be read or written, and is tried again within an hour.
-    `limit`: it waits for a limit. `queued_behind`: others come before it, in its lane or under its
-    ordering key. `no_worker`: its lane has messages, and no executor takes one. `not_taken`: its
-    message was sent and is not in its lane; it is sent again. `lease_run_out`: its executor has
-    died."""
+    `limit`: it waits for a limit. `queued_behind`: others come before it: in its lane, under its
+    ordering key, or of its schedule. `no_worker`: its lane has messages, and no executor takes one.
+    `not_taken`: its message was sent and is not in its lane; it is sent again. `lease_run_out`: its
+    executor has died."""
     waiting_for: dict[str, Any] = Field(default={})
     """The limit or ordering key that it waits for, as in the task; left out without one."""
 

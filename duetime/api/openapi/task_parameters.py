@@ -7,6 +7,7 @@ from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.ids import LENGTH
 from duetime.core.lifecycle import Status
 from duetime.core.ports import ListOrder
+from duetime.core.task_query import MAX_QUERY
 
 _WORD = "[A-Za-z0-9._:-]{1,128}"
 _A_WORD = {"type": "string", "pattern": f"^{_WORD}$"}
@@ -86,7 +87,16 @@ PREFER = Parameter(
     header=True,
 )
 
+QUERY = Parameter(
+    name="q",
+    text="The same filter in one text: `status:DEAD,RETRYING handler:shop.restock since:24h`. The"
+    " words are `status`, `id`, `ns`, `handler`, `target`, `tag.KEY`, `schedule`, `since`, `until`"
+    " and `name`. A field is given here or as a parameter, not both.",
+    schema={"type": "string", "maxLength": MAX_QUERY},
+)
+
 LIST_PARAMETERS = (
+    QUERY,
     *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, PARENT_ID, NAME, HANDLER, TARGET),
     *(CREATED_SINCE, CREATED_BEFORE, UPCOMING, ORDER, FIELDS, *PAGING),
 )

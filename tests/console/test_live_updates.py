@@ -1,0 +1,161 @@
+"""Pushes are hints: whatever happens to them, the screen shows what the API says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.running import Runner, free_port, running
+
+GREET = {"type": "python", "handler": "shop.greet"}
+LATER = {"target": GREET, "payload": {"name": "Ada"}, "delay": 86_400}
+HANDLERS = Path(__file__).parent / "handlers"
+REREAD = 31_000  # milliseconds until what is on screen is read again, and a little more
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> tuple[int, Path]:
+    """A port and a folder of data for runners of one test, one after the other."""
+    return free_port(), tmp_path
+
+
+def test_screen_is_right_after_the_runner_is_killed_and_started_again(
+    context: BrowserContext, alone: tuple[int, Path]
+):
+    port, data = alone
+    page = context.new_page()
+    with running(data, port, "--handlers", str(HANDLERS)) as runner:
+        task_id = runner.submit(**LATER)
+        page.goto(f"http://127.0.0.1:{port}/tasks")
+        expect(page.locator(".live")).to_have_text("Live")
+        runner.kill()
+        expect(page.locator(".live")).to_contain_text("as of")
+        expect(page.locator(f'[data-key="{task_id}"] .status')).to_have_text("Pending")
+    with running(data, port, "--handlers", str(HANDLERS)) as runner:
+        runner.api.delete(f"/tasks/{task_id}")
+        added = runner.submit(**LATER)
+
+        expect(page.locator(".live")).to_have_text("Live")
+        expect(page.locator(f'[data-key="{task_id}"] .status')).to_have_text("Cancelled")
+        expect(page.locator(f'[data-key="{added}"] .status')).to_have_text("Pending")
+    page.close()
+
+
+def test_screen_is_right_after_pushes_were_lost_doubled_and_reordered(page: Page, runner: Runner):
+    frames: list[str] = []
+
+    def tamper(socket):
+        server = socket.connect_to_server()
+
+        def on_message(message):
+            if json.loads(message)["type"] != "changes":
+                socket.send(message)
+                return
+            frames.append(message)  # lost; earlier ones come again, the oldest last
+            for frame in reversed(frames[:-1]):
+                socket.send(frame)
+
+        server.on_message(on_message)
+
+    page.route_web_socket("**/v1/live*", tamper)
+    page.clock.install()
+    ids = [runner.submit(**LATER, namespace="lossy") for _ in range(4)]
+    page.goto("/tasks?ns=lossy")
+    expect(page.locator("[data-key]")).to_have_count(4)
+    expect(page.locator(".live")).to_have_text("Live")
+    for task_id in ids[:3]:
+        runner.api.delete(f"/tasks/{task_id}")
+    page.clock.fast_forward(REREAD)
+
+    for task_id in ids[:3]:
+        expect(page.locator(f'[data-key="{task_id}"] .status')).to_have_text("Cancelled")
+    expect(page.locator(f'[data-key="{ids[3]}"] .status')).to_have_text("Pending")
+
+
+def test_older_push_does_not_replace_what_is_shown(page: Page, runner: Runner):
+    sockets = []
+
+    def hold(socket):
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/v1/live*", hold)
+    task_id = runner.submit(**LATER, namespace="older")
+    page.goto("/tasks?ns=older")
+    expect(page.locator(".live")).to_have_text("Live")
+    status = page.locator(f'[data-key="{task_id}"] .status')
+    runner.api.delete(f"/tasks/{task_id}")
+    expect(status).to_have_text("Cancelled")
+    old = {"task_id": task_id, "namespace": "older", "before": "PENDING", "status": "RUNNING"}
+    old |= {"attempt": 0, "updated_at": "2020-01-01T00:00:00.000Z", "error_type": None}
+    new = old | {"status": "EXPIRED", "updated_at": "2099-01-01T00:00:00.000Z"}
+    identifiers = [f"s{number}" for number in range(1, 9)]
+    for item in (old, new):
+        for identifier in identifiers:
+            message = {"type": "changes", "id": identifier, "items": [item]}
+            sockets[-1].send(json.dumps(message))
+
+    expect(status).to_have_text("Expired")  # the newer one; the older one came first
+    assert page.locator(".status", has_text="Running").count() == 0
+
+
+def test_paused_page_fetches_nothing(page: Page, runner: Runner):
+    page.clock.install()
+    page.goto("/tasks?ns=paused")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+    expect(page.locator(".live")).to_have_text("Live")
+    page.keyboard.press("p")
+    expect(page.locator(".live")).to_have_text("Paused")
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    task_id = runner.submit(target=GREET, payload={"name": "Ada"}, namespace="paused")
+    page.clock.fast_forward(10 * REREAD)
+    page.clock.run_for(2_000)
+
+    assert not fetched
+    expect(page.locator("[data-key]")).to_have_count(0)
+    page.keyboard.press("p")
+    expect(page.locator(f'[data-key="{task_id}"]')).to_be_visible()
+
+
+def test_new_rows_wait_while_the_pointer_is_on_the_table(page: Page, runner: Runner):
+    first = runner.submit(**LATER, namespace="pointer")
+    page.goto("/tasks?ns=pointer")
+    page.locator(f'[data-key="{first}"]').hover()
+    runner.submit(**LATER, namespace="pointer")
+    page.get_by_role("button", name="1 new task").click()
+
+    expect(page.locator("[data-key]")).to_have_count(2)
+
+
+def test_page_of_a_server_without_live_updates_polls(page: Page, runner: Runner):
+    page.route("**/v1/me", lambda route: route.fulfill(status=404, body="{}"))
+    page.clock.install()
+    page.goto("/tasks?ns=polled")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+    expect(page.locator(".live")).to_have_text("Polling")
+    task_id = runner.submit(**LATER, namespace="polled")
+    page.clock.fast_forward(11_000)
+
+    expect(page.locator(f'[data-key="{task_id}"]')).to_be_visible()
+
+
+def test_answer_to_an_older_filter_is_dropped(page: Page, runner: Runner):
+    runner.submit(**LATER, namespace="typed", name="slow-one")
+    runner.submit(**LATER, namespace="typed", name="quick-one")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v1/tasks?*name=slow*", hold)
+    page.goto("/tasks?ns=typed&q=slow")
+    page.get_by_label("Filter tasks").fill("quick")
+    expect(page.locator("td.main a")).to_have_text(["quick-one"])
+    for route in held:
+        route.continue_()
+    page.get_by_label("Filter tasks").press("Enter")
+
+    expect(page.locator("td.main a")).to_have_text(["quick-one"])
+    expect(page).to_have_url("/tasks?q=quick&ns=typed")
