@@ -48,5 +48,5 @@ export function ListTable({ list, empty, ...table }) {
     ${(read.data !== undefined || !read.problem) && html`<div class="panel">
       ${read.data === undefined ? html`<${Loading} />` : none ? empty : html`<${Table} rows=${rows} ...${table} />`}
     </div>`}
-    ${more && html`<p class="more"><button onClick=${more}>Show more</button></p>`}`;
+    ${more && html`<p class="list-more"><button onClick=${more}>Show more</button></p>`}`;
 }

@@ -13,7 +13,7 @@ export function RulePreview({ preview }) {
   if (!answer) return asking ? html`<${Loading} />` : html`<${Note} icon="alert" tone="amber">This rule cannot be read yet.</${Note}>`;
   return html`
     <div class=${`panel ${problem ? 'outdated' : ''}`} aria-busy=${asking}>
-      <div class="head"><h2>Next ${answer.fire_times.length === 1 ? 'run' : `${answer.fire_times.length} runs`}</h2><span class="words">${answer.description}</span></div>
+      <div class="head"><h2>Next ${answer.fire_times.length === 1 ? 'run' : `${answer.fire_times.length} runs`}</h2><span class="in-words">${answer.description}</span></div>
       <div class="body">
         ${answer.fire_times.length
           ? html`<${FireTimes} times=${answer.fire_times} notes=${answer.daylight_saving} timezone=${timezone} caption="The next fire times" />`

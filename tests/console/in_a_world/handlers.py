@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from duetime import PermanentError, task
+from duetime import PermanentError, cron, task
 
 failing: set[str] = set()  # the names of those that fail
 
@@ -13,3 +13,8 @@ def work(payload: Any) -> Any:
     if str(payload) in failing:
         raise PermanentError(f"{payload} is broken")
     return payload
+
+
+@task("world.report", schedule=cron("0 9 * * *", tz="Europe/Berlin"))
+def report() -> None:
+    """Has a schedule in code."""
