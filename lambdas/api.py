@@ -43,7 +43,6 @@ def api() -> Api:
         handlers=_handlers(settings.handlers),
         described=lambda: _described(settings.handlers),
         stage=settings.stage or None,
-        features=("live",) if settings.live_url else (),
         cursors=adapters.cursors,
         version=VERSION,
         longest_timeout=settings.longest_timeout,

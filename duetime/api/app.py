@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CALLBACKS = "/v1/callbacks"
+LIVE = "live"  # a part of Duetime that a deployment may lack
 
 T = TypeVar("T")
 
@@ -46,9 +47,8 @@ class Api:
     of their token may send. `vitals` returns how far behind the roles are; the default knows
     what `health` does. `metrics_url` is where the metrics are that the store does not have. `live`
     is where live updates are, if there are any. `described` describes the handlers; without it,
-    only their names and defaults are known. `stage` is the name of the deployment, and `features`
-    are the parts that another one may lack. `cursors` say how far the scanner is. `objectives` are
-    those for drift."""
+    only their names and defaults are known. `stage` is the name of the deployment. `cursors` say
+    how far the scanner is. `objectives` are those for drift."""
 
     def __init__(
         self,
@@ -69,7 +69,6 @@ class Api:
         live: "LiveAccess | None" = None,
         described: "Describe | None" = None,
         stage: str | None = None,
-        features: Sequence[str] = (),
         cursors: CursorStore | None = None,
         objectives: "Objectives | None" = None,
     ) -> None:
@@ -96,7 +95,7 @@ class Api:
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
         self._router.add_lazily("/v1/slo", _slo(ports, objectives, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
-        me = _me(ports.clock, version, stage, features)
+        me = _me(ports.clock, version, stage, [] if live is None else [LIVE])
         self._router.add_lazily("/v1/me", me)
         self._router.add_lazily("/v1/stuck", _stuck(ports, cursors))
         self._router.add_lazily("/v1/handlers", _handlers(described, handlers))

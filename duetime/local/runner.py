@@ -217,7 +217,6 @@ class Runner:
             ports,
             handlers=registry.defaults,
             described=describe_registered,
-            features=("live",),
             cursors=self.backend.cursors,
             version=__version__,
             longest_timeout=self.backend.longest_timeout,
