@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Upcoming,
     )
     from duetime.client.schedules import Schedules
+    from duetime.client.stats import LaneSlo, LaneStats, Slo, Stats, StatsPoint
     from duetime.client.submissions import make_id
     from duetime.client.types import (
         Attempt,
@@ -129,6 +130,13 @@ _NAMES = {
         "Forecast",
     ),
     "duetime.client.quotas": ("Quota",),
+    "duetime.client.stats": (
+        "LaneSlo",
+        "LaneStats",
+        "Slo",
+        "Stats",
+        "StatsPoint",
+    ),
     "duetime.client.limit_types": (
         "Limit",
         "LimitPage",
@@ -233,7 +241,9 @@ __all__ = [
     "Forecast",
     "Hint",
     "Invalid",
+    "LaneSlo",
     "LaneState",
+    "LaneStats",
     "LedgerPage",
     "Limit",
     "LimitPage",
@@ -260,6 +270,9 @@ __all__ = [
     "SchedulePage",
     "Schedules",
     "SecretReference",
+    "Slo",
+    "Stats",
+    "StatsPoint",
     "StepFields",
     "StillGoing",
     "Submitted",
