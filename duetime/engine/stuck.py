@@ -94,7 +94,7 @@ class StuckFinder:
             for shard, minute in state.cursors.items():
                 cursors[shard] = max(minute, cursors.get(shard, 0))
         newest = minute_of(now) - LOOK_BACK
-        shards = range(self._ports.wake_policy.shards if not cursors else max(cursors) + 1)
+        shards = range(max(self._ports.wake_policy.shards, *(shard + 1 for shard in cursors), 0))
         start = min((cursors.get(shard, newest) for shard in shards), default=newest)
         return self._read_minutes(min(start, newest), shards, len(states), now)
 

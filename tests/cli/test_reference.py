@@ -10,6 +10,7 @@ import typer.main
 import duetime
 from duetime.cli import app
 from duetime.cli.exit_codes import MEANINGS
+from duetime.client.system import System
 from duetime.handlers.options import TaskOptions
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -52,6 +53,7 @@ def test_python_page_has_every_option_of_a_submission() -> None:
 
 
 def test_python_page_has_every_method_of_the_client() -> None:
-    methods = {name for name in vars(duetime.Client) if not name.startswith("_")} - {"close", "url"}
+    names = {*vars(duetime.Client), *vars(System)}
+    methods = {name for name in names if not name.startswith("_")} - {"close", "url"}
 
     assert {name for name in methods if f"`{name}(" not in PYTHON} == set()

@@ -22,6 +22,7 @@ from duetime.client import (
     Unreachable,
     WaitTimeout,
 )
+from duetime.client.system import AsyncSystem
 from duetime.core.ids import is_id
 from tests.client.scripted_server import Script, ok
 from tests.client.test_submissions import OWN, REFUSED, Echo
@@ -71,6 +72,10 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "quota": (("shop",), {}, (ok({"namespace": "shop"}),)),
     "lanes": ((), {}, (ok({"items": [{"lane": "high"}], "next_cursor": None}),)),
     "health": ((), {}, (ok({"status": "ok"}),)),
+    "me": ((), {}, (ok({"actor": None}),)),
+    "stuck": ((), {"namespace": "shop", "limit": 5}, (ok({"items": []}),)),
+    "handlers": ((), {}, (ok({"items": [{"name": "a"}], "next_cursor": None}),)),
+    "dead_letters.groups": ((), {"handler": "a", "cursor": "c"}, (ok({"items": []}),)),
     "dead_letters.page": ((), {"error_type": "E"}, (NO_MORE,)),
     "dead_letters.list": ((), {"namespace": "shop"}, PAGES),
     "dead_letters.redrive": ((), {"everything": True}, REDRIVE),
@@ -108,8 +113,8 @@ OTHERS = {"url", "aclose"}
 
 
 def test_every_method_is_compared() -> None:
-    of = [("", AsyncClient), ("schedules.", AsyncSchedules), ("dead_letters.", AsyncDeadLetters)]
-    of.append(("limits.", AsyncLimits))
+    of = [("", AsyncClient), ("", AsyncSystem), ("schedules.", AsyncSchedules)]
+    of += [("dead_letters.", AsyncDeadLetters), ("limits.", AsyncLimits)]
     names = {f"{n}{name}" for n, kind in of for name in vars(kind) if not name.startswith("_")}
     assert set(CALLS) == names - OTHERS
 

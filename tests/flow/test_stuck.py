@@ -6,9 +6,10 @@ import pytest
 
 from duetime.api.app import Api
 from duetime.api.http import Request
+from duetime.core.field_values import moment
 from duetime.core.limits.definition import Limit, LimitUse
 from duetime.core.steps.lease import LENGTH
-from duetime.core.times import HOUR, MINUTE, SECOND, Millis, rfc3339
+from duetime.core.times import HOUR, MINUTE, SECOND, rfc3339
 from duetime.engine import stuck
 from tests.world import World
 
@@ -147,7 +148,7 @@ def test_bounded_reads_say_how_far_they_looked(world: World, monkeypatch: pytest
     found = answer(world)
 
     assert not found["complete"]
-    assert millis(found["looked_until"]) < world.clock.now()
+    assert moment(found["looked_until"]) < world.clock.now()
 
 
 def test_bounded_keys_end_the_reading(world: World, monkeypatch: pytest.MonkeyPatch):
@@ -160,9 +161,3 @@ def test_bounded_keys_end_the_reading(world: World, monkeypatch: pytest.MonkeyPa
     found = answer(world)
 
     assert (len(found["items"]), found["complete"]) == (2, False)
-
-
-def millis(text: str) -> Millis:
-    from duetime.core.field_values import moment
-
-    return moment(text)
