@@ -128,8 +128,10 @@ async def listen(url: str, count: int) -> dict[str, Any]:
     async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
         ready = [asyncio.Event() for _ in range(count)]
         listeners = [asyncio.create_task(one(client, each, heard, delays)) for each in ready]
-        for each in ready:
-            await each.wait()
+        everyone = asyncio.gather(*(each.wait() for each in ready))
+        await asyncio.wait((everyone, *listeners), return_when=asyncio.FIRST_COMPLETED)
+        if not everyone.done():
+            raise RuntimeError("a listener has ended")
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.read)
         for listener in listeners:
@@ -142,7 +144,7 @@ async def listen(url: str, count: int) -> dict[str, Any]:
 async def one(
     client: httpx.AsyncClient, ready: asyncio.Event, heard: Counter[str], delays: list[float]
 ) -> None:
-    ticket = (await client.post("/v1/live/tickets")).json()
+    ticket = (await client.post("/v1/live/tickets")).raise_for_status().json()
     async with connect(ticket["url"], proxy=None) as socket:
         for message in (HELLO, TASKS, STATS):
             await socket.send(json.dumps(message))

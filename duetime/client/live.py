@@ -13,7 +13,7 @@ from duetime.extras import NotInstalled
 
 
 class Live:
-    """Follows tasks by pushes, and by reads that find what no push has told: a push can be lost.
+    """Follows tasks by pushes, and by reads that find what was not pushed: a push can be lost.
 
     It connects again by itself. While Duetime has no live updates, or no place for another
     connection, it only reads."""

@@ -1,4 +1,4 @@
-"""Calls that follow tasks as they change: pushes, and reads that find what no push has told.
+"""Calls that follow tasks as they change: pushes, and reads that find what was not pushed.
 
 A change is passed on if it is newer than what is known of its task, by (`updated_at`, `attempt`).
 So lost, repeated and reordered pushes do no harm: the next read, a few seconds later, has it right.

@@ -161,7 +161,7 @@ def test_client_connects_again_after_a_restart_and_reads_what_it_has_missed():
     assert 4 <= tries <= 10  # the pauses between them grow
 
 
-def test_client_that_is_sent_away_returns_after_the_time_it_is_told():
+def test_client_that_is_sent_away_returns_after_the_time_that_it_was_given():
     server = LiveServer()
     server.at(1, lambda: server.push_to_all(type="bye", reason="shutdown", retry_after=1.7))
     follow(server, 4)
