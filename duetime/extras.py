@@ -12,6 +12,7 @@ PACKAGES = {
     "aws": ("boto3", "botocore", "aws_lambda_powertools"),
     "moto": ("moto",),
     "live": ("websockets",),
+    "metrics": ("prometheus_client",),
     "postgresql": ("psycopg",),
 }
 _EXTRAS = {package: extra for extra, packages in PACKAGES.items() for package in packages}

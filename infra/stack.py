@@ -50,7 +50,7 @@ class DuetimeStack(Stack):
         api = Api(
             self,
             "Api",
-            _with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST)),
+            _with_objectives(_with_quotas(_with_handlers(with_objects, bundles.api, MANIFEST))),
             objects,
         )
         self.parts = Parts(
@@ -115,6 +115,12 @@ def _with_quotas(given: FunctionInputs) -> FunctionInputs:
     settings."""
     settings = replace(given.settings, quotas=given.stage.quota_setting, allow_hosts="")
     return replace(given, settings=settings)
+
+
+def _with_objectives(given: FunctionInputs) -> FunctionInputs:
+    """Without minute rows there is nothing to compare with an objective."""
+    objectives = given.stage.objectives if given.stage.stats else ""
+    return replace(given, settings=replace(given.settings, objectives=objectives))
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:

@@ -17,6 +17,7 @@ from pydantic import (
 from duetime.aws.settings import MAX_RETENTION_DAYS, MIN_AGE_AFTER
 from duetime.core.lanes import Lane
 from duetime.core.quotas import BadQuota, read_quotas
+from duetime.core.stats.slo import parse_objectives
 from infra.formats import (
     Action,
     AllowedHost,
@@ -238,6 +239,7 @@ class Stage(_Settings):
     quotas: dict[str, dict[str, Any]] = {}
     crowded_minute: int = Field(default=1_000, ge=0, le=1_000_000)
     stats: Literal["table"] | None = None  # None: only CloudWatch counts
+    objectives: str = "99%/1s"  # for drift, by lane: `99%/1s, high=99.9%/0.5s`
     callbacks: bool = False  # a public route, whose authorization is the token
 
     @field_validator("secrets")
@@ -257,6 +259,12 @@ class Stage(_Settings):
         if len(_compact(quotas)) > MAX_QUOTAS:
             raise ValueError(f"is over {MAX_QUOTAS:,} characters; use * for namespaces alike")
         return quotas
+
+    @field_validator("objectives")
+    @classmethod
+    def _are_objectives(cls, text: str) -> str:
+        parse_objectives(text)
+        return text
 
     @field_validator("age_after")
     @classmethod

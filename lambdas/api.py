@@ -24,6 +24,7 @@ from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
+    from duetime.core.stats.slo import Objectives
     from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
@@ -49,7 +50,16 @@ def api() -> Api:
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
         metrics_url=_metrics_url(settings.stage),
+        objectives=_objectives(settings.objectives),
     )
+
+
+def _objectives(text: str) -> "Objectives | None":
+    if not text:
+        return None
+    from duetime.core.stats.slo import parse_objectives
+
+    return parse_objectives(text)
 
 
 def _metrics_url(stage: str) -> str | None:

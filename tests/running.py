@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import httpx
@@ -21,14 +22,15 @@ class Runner:
     def __init__(
         self, data: Path, port: int, *options: str, cwd: Path = ROOT, package: Path = ROOT
     ) -> None:
-        """`package` is the folder that has the package duetime."""
+        """`package` is the folder that has the package duetime. The output goes to a file: a pipe
+        that no one reads would fill up, and stop the relay."""
+        self._output = TemporaryFile("a+")  # noqa: SIM115
         command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--data", str(data)]
         self._child = subprocess.Popen(
             [*command, "--port", str(port), *options],
             cwd=cwd,
-            stdout=subprocess.PIPE,
+            stdout=self._output,
             stderr=subprocess.STDOUT,
-            text=True,
             env=os.environ | {"TERM": "dumb", "COLUMNS": "200", "PYTHONPATH": str(package)},
         )
         self.pid = self._child.pid
@@ -36,7 +38,7 @@ class Runner:
 
     def is_up(self) -> bool:
         if self._child.poll() is not None:
-            raise AssertionError(f"it ended: {self._child.communicate()[0]}")
+            raise AssertionError(f"it ended: {self._said()}")
         try:
             return self.api.get("/health").status_code == 200
         except httpx.TransportError:
@@ -74,12 +76,15 @@ class Runner:
         return self.wait()
 
     def wait(self) -> tuple[int, str]:
-        said, _ = self._child.communicate(timeout=PATIENCE)
+        code = self._child.wait(PATIENCE)
         self.api.close()
-        return self._child.returncode, said
+        return code, self._said()
+
+    def _said(self) -> str:
+        self._output.seek(0)
+        return self._output.read()
 
     def leave(self) -> None:
-        """Waits for its end, but not for its output, which a child may keep open."""
         self._child.wait(PATIENCE)
         self.api.close()
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
     from duetime.api.stats import ReadVitals
+    from duetime.core.stats.slo import Objectives
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,8 @@ class Api:
     what `health` does. `metrics_url` is where the metrics are that the store does not have.
     `described` describes the handlers; without it, only their names and
     defaults are known. `stage` is the name of the deployment, and `features` are the parts that
-    another one may lack. `cursors` say how far the scanner is."""
+    another one may lack. `cursors` say how far the scanner is.
+    `objectives` are those for drift."""
 
     def __init__(
         self,
@@ -70,6 +72,7 @@ class Api:
         stage: str | None = None,
         features: Sequence[str] = (),
         cursors: CursorStore | None = None,
+        objectives: "Objectives | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -92,6 +95,7 @@ class Api:
         self._router.add_lazily("/v1/purge", _purge(ports))
         self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
+        self._router.add_lazily("/v1/slo", _slo(ports, objectives, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
         me = _me(ports.clock, version, stage, features)
         self._router.add_lazily("/v1/me", me)
@@ -314,6 +318,21 @@ def _forecast(ports: Ports) -> Callable[[Router], None]:
         from duetime.api.forecast import ForecastRoute
 
         ForecastRoute(ports).add_to(router)
+
+    return add_to
+
+
+def _slo(
+    ports: Ports, objectives: "Objectives | None", url: str | None
+) -> Callable[[Router], None]:
+    def add_to(router: Router) -> None:
+        from duetime.api.slo import SloRoute
+        from duetime.core.stats.slo import DEFAULTS
+
+        route = SloRoute(
+            store=ports.stats, clock=ports.clock, objectives=objectives or DEFAULTS, url=url
+        )
+        route.add_to(router)
 
     return add_to
 

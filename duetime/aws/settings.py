@@ -47,6 +47,7 @@ class Settings:
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
     scopes: str = ""  # of a JWT, for `read` and `operate`; empty: every token may do everything
     stats: str = ""  # "table": the relay counts in rows of the table, for GET /v1/stats
+    objectives: str = ""  # for drift: see duetime.core.stats.slo; empty: the default
     callbacks: int = 0  # 1: the API accepts the callbacks of steps
     callback_url: str = ""  # of the API, which executors give to steps; empty: they get none
     endpoint_url: str = ""  # of another DynamoDB and SQS, for experiments

@@ -13,6 +13,7 @@ from duetime.cli.parse import duration, refuse
 from duetime.console.files import PAGE
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
 from duetime.core.shares import Weights, parse_weights
+from duetime.core.stats.slo import Objectives, parse_objectives
 from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
@@ -63,6 +64,15 @@ def local(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Refuse every request that changes something.")
     ] = False,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65_535,
+            help="Another port, with /metrics for Prometheus and nothing else.",
+            show_default=False,
+        ),
+    ] = None,
     handlers: Annotated[
         list[str] | None,
         typer.Option(
@@ -167,6 +177,14 @@ def local(
             help="Suggest jitter when so many tasks are due in one minute; 0: never.",
         ),
     ] = DEFAULTS.crowded_minute,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[LANE=]SHARE/DRIFT",
+            help="How many tasks are to start how late at most, for duetime slo; repeatable.",
+            show_default="99%/1s",
+        ),
+    ] = None,
     allow_private: Annotated[
         bool,
         typer.Option(
@@ -245,6 +263,8 @@ def local(
     _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     _check_filled({"--quotas": [quotas], "--console": [console]})
+    if metrics_port == port:
+        refuse("--metrics-port", "must be another port than --port")
     if reload and not handlers:
         refuse("--reload", "goes with --handlers")
     _check_hosts(allow_host or ())
@@ -259,6 +279,7 @@ def local(
         port=port,
         token=_token(token),
         read_only=read_only,
+        metrics_port=metrics_port,
         data=Path(data) if data else DEFAULTS.data,
         memory=memory,
         retention=_retention(retention),
@@ -277,6 +298,7 @@ def local(
         quotas=Path(quotas) if quotas else None,
         smtp=smtp,
         databases=_databases(database or ()),
+        objectives=_objectives(objective),
         demo=demo,
         console=_console(console, no_console),
         backend=backend.value,
@@ -410,6 +432,13 @@ def _weights(text: str) -> Weights:
         return parse_weights(text)
     except ValueError as error:
         refuse("--weights", str(error))
+
+
+def _objectives(given: Sequence[str] | None) -> Objectives:
+    try:
+        return parse_objectives(",".join(given)) if given else DEFAULTS.objectives
+    except ValueError as error:
+        refuse("--objective", str(error))
 
 
 def _age_after(text: str) -> float:

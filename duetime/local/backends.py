@@ -24,6 +24,7 @@ from duetime.local.folder_archive import FolderArchive
 from duetime.local.lane_sources import LaneSource, MemoryLanes, PolledLanes
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
+from duetime.sqlite.figures import StoreFigures
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.object_store import FolderObjectStore, LocalObjects, MemoryObjectStore
 from duetime.sqlite.slot_store import SqliteSlotStore
@@ -54,6 +55,7 @@ class Backend:
     quotas: QuotaStore | None = None  # if there are quotas
     look_at_lines: Callable[[], object] | None = None  # if ticks alone would be too seldom
     waiting: Callable[[], Counter[Lane]] | None = None  # counts the tasks that wait for a limit
+    figures: Callable[[], StoreFigures] | None = None  # for its metrics
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -102,6 +104,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         quotas=store.quotas(clock) if options.quotas else None,
         look_at_lines=partial(look_at_watched_lines, ports, store.slots()),
         waiting=store.waiting,
+        figures=store.figures,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 from duetime.console.files import BUILT
 from duetime.core.retention import RETENTION
 from duetime.core.shares import DEFAULT_WEIGHTS, Weights
+from duetime.core.stats.slo import DEFAULTS, Objectives
 from duetime.core.times import SECOND, Millis
 from duetime.core.wake_policy import AGE_AFTER
 
@@ -21,6 +22,7 @@ class LocalOptions:
     port: int = 8080
     token: str | None = None  # that every request must send
     read_only: bool = False  # whether requests may only read
+    metrics_port: int | None = None  # for scrapers; they may use the other one, too
     data: Path = Path(".duetime")
     memory: bool = False
     retention: Millis | None = RETENTION  # None: finished tasks are kept for ever
@@ -39,6 +41,7 @@ class LocalOptions:
     smtp: str | None = None
     catch_up: int = 1_000  # a quarter of what one machine can do; the rest is for new work
     crowded_minute: int = 1_000  # tasks; a submission into a fuller minute gets a hint; 0: none
+    objectives: Objectives = field(default_factory=lambda: DEFAULTS)  # for drift
     demo: bool = True
     console: Path | None = BUILT  # the files of the web console; None: it is not served
     backend: Backend = "embedded"

@@ -47,7 +47,11 @@ from duetime.local.health import RunnerHealth
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
 from duetime.local.live import LiveUpdates
+from duetime.local.metrics_port import only_metrics_on
 from duetime.local.options import LocalOptions
+from duetime.local.prometheus.page import PATH as METRICS
+from duetime.local.prometheus.page import MetricsPage
+from duetime.local.prometheus.samples import RunnerSamples
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
@@ -58,7 +62,7 @@ from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
 from duetime.local.targets import service_targets, targets_allowed
-from duetime.local.vitals import RunnerVitals
+from duetime.local.vitals import Ticks, vitals_of
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
@@ -83,6 +87,7 @@ LAZY_MODULES = (
     "duetime.api.stuck",
     "duetime.api.forecast",
     "duetime.api.live",
+    "duetime.api.slo",
     "duetime.api.stats",
     "duetime.api.schedules.resource",
     "duetime.api.service_target_models",
@@ -145,7 +150,11 @@ class Runner:
             sessions,
             _console(options, notices),
         )
-        self._server = Server(app, listener, on_shutdown=self._end_waiting)
+        listeners = [listener]
+        if options.metrics_port:
+            app = only_metrics_on(options.metrics_port, app)
+            listeners.append(listen(options.host, options.metrics_port))
+        self._server = Server(app, *listeners, on_shutdown=self._end_waiting)
         secrets = LocalSecrets(options.secrets, os.environ)
         quotas = read_quota_file(options.quotas) if options.quotas else None
         self.backend = open_backend(options, changes.put, self._store_lost)
@@ -168,7 +177,7 @@ class Runner:
         )
         self.activity = Activity(notices.events)
         self._stats = RunnerStats(ports.stats)
-        self._vitals = RunnerVitals()
+        self._ticks = Ticks()
         self._pool = WorkerPool(
             executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
         )
@@ -190,6 +199,19 @@ class Runner:
             look_at_lines=self.backend.look_at_lines,
             late_follow_ups=follow_ups,
         )
+        vitals = partial(vitals_of, self.pump, self._ticks)
+        self._metrics = MetricsPage(
+            RunnerSamples(
+                stats=self._stats,
+                ticks=self._ticks,
+                ports=ports,
+                lanes=self._lane_activity,
+                vitals=vitals,
+                slots=options.concurrency,
+                version=__version__,
+                store=self.backend.figures,
+            )
+        )
         health = RunnerHealth(self.backend.check, self.pump)
         self.api = Api(
             ports,
@@ -207,7 +229,8 @@ class Runner:
             lanes=self._lane_activity,
             callbacks=True,
             live=live.access,
-            vitals=partial(self._vitals.of, self.pump),
+            vitals=vitals,
+            objectives=options.objectives,
         )
         self._lanes = Lanes(ports, self._lane_activity)
 
@@ -239,6 +262,8 @@ class Runner:
         self.pump.stop(0 if self._lost else grace)
 
     def _call(self, request: Request) -> Response:
+        if request.path == METRICS:
+            return self._metrics.respond(request)
         return self.api.call(request)
 
     def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
@@ -255,7 +280,7 @@ class Runner:
 
     def _ticked(self, report: TickReport) -> None:
         self._lane_counts.ticked(report)
-        self._vitals.ticked(report)
+        self._ticks.add(report)
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
         return self.api.submit_together(requests)

@@ -31,7 +31,7 @@ class Server(uvicorn.Server):
     def __init__(
         self,
         app: ASGIApp,
-        listener: socket.socket,
+        *listeners: socket.socket,
         on_shutdown: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         protocol = partial(LimitedProtocol, max_connections=max_connections())
@@ -50,7 +50,7 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
             )
         )
-        self._listener = listener
+        self._listeners = listeners
         self._on_shutdown = on_shutdown
         keep_from_children(self)
 
@@ -59,13 +59,13 @@ class Server(uvicorn.Server):
         ForkedSignals().register()
         for number in SIGNALS:
             signal.signal(number, self.handle_exit)
-        self.run(sockets=[self._listener])
+        self.run(sockets=list(self._listeners))
 
     def descriptors(self) -> list[int]:
-        """Returns the descriptors of the listening socket and of every connection."""
+        """Returns the descriptors of the listening sockets and of every connection."""
         transports = (getattr(c, "transport", None) for c in list(self.server_state.connections))
         sockets = [t.get_extra_info("socket") for t in transports if t]
-        return [s.fileno() for s in (self._listener, *sockets) if s and s.fileno() >= 0]
+        return [s.fileno() for s in (*self._listeners, *sockets) if s and s.fileno() >= 0]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._on_shutdown:

@@ -25,6 +25,7 @@ class TickReport:
     chain: str | None = None  # for the tick that follows at once to continue
     yielded: bool = False  # did nothing, because a chain of ticks scans this slice
     age: Millis | None = None  # since the last saved tick of this slice
+    took: Millis = 0
     lag: Millis = 0  # of the oldest cursor behind its normal position
 
     @property

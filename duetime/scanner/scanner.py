@@ -64,7 +64,7 @@ class Scanner:
             continues: The `chain` of the report that this tick continues. Other ticks of the slice
                 yield meanwhile (see tick_chain)."""
         clock = self._ports.clock
-        now = clock.now()
+        now, started = clock.now(), clock.monotonic()
         within = 0 if until is None else expected_within(until - clock.monotonic())
         horizon = self._ports.wake_policy.horizon
         shards = self._cursors.shards(now)
@@ -101,6 +101,7 @@ class Scanner:
             chain=chain,
         )
         report.saved = self._cursors.save(slice_number, after)
+        report.took = clock.monotonic() - started
         return report
 
 

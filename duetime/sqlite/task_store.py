@@ -38,6 +38,7 @@ from duetime.sqlite.database import Action, Database
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.due_counts import count_due
 from duetime.sqlite.ended_tasks import page_ends
+from duetime.sqlite.figures import StoreFigures, read_figures
 from duetime.sqlite.key_rows import reserve_each, take_key
 from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
@@ -126,6 +127,9 @@ class SqliteTaskStore(SqliteCursorStore):
     def stats(self) -> SqliteStatsStore:
         """Returns the statistics in the same file."""
         return SqliteStatsStore(self._database)
+
+    def figures(self) -> StoreFigures:
+        return read_figures(self._database)
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         """The tasks of steps need not be durable: their run, which is, creates them again. The

@@ -197,12 +197,15 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
 
 
 def stats_answers(system: System) -> Iterator[tuple[str, Any]]:
-    counts = Counts({"succeeded": 1, "drift3": 1, "took2": 1}, {"drift_max": 9, "took_max": 4})
+    numbers = {"succeeded": 1, "drift3": 1, "took2": 1, "planned10": 1}
+    counts = Counts(numbers, {"drift_max": 9, "took_max": 4})
     minute = system.world.clock.now() // MINUTE * MINUTE
     system.stats.add([LaneCounts(start=minute, lane=Lane.HIGH, counts=counts)])
     yield "Stats", system.body("GET", "/v1/stats")
     deployed = Api(system.world.ports, handlers=set, version="9.9.9")
     yield "Stats", deployed.call(Request(method="GET", path="/v1/stats")).body
+    yield "Slo", system.body("GET", "/v1/slo")
+    yield "Slo", deployed.call(Request(method="GET", path="/v1/slo")).body
 
 
 def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:

@@ -93,3 +93,58 @@ class Stats(AnswerModel):
     """Overdue tasks that the last tick left for the next one."""
     relay_age_seconds: float | None
     """The age of the change that the relay handles now; 0 if it is idle."""
+
+
+class Objective(AnswerModel):
+    """That `share` of the tasks start at most `drift_ms` after their due time."""
+
+    share: float
+    drift_ms: int
+    window: str
+    """The time that the budget is for."""
+
+
+class BurnRates(AnswerModel):
+    """How fast the budget is spent: at 1 it lasts exactly for the window of the objective."""
+
+    in_1h: Annotated[float, Field(alias="1h")]
+    in_6h: Annotated[float, Field(alias="6h")]
+    in_3d: Annotated[float, Field(alias="3d")]
+
+
+class LateMinute(AnswerModel):
+    """A minute in which tasks started late."""
+
+    at: Time
+    late: int
+    of: int
+
+
+class LaneCompliance(AnswerModel):
+    """How well a lane meets its objective. Only first attempts of tasks count that were known 5 s
+    before they were due."""
+
+    lane: Literal["high", "medium", "low"]
+    objective: Objective
+    good: int
+    """Tasks that started on time."""
+    total: int
+    share: float | None
+    """`good / total`; null if there is none."""
+    budget_left: float | None
+    """1: no task was late. Below 0: the objective is missed."""
+    burn: BurnRates
+    worst_minutes: list[LateMinute]
+    """The worst of the last six hours, at most five."""
+    approximate: bool
+
+
+class Slo(AnswerModel):
+    """How well the lanes meet their objectives."""
+
+    source: Literal["table", "emf"]
+    """`emf`: only CloudWatch has the numbers."""
+    url: str | None = None
+    """With `emf`: the dashboard in CloudWatch, if there is one."""
+    lanes: list[LaneCompliance]
+    """Empty with `emf`."""

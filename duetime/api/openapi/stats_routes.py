@@ -1,7 +1,7 @@
 """The calls for statistics."""
 
 from duetime.api.openapi.route import Answer, Example, Parameter, Route
-from duetime.api.openapi.stats_answers import Stats
+from duetime.api.openapi.stats_answers import Slo, Stats
 from duetime.api.openapi.system_routes import SYSTEM
 from duetime.api.openapi.task_parameters import IF_NONE_MATCH
 from duetime.api.stats import MAX_POINTS, MAX_WINDOW
@@ -46,5 +46,20 @@ ROUTES = (
             Answer(status=304, text="Nothing has changed since.", headers=ETAG),
         ],
         example=Example(query={"window": "2h", "step": "300", "lane": "high"}),
+    ),
+    Route(
+        method="GET",
+        path="/v1/slo",
+        operation="getSlo",
+        tag=SYSTEM,
+        summary="See whether tasks start on time",
+        text="By lane: the share of the last 30 days, what is left of the error budget, and how"
+        " fast it is spent.",
+        parameters=[IF_NONE_MATCH],
+        answers=[
+            Answer(status=200, text="The lanes.", model=Slo, headers=ETAG),
+            Answer(status=304, text="Nothing has changed since.", headers=ETAG),
+        ],
+        example=Example(),
     ),
 )

@@ -1,0 +1,112 @@
+"""The values of the metrics, read from what the runner counts anyway."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from duetime.api.lanes import LaneActivity
+from duetime.api.stats import Vitals
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Outcome
+from duetime.core.metrics import Path
+from duetime.core.ports import Ports
+from duetime.core.stats.counts import DRIFT, PLANNED, TOOK, Counts, Durations
+from duetime.core.stats.series import ENDS
+from duetime.core.times import SECOND
+from duetime.core.value import value
+from duetime.local.prometheus import families
+from duetime.local.prometheus.families import Family
+from duetime.local.stats import RunnerStats
+from duetime.local.vitals import Ticks
+from duetime.sqlite.figures import StoreFigures
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Buckets:
+    """A histogram: how many are in each bucket, and the sum in seconds."""
+
+    counts: Sequence[int]
+    sum: float
+
+
+@value(frozen=True, slots=True)
+class Sample:
+    family: Family
+    labels: tuple[str, ...]
+    value: float | Buckets
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class RunnerSamples:
+    """`store` reads what only the SQLite store knows, if that is the store."""
+
+    stats: RunnerStats
+    ticks: Ticks
+    ports: Ports
+    lanes: Callable[[], Mapping[Lane, LaneActivity]]
+    vitals: Callable[[], Vitals]
+    slots: int
+    version: str
+    store: Callable[[], StoreFigures] | None = None
+
+    def __call__(self) -> Iterator[Sample]:
+        for lane, counts in self.stats.totals().items():
+            yield from _counted(lane, counts)
+        yield from self._of_lanes()
+        yield from self._of_ticks()
+        if self.store:
+            yield from _stored(self.store())
+        yield Sample(families.SLOTS, (), self.slots)
+        yield Sample(families.BUILD, (self.version,), 1)
+
+    def _of_lanes(self) -> Iterator[Sample]:
+        now = self.ports.clock.now()
+        for lane, activity in self.lanes().items():
+            depth = self.ports.lanes.depth(lane)
+            waited = 0 if depth.oldest is None else max(now - depth.oldest, 0)
+            yield Sample(families.DEPTH, (lane,), depth.ready)
+            yield Sample(families.OLDEST, (lane,), waited / SECOND)
+            yield Sample(families.RUNNING, (lane,), activity.running or 0)
+            yield Sample(families.PROMOTED, (lane,), activity.promoted or 0)
+
+    def _of_ticks(self) -> Iterator[Sample]:
+        ticks, vitals = self.ticks, self.vitals()
+        for lane in Lane:
+            yield Sample(families.CLAIMS, (lane, "won"), ticks.claims[lane])
+            yield Sample(families.CLAIMS, (lane, "lost"), ticks.lost_claims[lane])
+        yield Sample(families.SET_ASIDE, (), ticks.set_aside)
+        took = Buckets(counts=ticks.durations, sum=ticks.duration_sum / SECOND)
+        yield Sample(families.TICK_DURATION, (), took)
+        for family, known in (
+            (families.TICK_AGE, vitals.tick_age_seconds),
+            (families.CURSOR_LAG, vitals.cursor_lag_seconds),
+            (families.HELD_BACK, vitals.held_back),
+            (families.RELAY_AGE, vitals.relay_age_seconds),
+        ):
+            if known is not None:
+                yield Sample(family, (), known)
+
+
+def _counted(lane: Lane, counts: Counts) -> Iterator[Sample]:
+    numbers = counts.numbers
+    for path in Path:
+        yield Sample(families.SUBMITTED, (lane, path), numbers[path])
+    for status in ENDS:
+        yield Sample(families.FINISHED, (lane, status), numbers[status])
+    for outcome in Outcome:
+        yield Sample(families.ATTEMPTS, (lane, outcome), numbers[outcome])
+    for family, kind in (
+        (families.DRIFT, DRIFT),
+        (families.DURATION, TOOK),
+        (families.PLANNED_DRIFT, PLANNED),
+    ):
+        yield Sample(family, (lane,), _buckets(counts, kind))
+
+
+def _buckets(counts: Counts, kind: Durations) -> Buckets:
+    return Buckets(counts=counts.histogram(kind), sum=counts.numbers[kind.sum] / SECOND)
+
+
+def _stored(store: StoreFigures) -> Iterator[Sample]:
+    yield Sample(families.DEAD_LETTERS, (), store.dead_letters)
+    yield Sample(families.STORE_BYTES, (), store.bytes)
+    for status, count in store.schedules.items():
+        yield Sample(families.SCHEDULES, (status,), count)
