@@ -31,6 +31,12 @@ export const theme = stored('theme', 'system');
 export const storedZone = stored('zone', 'local');
 /** `on` or `off`: whether single keys are shortcuts. */
 export const singleKeys = stored('keys', 'on');
+/** `comfortable` or `compact`: the height of rows. */
+export const density = stored('density', 'comfortable');
+
+effect(() => {
+  document.documentElement.dataset.density = density.value;
+});
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(system.matches);
