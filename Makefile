@@ -116,6 +116,7 @@ bench: setup-infra ## Make the README's figures again (some minutes)
 	@$(BIN)/python bench/limits.py --backend embedded
 	@$(BIN)/python -m bench.cost
 	@$(BIN)/python -m bench.aws_scale
+	@$(BIN)/python bench/console.py
 	@$(BIN)/python bench/api.py
 	@$(BIN)/python bench/api.py --lists --tasks 1000000
 
