@@ -36,6 +36,7 @@ NOT_IN_MILLISECONDS = {
     "duetime.local.runner.DRAIN_TIMEOUT": SECOND,
     "duetime.local.http_protocol.REQUEST_TIME": SECOND,
     "duetime.local.status_waits.MAX_WAIT": SECOND,
+    "duetime.local.stats.FLUSH_INTERVAL": SECOND,
     "duetime.client.submissions.LONGEST_RETRY_AFTER": SECOND,
     "duetime.core.task.LONGEST_TIMEOUT": SECOND,
     "duetime.aws.settings.Settings.longest_timeout": SECOND,
