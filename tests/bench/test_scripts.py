@@ -48,6 +48,14 @@ def test_bulk_changes_tasks_by_tag(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_counting_compares_two_runners(tmp_path: Path) -> None:
+    [row] = run(tmp_path, "counting", "counting.py", "--tasks=200", "--rounds=1")
+
+    assert row["ratio"] > 0
+    assert row["CPU ratio"] > 0
+
+
+@pytest.mark.long
 def test_limits_start_as_many_as_the_rate_allows(tmp_path: Path) -> None:
     [row] = run(
         tmp_path, "limits-rate", "limits.py", "--part=rate", "--backend=embedded", "--seconds=3"
