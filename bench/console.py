@@ -91,7 +91,7 @@ def paint(browser: Browser, repeats: int) -> bool:
     middle = {row["what"]: row["median"] for row in rows}
     painted = middle["first paint, ms"]
     report("console-paint", f"overview, {repeats} visits: first paint after {painted:.0f} ms", rows)
-    return painted <= PAINT_LIMIT and middle["requests of the page"] <= REQUESTS_LIMIT
+    return bool(painted <= PAINT_LIMIT and middle["requests of the page"] <= REQUESTS_LIMIT)
 
 
 def visit(browser: Browser, running: Running) -> dict[str, float]:
@@ -265,7 +265,7 @@ def beside_a_console(browser: Browser, rounds: int, tasks: int) -> bool:
     cpu = median(row["x CPU"] for row in rows)
     title = f"{tasks:,} no-op tasks: {share:.3f} of the throughput, {cpu:.3f} x the CPU"
     report("console-throughput", f"{title} of the runner", rows)
-    return share >= SHARE_LIMIT
+    return bool(share >= SHARE_LIMIT)
 
 
 def run_beside(browser: Browser, where: str, tasks: int) -> Row:
