@@ -137,3 +137,11 @@ def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
     assert sum(shares[0][f"{lane} %"] for lane in ("high", "medium", "low")) == pytest.approx(100)
     assert [row["what"] for row in tenants] == ["alone", "beside 200"]
     assert (tmp_path / "results/fairness.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_live_compares_a_runner_with_and_without_listeners(tmp_path: Path) -> None:
+    rows = run(tmp_path, "live", "live.py", "--tasks=200", "--rounds=1", "--seconds=1")
+
+    assert [row["what"] for row in rows] == ["no listener", "one console", "50 listeners"]
+    assert rows[0]["frames"] == 0
+    assert all(row["frames"] > 0 for row in rows[1:])
