@@ -119,6 +119,7 @@ bench: setup-infra ## Make the README's figures again (some minutes)
 	@$(BIN)/python bench/console.py
 	@$(BIN)/python bench/api.py
 	@$(BIN)/python bench/api.py --lists --tasks 1000000
+	@$(BIN)/python bench/console.py --tasks 1000000 --minutes 10
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --extra dev --extra moto
 lock: setup ## Pin the newest versions that pyproject.toml allows, with their hashes

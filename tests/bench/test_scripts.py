@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MISSED_A_LIMIT = 1  # the exit code; a test does not depend on a quiet machine
 
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
 needs_hey = pytest.mark.skipif(shutil.which("hey") is None, reason="hey is not installed")
 
 
@@ -101,6 +102,26 @@ def test_api_accepts_submissions(tmp_path: Path) -> None:
     rows = run(tmp_path, "api", "api.py", "--requests=1600", "--rounds=1")
 
     assert rows[0]["single/s"] > 0
+
+
+@needs_chromium
+@pytest.mark.long
+def test_console_is_measured_in_chromium(tmp_path: Path) -> None:
+    options = ("--repeats=1", "--tasks=300", "--minutes=0.05", "--rounds=1", "--submitted=200")
+    first = run(tmp_path, "console-paint", "console.py", *options)
+    page, changes, turns = (
+        json.loads((tmp_path / f"results/console-{part}.json").read_text())["rows"]
+        for part in ("page", "changes", "throughput")
+    )
+    asked = {row["what"]: row["median"] for row in first}
+    shown = {row["what"]: row["value"] for row in changes}
+
+    assert 1 <= asked["requests of the page"] <= 6
+    assert asked["requests of the frame"] == 2
+    assert [row["what"] for row in page if row["best"] <= 0] == []
+    assert shown["rows"] == 200
+    assert shown["changes a second"] > 0
+    assert turns[0]["share"] > 0
 
 
 def test_make_bench_runs_every_script_of_the_readme() -> None:
