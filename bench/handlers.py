@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from duetime import Context, task
+from duetime import Context, Snooze, task
 
 
 @task("bench.noop")
@@ -32,3 +32,9 @@ def broken(_: Any, __: Context) -> None:
 @task("bench.nap")
 def nap(seconds: float, _: Context) -> None:
     time.sleep(seconds)
+
+
+@task("bench.again")
+def again(seconds: float, _: Context) -> None:
+    """Runs again after so many seconds, without end."""
+    raise Snooze(seconds)

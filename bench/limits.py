@@ -175,7 +175,9 @@ class Race:
 
     def _receive_all(self, now: Millis) -> None:
         """All executors race for the messages until there are none, or no free slots."""
-        while any(list(self._threads.map(RacingExecutor.receive, self.executors))):
+        while self.world.lanes.depth(LANE).ready and any(
+            list(self._threads.map(RacingExecutor.receive, self.executors))
+        ):
             list(self._threads.map(RacingExecutor.step, self.executors))
         while self.lanes.visible and self.lanes.visible[0] <= now:
             heappop(self.lanes.visible)

@@ -28,7 +28,8 @@ export const remove = (path, options = {}) => call('DELETE', path, options);
  * @param {{query?: object, body?: unknown, headers?: object, signal?: AbortSignal, text?: boolean}} options
  */
 export async function call(method, path, { query = {}, body, headers = {}, signal: abort, text = false } = {}) {
-  const request = { method, headers: { accept: 'application/json', ...headers }, signal: abort };
+  // Without `no-cache` an answer that may be kept for 2 s would hide what a click has changed.
+  const request = { method, headers: { accept: 'application/json', ...headers }, signal: abort, cache: 'no-cache' };
   if (body !== undefined) {
     request.headers['content-type'] = 'application/json';
     request.body = typeof body === 'string' ? body : JSON.stringify(body);

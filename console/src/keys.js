@@ -1,5 +1,5 @@
 /** Keyboard shortcuts. Single keys act only outside fields, and one setting turns them off. */
-import { signal, useEffect } from './vendor/preact.js';
+import { signal, useLayoutEffect } from './vendor/preact.js';
 import { singleKeys } from './settings.js';
 
 const bound = new Map(); // key → the actions, the latest first
@@ -8,7 +8,7 @@ let pending = null;
 
 /** Binds keys while a component is shown: `{'r': action, 'g t': action}`. */
 export function useKeys(actions, active = true) {
-  useEffect(() => {
+  useLayoutEffect(() => { // a key may be pressed as soon as what it acts on is visible
     if (!active) return undefined;
     for (const [key, action] of Object.entries(actions)) bound.set(key, [action, ...(bound.get(key) ?? [])]);
     return () => {

@@ -133,11 +133,11 @@ function open(url) {
   opened.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     if (message.type === 'hello') {
-      failures = 0;
       connected.value = true;
       contact.value = { ok: true, at: Date.now() };
       for (const [id, { wanted }] of subscriptions) send({ op: 'subscribe', id, ...wanted });
-      if (!subscriptions.size) rereadAll();
+      if (failures && !subscriptions.size) rereadAll(); // what has changed while there was no connection
+      failures = 0;
       pings = setInterval(() => opened.send('{"op":"ping"}'), PING);
       renewBefore(message.closes_at, opened);
       before?.close();

@@ -32,16 +32,28 @@ function valid(name) {
 }
 
 const formats = new Map();
+/** The moments that were formatted last: rows show the same ones again and again, and formatting is slow. */
+const formatted = new Map();
+const MOST_FORMATTED = 1_000;
 
 /** Returns the numbers and names of a moment in a zone: year, month, day, hour, minute, second, weekday, offset. */
 export function partsOf(at, timezone = timeZone.value) {
+  const key = `${millis(at)} ${timezone}`;
+  if (!formatted.has(key)) {
+    if (formatted.size === MOST_FORMATTED) formatted.clear();
+    formatted.set(key, format(millis(at), timezone));
+  }
+  return formatted.get(key);
+}
+
+function format(ms, timezone) {
   if (!formats.has(timezone)) {
     formats.set(timezone, new Intl.DateTimeFormat(LOCALE, {
       timeZone: timezone, hourCycle: 'h23', weekday: 'short', year: 'numeric', month: 'short', day: '2-digit',
       hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'longOffset',
     }));
   }
-  const parts = Object.fromEntries(formats.get(timezone).formatToParts(millis(at)).map(({ type, value }) => [type, value]));
+  const parts = Object.fromEntries(formats.get(timezone).formatToParts(ms).map(({ type, value }) => [type, value]));
   const offset = parts.timeZoneName.replace('GMT', '') || '+00:00';
   return { ...parts, month: parts.month.slice(0, 3), offset };
 }

@@ -10,14 +10,12 @@ from duetime.aws import schema
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import KEY_IS_FREE, Table
 from duetime.aws.task_items import Item, wake_attributes, wake_in
-from duetime.aws.wake_index import read_few
 from duetime.core.limits.slots import HEADS, Line, LineState, Place, Slot, SlotWrite
-from duetime.core.wakes import Wake, WakeKind
+from duetime.core.wakes import Wake
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-FEW_WAKES = 500
 PAGE = 3 * HEADS  # rows in one response: most lines have few slots
 
 _NAMES = f"({schema.TASK_ID} = :{{0}}_task AND {schema.TOKEN} = :{{0}}_token)"
@@ -58,12 +56,7 @@ class DynamoSlotStore:
     def in_use(self, namespace: str, limit: str) -> bool:
         line = Line(namespace=namespace, limit=limit, key="")
         state = self._read(line)
-        if state.slots or state.places:
-            return True
-        watched = read_few(self._table, FEW_WAKES) or ()
-        return any(
-            wake.kind is WakeKind.LINE and wake.task_id.startswith(line.id) for wake in watched
-        )
+        return bool(state.slots or state.places)
 
     def watch_of(self, line: Line) -> Wake | None:
         item = self._table.get(schema.line_pk(line.id), schema.LINE_WATCH)

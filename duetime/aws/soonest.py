@@ -22,9 +22,8 @@ from duetime.core.ports import Listing, Page
 from duetime.core.task import Task
 from duetime.core.times import DAY, MINUTE, Millis
 from duetime.core.wake_policy import FIRST_WATCH, LONGEST_HORIZON, WATCH_SPREAD
-from duetime.core.wakes import WakeKind, bucket_of, minute_of, parse_wake
+from duetime.core.wakes import TASK_WAKES, WakeKind, bucket_of, minute_of, parse_wake
 
-TASK_WAKES = (WakeKind.DISPATCH, WakeKind.WATCH)
 FEW_WAKES = 500  # an index of at most so many is read as a whole
 MAX_SENT = 500  # tasks that were sent and are not due yet
 MAX_QUERIES = 960  # of the index, for one page

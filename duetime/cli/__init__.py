@@ -27,6 +27,7 @@ from duetime.cli import (
     quota,
     runs,
     schedules,
+    stats,
     submit,
     sync,
     system,
@@ -88,6 +89,8 @@ app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(lanes.lanes)
+app.command()(stats.stats)
+app.command()(stats.slo)
 app.command()(tasks.health)
 app.command()(forecast.forecast)
 app.command()(quota.quota)

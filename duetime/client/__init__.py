@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         Upcoming,
     )
     from duetime.client.schedules import Schedules
+    from duetime.client.stats import LaneSlo, LaneStats, Slo, Stats, StatsPoint
     from duetime.client.submissions import make_id
     from duetime.client.system_calls import HandlerDescription, Me, Stuck, StuckTask
     from duetime.client.types import (
@@ -135,6 +136,13 @@ _NAMES = {
         "Forecast",
     ),
     "duetime.client.quotas": ("Quota",),
+    "duetime.client.stats": (
+        "LaneSlo",
+        "LaneStats",
+        "Slo",
+        "Stats",
+        "StatsPoint",
+    ),
     "duetime.client.limit_types": (
         "Limit",
         "LimitPage",
@@ -249,7 +257,9 @@ __all__ = [
     "HandlerDescription",
     "Hint",
     "Invalid",
+    "LaneSlo",
     "LaneState",
+    "LaneStats",
     "LedgerPage",
     "Limit",
     "LimitPage",
@@ -279,6 +289,9 @@ __all__ = [
     "SchedulePage",
     "Schedules",
     "SecretReference",
+    "Slo",
+    "Stats",
+    "StatsPoint",
     "StepFields",
     "StillGoing",
     "Stuck",

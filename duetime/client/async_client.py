@@ -26,6 +26,7 @@ from duetime.client.filters import filter_body
 from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
+from duetime.client.stats import Slo, Stats, slo, stats
 from duetime.client.submissions import Retries
 from duetime.client.system import AsyncSystem
 from duetime.client.transport import Server
@@ -276,6 +277,18 @@ class AsyncClient(AsyncSystem):
         namespace: str | None = None,
     ) -> Forecast:
         return await self._transport.run(forecast(hours, by, namespace))
+
+    async def stats(
+        self,
+        *,
+        window: str | float | None = None,
+        step: int | None = None,
+        lane: str | None = None,
+    ) -> Stats:
+        return await self._transport.run(stats(window, step, lane))
+
+    async def slo(self) -> Slo:
+        return await self._transport.run(slo())
 
     async def quota(self, namespace: str | None = None) -> Quota:
         return await self._transport.run(quota(namespace))

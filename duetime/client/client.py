@@ -25,6 +25,7 @@ from duetime.client.purge import purge_parts, purge_total
 from duetime.client.quotas import Quota, quota
 from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
+from duetime.client.stats import Slo, Stats, slo, stats
 from duetime.client.submissions import Retries
 from duetime.client.system import System
 from duetime.client.transport import Server, Transport
@@ -325,6 +326,26 @@ class Client(System):
 
         With `by="lane"` the counts have their lanes. `namespace="*"` means all."""
         return self._transport.run(forecast(hours, by, namespace))
+
+    def stats(
+        self,
+        *,
+        window: str | float | None = None,
+        step: int | None = None,
+        lane: str | None = None,
+    ) -> Stats:
+        """Returns what happened: attempts, ends, drift and durations, in steps of time and by lane.
+
+        Args:
+            window: How far to look back: seconds, or a text such as `1h` (the default).
+            step: Seconds, a multiple of 60 (the default).
+            lane: Only this lane."""
+        return self._transport.run(stats(window, step, lane))
+
+    def slo(self) -> Slo:
+        """Returns how well each lane meets its objective: the share of tasks that start on time,
+        and what is left of the budget."""
+        return self._transport.run(slo())
 
     def quota(self, namespace: str | None = None) -> Quota:
         """Returns what a namespace (default: `default`) may submit and store, and how many tasks it

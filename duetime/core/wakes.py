@@ -24,6 +24,9 @@ class WakeKind(StrEnum):
     LINE = "l"  # check whether a free slot and a waiting task have missed each other
 
 
+TASK_WAKES = (WakeKind.DISPATCH, WakeKind.WATCH)
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Wake:
     kind: WakeKind

@@ -143,6 +143,9 @@ SOON = "2030-01-01T00:00:00Z"
         (("local", "--objective", "99%"), "--objective"),
         (("local", "--objective", "99%/1s", "--objective", "fast=99%/1s"), "--objective"),
         (("local", "--port", "8080", "--metrics-port", "8080"), "--metrics-port"),
+        (("stats", "--window", "8d"), "--window"),
+        (("stats", "--window", "soon"), "--window"),
+        (("stats", "--lane", "fast"), "--lane"),
         (("health", "--url", "nowhere"), "--url"),
     ],
 )
@@ -279,6 +282,8 @@ def test_commands_are_listed_in_the_help() -> None:
         "console",
         "watch",
         "lanes",
+        "stats",
+        "slo",
         "forecast",
         *("quota", "stuck", "handlers", "me"),
         "health",

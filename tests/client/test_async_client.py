@@ -69,6 +69,8 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "purge": ((), {"older_than": 0}, PURGE),
     "purge_in_parts": ((), {"older_than": 0, "namespace": "shop"}, PURGE),
     "forecast": ((), {"hours": 2, "by": "lane"}, (ok({"minutes": []}),)),
+    "stats": ((), {"window": "2h", "step": 300, "lane": "high"}, (ok({"series": []}),)),
+    "slo": ((), {}, (ok({"lanes": []}),)),
     "quota": (("shop",), {}, (ok({"namespace": "shop"}),)),
     "lanes": ((), {}, (ok({"items": [{"lane": "high"}], "next_cursor": None}),)),
     "health": ((), {}, (ok({"status": "ok"}),)),

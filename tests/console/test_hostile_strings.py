@@ -64,6 +64,7 @@ def test_task_page_shows_every_field_as_text(page: Page, tasks: list[str], watch
         expect(page.get_by_role("heading", level=1)).to_have_text(" ".join(text.split()))
         payload = page.get_by_role("region", name="Payload")
         expect(payload).to_contain_text("9223372036854775808")
+        expect(payload.locator(".value.string").first).to_have_text(" ".join(f'"{text}"'.split()))
         expect(payload.locator(".key", has_text="__proto__").first).to_be_visible()
         page.locator(".as-code, .tree").first.wait_for()
 

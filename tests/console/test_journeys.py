@@ -201,6 +201,17 @@ def test_refused_submission_names_the_field(page: Page):
     expect(page.get_by_role("alert")).to_contain_text("shop.greet")
 
 
+def test_overview_reads_no_more_than_it_shows(page: Page):
+    reads: list[str] = []
+    page.on("request", lambda request: "/v1/" in request.url and reads.append(request.url))
+    page.goto("/")
+    expect(page.locator(".live")).to_have_text("Live")
+    expect(page.locator(".loading")).to_have_count(0)
+
+    paths = {url.partition("/v1/")[2].partition("?")[0] for url in reads}
+    assert len(paths - {"me", "live/tickets"}) <= 6
+
+
 @pytest.mark.parametrize("typed", ["{'name': 1}", '{"name": 1'])
 def test_payload_that_is_not_json_is_marked_before_it_is_sent(page: Page, typed: str):
     page.goto("/new?handler=shop.greet")

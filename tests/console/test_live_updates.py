@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Response, Route, WebSocketRoute, expect
 
 from tests.running import Runner, free_port, running
 
@@ -12,6 +12,20 @@ GREET = {"type": "python", "handler": "shop.greet"}
 LATER = {"target": GREET, "payload": {"name": "Ada"}, "delay": 86_400}
 HANDLERS = Path(__file__).parent / "handlers"
 REREAD = 31_000  # milliseconds until what is on screen is read again, and a little more
+
+
+def open_list(page: Page, namespace: str) -> None:
+    """Opens a list and waits for its second read: the one that follows the subscription."""
+    reads: list[str] = []
+
+    def is_second(response: Response) -> bool:
+        if "/v1/tasks?" in response.url:
+            reads.append(response.url)
+        return len(reads) == 2
+
+    with page.expect_response(is_second):
+        page.goto(f"/tasks?ns={namespace}")
+    expect(page.locator(".live")).to_have_text("Live")
 
 
 @pytest.fixture
@@ -45,14 +59,14 @@ def test_screen_is_right_after_the_runner_is_killed_and_started_again(
 def test_screen_is_right_after_pushes_were_lost_doubled_and_reordered(page: Page, runner: Runner):
     frames: list[str] = []
 
-    def tamper(socket):
+    def tamper(socket: WebSocketRoute) -> None:
         server = socket.connect_to_server()
 
-        def on_message(message):
+        def on_message(message: str | bytes) -> None:
             if json.loads(message)["type"] != "changes":
                 socket.send(message)
                 return
-            frames.append(message)  # lost; earlier ones come again, the oldest last
+            frames.append(str(message))  # lost; earlier ones come again, the oldest last
             for frame in reversed(frames[:-1]):
                 socket.send(frame)
 
@@ -61,9 +75,8 @@ def test_screen_is_right_after_pushes_were_lost_doubled_and_reordered(page: Page
     page.route_web_socket("**/v1/live*", tamper)
     page.clock.install()
     ids = [runner.submit(**LATER, namespace="lossy") for _ in range(4)]
-    page.goto("/tasks?ns=lossy")
+    open_list(page, "lossy")
     expect(page.locator("[data-key]")).to_have_count(4)
-    expect(page.locator(".live")).to_have_text("Live")
     for task_id in ids[:3]:
         runner.api.delete(f"/tasks/{task_id}")
     page.clock.fast_forward(REREAD)
@@ -74,37 +87,33 @@ def test_screen_is_right_after_pushes_were_lost_doubled_and_reordered(page: Page
 
 
 def test_older_push_does_not_replace_what_is_shown(page: Page, runner: Runner):
-    sockets = []
+    sockets: list[WebSocketRoute] = []
 
-    def hold(socket):
+    def keep(socket: WebSocketRoute) -> None:
         sockets.append(socket)
         socket.connect_to_server()
 
-    page.route_web_socket("**/v1/live*", hold)
-    task_id = runner.submit(**LATER, namespace="older")
-    page.goto("/tasks?ns=older")
-    expect(page.locator(".live")).to_have_text("Live")
-    status = page.locator(f'[data-key="{task_id}"] .status')
-    runner.api.delete(f"/tasks/{task_id}")
-    expect(status).to_have_text("Cancelled")
-    old = {"task_id": task_id, "namespace": "older", "before": "PENDING", "status": "RUNNING"}
-    old |= {"attempt": 0, "updated_at": "2020-01-01T00:00:00.000Z", "error_type": None}
-    new = old | {"status": "EXPIRED", "updated_at": "2099-01-01T00:00:00.000Z"}
-    identifiers = [f"s{number}" for number in range(1, 9)]
-    for item in (old, new):
-        for identifier in identifiers:
-            message = {"type": "changes", "id": identifier, "items": [item]}
-            sockets[-1].send(json.dumps(message))
+    page.route_web_socket("**/v1/live*", keep)
+    shown, other = (runner.submit(**LATER, namespace="older") for _ in range(2))
+    open_list(page, "older")
+    push(sockets[-1], shown, "EXPIRED", "2099-01-01T00:00:00.000Z")
+    push(sockets[-1], shown, "RUNNING", "2020-01-01T00:00:00.000Z")
+    push(sockets[-1], other, "EXPIRED", "2099-01-01T00:00:00.000Z")
 
-    expect(status).to_have_text("Expired")  # the newer one; the older one came first
-    assert page.locator(".status", has_text="Running").count() == 0
+    expect(page.locator(f'[data-key="{other}"] .status')).to_have_text("Expired")
+    assert page.locator(f'[data-key="{shown}"] .status').inner_text() == "Expired"
+
+
+def push(socket: WebSocketRoute, task_id: str, status: str, updated_at: str) -> None:
+    item = {"task_id": task_id, "before": "PENDING", "status": status, "attempt": 0}
+    item |= {"updated_at": updated_at, "namespace": "older", "error_type": None}
+    for number in range(1, 9):  # whatever the id of the subscription is
+        socket.send(json.dumps({"type": "changes", "id": f"s{number}", "items": [item]}))
 
 
 def test_paused_page_fetches_nothing(page: Page, runner: Runner):
     page.clock.install()
-    page.goto("/tasks?ns=paused")
-    expect(page.get_by_text("No task matches")).to_be_visible()
-    expect(page.locator(".live")).to_have_text("Live")
+    open_list(page, "paused")
     page.keyboard.press("p")
     expect(page.locator(".live")).to_have_text("Paused")
     fetched: list[str] = []

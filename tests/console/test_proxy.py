@@ -211,22 +211,22 @@ def test_api_that_does_not_answer_is_named(api: Api):
 
 
 @pytest.mark.parametrize(
-    ("headers", "path", "status"),
+    ("headers", "path", "kind"),
     [
-        ({}, "/v1/live", 401),
-        ({"cookie": f"duetime_{PORT}=wrong"}, "/v1/live", 401),
-        ({**BEARER, "origin": "https://evil.example"}, "/v1/live", 403),
-        ({**BEARER, "host": "evil.example"}, "/v1/live", 403),
-        (BEARER, "/v1/live", 403),  # without a ticket of this server
-        (BEARER, "/v1/other", 404),
+        ({}, "/v1/live", "unauthorized"),
+        ({"cookie": f"duetime_{PORT}=wrong"}, "/v1/live", "unauthorized"),
+        ({**BEARER, "origin": "https://evil.example"}, "/v1/live", "foreign"),
+        ({**BEARER, "host": "evil.example"}, "/v1/live", "foreign"),
+        (BEARER, "/v1/live", "forbidden"),  # without a ticket of this server
+        (BEARER, "/v1/other", "not-found"),
     ],
 )
-def test_websocket_is_refused(api: Api, headers: dict[str, str], path: str, status: int):
-    assert handshake(proxy(api), path, headers) == status
+def test_websocket_is_refused(api: Api, headers: dict[str, str], path: str, kind: str):
+    assert handshake(proxy(api), path, headers) == f"urn:duetime:problem:{kind}"
 
 
-def handshake(app: Proxy, path: str, headers: dict[str, str]) -> int:
-    """Returns the status of the answer to an upgrade; 101 if it is accepted."""
+def handshake(app: Proxy, path: str, headers: dict[str, str]) -> str:
+    """Returns the type of the problem that answers an upgrade."""
     sent: list[Mapping[str, Any]] = []
     names = {"host": f"127.0.0.1:{PORT}", **headers}
     scope = {
@@ -249,4 +249,4 @@ def handshake(app: Proxy, path: str, headers: dict[str, str]) -> int:
         await app(scope, receive, send)
 
     asyncio.run(call())
-    return 101 if sent[0]["type"] == "websocket.accept" else int(sent[0]["status"])
+    return str(json.loads(b"".join(message.get("body", b"") for message in sent))["type"])

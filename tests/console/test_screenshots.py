@@ -91,6 +91,9 @@ SHOTS = {
     "dead": ("/dead", "light", WIDE),
     "new": ("/new?handler=shop.greet", "light", WIDE),
     "overview-narrow": ("/", "light", NARROW),
+    "lanes": ("/lanes", "light", WIDE),
+    "lanes-dark-narrow": ("/lanes", "dark", NARROW),
+    "settings": ("/settings", "light", WIDE),
 }
 
 

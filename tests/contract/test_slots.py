@@ -149,9 +149,7 @@ def test_a_limit_is_in_use_while_a_slot_is_taken_or_a_task_waits(slots: SlotStor
     assert not slots.in_use("other", "stripe")
 
     replaced(slots, taken, None, OTHER)
-    wake = WAKE_POLICY.wake(WakeKind.LINE, LINE.id, Lane.HIGH, NOW, now=NOW)
-    slots.join([(LINE, a_place())])
-    slots.move_watch(LINE, None, wake)
+    slots.join([(OTHER, a_place())])
     assert slots.in_use("default", "stripe")
 
 

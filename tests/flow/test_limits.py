@@ -16,6 +16,7 @@ from duetime.core.steps.defer import Deferral
 from duetime.core.task_json import task_json
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.engine.defer import defer_all
+from duetime.engine.limit_usage import is_used, usage_of
 from tests.world import World
 
 LINE = Line(namespace="default", limit="stripe", key="acct-7")
@@ -129,6 +130,36 @@ def test_a_slot_that_could_not_be_freed_is_freed_when_its_message_comes_back(wor
     world.deliver()
 
     assert taken(world) == 0
+
+
+def test_a_limit_that_is_held_with_a_key_is_in_use_though_no_task_waits(world: World):
+    define(world, 2)
+    limit = world.limits.get("default", ["stripe"])["stripe"]
+    submit(world)
+    assert not is_used(world.ports, limit), "a task that has not come to the gate holds nothing"
+    runs = world.lease()
+
+    assert is_used(world.ports, limit)
+    assert not is_used(world.ports, replace(limit, name="other"))
+    assert not is_used(world.ports, replace(limit, namespace="other"))
+    world.record([world.executor.run_target(run) for run in runs])
+    assert not is_used(world.ports, limit)
+
+
+@pytest.mark.parametrize("key", ["", "acct-7"])
+def test_a_slot_that_an_ended_task_has_left_does_not_count(world: World, key: str):
+    define(world, 1)
+    limit = world.limits.get("default", ["stripe"])["stripe"]
+    world.submit(limits=(LimitUse(name="stripe", key=key),))
+    runs = world.lease()
+    assert usage_of(world.ports, limit, key).holding == 1
+    fails(world, "read")
+    world.record([world.executor.run_target(run) for run in runs])
+    [state] = world.slots.read([replace(LINE, key=key)])
+
+    assert len(state.slots) == 1
+    assert usage_of(world.ports, limit, key).holding == 0
+    assert not is_used(world.ports, limit)
 
 
 def test_an_executor_that_cannot_read_the_slots_hands_its_messages_back(world: World):

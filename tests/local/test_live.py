@@ -293,6 +293,19 @@ def test_subscription_with_too_many_changes_gets_one_reset_in_five_seconds():
     run(test())
 
 
+def test_items_that_fill_more_frames_than_allowed_become_a_reset():
+    async def test() -> None:
+        live = live_updates()
+        client = Client(live)
+        await client.subscribe()
+        for number in range(500):  # five frames by their number, and some twenty by their size
+            live.hub.notify(numbered(number, name="😀" * 256))
+
+        assert (await client.next())["type"] == "reset"
+
+    run(test())
+
+
 def test_lagging_subscription_gets_changes_again_after_its_reset():
     async def test() -> None:
         live = live_updates()
@@ -462,10 +475,12 @@ def test_ticket_opens_one_connection_within_its_time():
             live.access.tickets.add(new_ticket(text, LoopClock().now()), LoopClock().now())
         opened = Client(live, "ticket=first")
         await opened.subscribe()
+        used = Client(live, "ticket=first")
+        await used.task
         await asyncio.sleep(30)
-        used, old, none = (Client(live, q) for q in ("ticket=first", "ticket=old", ""))
-        for client in (used, old, none):
-            await client.task
+        old, none = Client(live, "ticket=old"), Client(live)
+        await old.task
+        await none.task
 
         assert [used.refused, old.refused, none.refused] == [403, 403, 401]
 

@@ -26,7 +26,7 @@ export function Schedules() {
   const namespace = query.value.get('ns') || 'default';
   const list = useList('schedules', { namespace, status });
   return html`
-    <div class="page-head"><h1>Schedules</h1><${Label} title="The list has the schedules of one namespace">${namespace}</${Label}>
+    <div class="page-head"><h1>Schedules</h1><${Label} title="The list has the schedules of one namespace">namespace ${namespace}</${Label}>
       <div class="actions">
         <a class="button" href=${to('/cron')}>Cron builder</a>
         ${may('operate') && html`<a class="button primary" href=${to('/schedules/new')}>New schedule</a>`}

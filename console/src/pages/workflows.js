@@ -19,7 +19,7 @@ export function Workflows() {
   const namespace = query.value.get('ns') || 'default';
   const list = useList('workflows', { namespace }, ({ name }) => name);
   return html`
-    <div class="page-head"><h1>Workflows</h1><${Label} title="The list has the workflows of one namespace">${namespace}</${Label}></div>
+    <div class="page-head"><h1>Workflows</h1><${Label} title="The list has the workflows of one namespace">namespace ${namespace}</${Label}></div>
     <${ListTable} list=${list} columns=${COLUMNS} caption="Workflows" href=${linkTo}
       empty=${html`<${Empty} title=${`No workflows in the namespace ${namespace}`} command="duetime workflows put etl --file etl.json" />`} />`;
 }

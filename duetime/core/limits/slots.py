@@ -122,8 +122,8 @@ class SlotStore(Protocol):
         ...
 
     def in_use(self, namespace: str, limit: str) -> bool:
-        """Whether a slot of a limit is taken, or a task waits for one, with any key. The AWS
-        backend knows of a key only while tasks wait."""
+        """Whether a slot of a limit is taken, or a task waits for one. The SQLite backend looks at
+        every key, the AWS backend only at tasks without a key."""
         ...
 
     def watch_of(self, line: Line) -> Wake | None:

@@ -1,10 +1,11 @@
 """The console in front of a world, whose clock the test moves. The browser shows the same time."""
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Route
+from playwright.sync_api import Browser, BrowserContext, Route
 
 from duetime.console.files import ConsoleFiles
 from duetime.testing import World, world
@@ -28,6 +29,19 @@ def url(w: World) -> str:
 
 @pytest.fixture
 def context(context: BrowserContext, w: World) -> BrowserContext:
+    serve_console(context)
+    context.clock.set_fixed_time(w.now)
+    return context
+
+
+def new_context(browser: Browser, w: World, **options: Any) -> BrowserContext:
+    given = {
+        "timezone_id": "Europe/Berlin",
+        "locale": "en-GB",
+        "reduced_motion": "reduce",
+        **options,
+    }
+    context = browser.new_context(base_url=w.url, **given)
     serve_console(context)
     context.clock.set_fixed_time(w.now)
     return context

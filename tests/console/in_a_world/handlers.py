@@ -7,7 +7,7 @@ from duetime import PermanentError, cron, task
 failing: set[str] = set()  # the names of those that fail
 
 
-@task("world.work")
+@task("shop.work")
 def work(payload: Any) -> Any:
     """Returns its payload, unless that names one that fails."""
     if str(payload) in failing:
@@ -15,6 +15,6 @@ def work(payload: Any) -> Any:
     return payload
 
 
-@task("world.report", schedule=cron("0 9 * * *", tz="Europe/Berlin"))
+@task("shop.report", schedule=cron("0 9 * * *", tz="Europe/Berlin"))
 def report() -> None:
     """Has a schedule in code."""

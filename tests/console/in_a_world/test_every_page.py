@@ -1,22 +1,18 @@
 """What holds on every page: no violation that axe finds, one instant in every zone, names that are
 only text, and a hint where there is nothing yet."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from duetime.testing import World, world
-from tests.console.in_a_world.conftest import START, serve_console
+from tests.console.in_a_world.conftest import START, new_context
 from tests.console.in_a_world.handlers import failing
 from tests.console.in_a_world.test_runs import etl
 from tests.console.in_a_world.test_schedules import WORK, daily
 
-SCREENSHOTS = os.environ.get("DUETIME_SCREENSHOTS")
 HOSTILE = "<img src=x onerror=alert(1)>\"'\u202e{{x}}</script>"
 ZONES = ("America/St_Johns", "Asia/Kolkata", "Pacific/Auckland")
 PAGES = {
@@ -80,19 +76,6 @@ def context(
     context.close()
 
 
-def new_context(browser: Browser, w: World, **options: Any) -> BrowserContext:
-    given = {
-        "timezone_id": "Europe/Berlin",
-        "locale": "en-GB",
-        "reduced_motion": "reduce",
-        **options,
-    }
-    context = browser.new_context(base_url=w.url, **given)
-    serve_console(context)
-    context.clock.set_fixed_time(w.now)
-    return context
-
-
 def open_page(page: Page, name: str, ids: dict[str, str], more: str = "") -> None:
     path = PAGES[name].format(**ids)
     page.goto(path + (("&" if "?" in path else "?") + more if more else ""))
@@ -110,8 +93,6 @@ def test_page_is_accessible_and_shows_names_as_text(
     assert page.locator("main img").count() == 0
     if name in ("ledger", "run"):
         expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
-    if SCREENSHOTS:
-        page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{theme}.png", full_page=True)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -120,8 +101,6 @@ def test_page_fits_a_phone(browser: Browser, name: str, full: tuple[World, dict[
     page = context.new_page()
     open_page(page, name, full[1])
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    if SCREENSHOTS:
-        page.screenshot(path=Path(SCREENSHOTS) / f"{name}-narrow.png", full_page=True)
     context.close()
 
 

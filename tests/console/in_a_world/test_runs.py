@@ -11,7 +11,7 @@ ETL = ("extract", "resize", "index", "publish")
 
 
 def step(name: str, *needs: str, **more: object) -> dict[str, object]:
-    target = {"type": "python", "handler": "world.work"}
+    target = {"type": "python", "handler": "shop.work"}
     return {"name": name, "target": target, "payload": name, "needs": [*needs], **more}
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from duetime.testing import World
 
-WORK = {"target": {"type": "python", "handler": "world.work"}}
+WORK = {"target": {"type": "python", "handler": "shop.work"}}
 
 
 def daily(w: World, name: str = "daily", **more: object) -> str:
@@ -36,7 +36,7 @@ def test_schedule_of_berlin_is_built_paused_and_resumed_and_the_ledger_says_so(
     expect(change).to_contain_text(
         "02:30 does not exist in Europe/Berlin on 2027-03-28; runs at 03:00"
     )
-    page.get_by_label("Handler", exact=True).fill("world.work")
+    page.get_by_label("Handler", exact=True).fill("shop.work")
     page.get_by_label("Name", exact=True).fill("daily")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="daily")).to_be_visible()
@@ -180,7 +180,7 @@ def test_refusals_are_shown_at_their_fields(page: Page) -> None:
     page.goto("/schedules/new?e=0 9 * * *&zone=Europe/Berln")
     expect(page.get_by_text("did you mean Europe/Berlin?")).to_be_visible()
     page.get_by_label("Time zone", exact=True).last.fill("Europe/Berlin")
-    page.get_by_label("Handler", exact=True).fill("world.wrok")
+    page.get_by_label("Handler", exact=True).fill("shop.wrok")
     page.get_by_label("Payload").fill("{")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_label("Payload")).to_have_attribute("aria-invalid", "true")
@@ -188,5 +188,5 @@ def test_refusals_are_shown_at_their_fields(page: Page) -> None:
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_label("Handler", exact=True)).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("Handler", exact=True)).to_have_accessible_description(
-        re.compile("world.work")
+        re.compile("shop.work")
     )

@@ -96,7 +96,7 @@ def test_settings_are_kept_by_the_browser(page: Page) -> None:
 def test_schedule_from_code_is_changed_here_only_after_it_is_detached(w: World, page: Page) -> None:
     w.sync(handlers)
     page.goto("/schedules")
-    row = page.get_by_role("row", name=re.compile("world.report"))
+    row = page.get_by_role("row", name=re.compile("shop.report"))
     expect(row).to_contain_text(re.compile(r"code *handlers\.py:\d+"))
     row.get_by_role("link").click()
     expect(page.get_by_role("button", name="Pause…")).to_be_visible()
