@@ -1,7 +1,5 @@
-"""Screenshots for docs/console: `make test-console SCREENSHOTS=1` writes them. Otherwise each page
-is only shown once, light and dark, wide and narrow."""
+"""The pages about tasks, as docs/console shows them: see shots.py."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.console.shots import WIDE, Shot, save, shots
 from tests.running import ROOT, Runner, free_port, running, until
 
-FOLDER = os.environ.get("DUETIME_SCREENSHOTS")
-WIDE, NARROW = {"width": 1280, "height": 760}, {"width": 390, "height": 760}
 DAY = 86_400
 RETRIES = {"max_attempts": 3, "base_delay": 0.2, "jitter": 0}
 NAMES = ("welcome", "receipt", "index-product", "resize-image", "sync-stock")
@@ -81,30 +78,25 @@ def schedules(runner: Runner) -> None:
         assert runner.api.post("/schedules", json=body).status_code == 201
 
 
-SHOTS = {
-    "overview": ("/", "light", WIDE),
-    "overview-dark": ("/", "dark", WIDE),
-    "tasks": ("/tasks", "light", WIDE),
-    "tasks-dark-narrow": ("/tasks?status=DEAD", "dark", NARROW),
-    "task": ("/tasks/{dead}", "light", WIDE),
-    "task-dark": ("/tasks/{dead}", "dark", WIDE),
-    "dead": ("/dead", "light", WIDE),
-    "new": ("/new?handler=shop.greet", "light", WIDE),
-    "overview-narrow": ("/", "light", NARROW),
-    "lanes": ("/lanes", "light", WIDE),
-    "lanes-dark-narrow": ("/lanes", "dark", NARROW),
-    "settings": ("/settings", "light", WIDE),
+PAGES = {
+    "overview": "/",
+    "tasks": "/tasks",
+    "dead-tasks": "/tasks?status=DEAD",
+    "task": "/tasks/{dead}",
+    "dead": "/dead",
+    "new": "/new?handler=shop.greet",
+    "lanes": "/lanes",
+    "settings": "/settings",
 }
 
 
-@pytest.mark.parametrize("name", SHOTS)
-def test_page_is_shown(name: str, browser: Browser, shop: tuple[Runner, str]):
+@pytest.mark.parametrize("shot", shots(PAGES), ids=lambda shot: shot.name)
+def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[Runner, str]):
     runner, dead = shop
-    path, theme, size = SHOTS[name]
-    page = new_page(browser, runner, theme, size)
-    page.goto(path.format(dead=dead))
+    page = new_page(browser, runner, shot.theme, shot.size)
+    page.goto(PAGES[shot.page].format(dead=dead))
     settle(page)
-    save(page, name)
+    save(page, shot.name)
     page.unroute_all(behavior="ignoreErrors")
     page.context.close()
 
@@ -143,11 +135,3 @@ def settle(page: Page) -> None:
     expect(page.locator("h1")).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
     expect(page.locator(".is-live")).to_have_count(1)
-
-
-def save(page: Page, name: str) -> None:
-    image = page.screenshot()
-    assert len(image) > 5_000  # something is on it
-    if FOLDER:
-        Path(FOLDER).mkdir(parents=True, exist_ok=True)
-        (Path(FOLDER) / f"{name}.png").write_bytes(image)

@@ -29,6 +29,7 @@ export function New() {
     if (from) fieldsOf(from).then((found) => setFields({ ...START, ...found }), (problem) => setState({ busy: false, problem }));
   }, [from]);
   const known = handlers.data?.items ?? [];
+  const none = handlers.data?.items.length === 0;
   const handler = known.find(({ name }) => name === fields.handler);
   const { body, errors } = useMemo(() => bodyOf(fields), [fields]);
   const wrong = { ...errors, ...fieldErrors(state.problem) };
@@ -51,7 +52,7 @@ export function New() {
     <div class="split even">
       <form class="panel form" onSubmit=${submit}>
         <div class="body form">
-          <${TargetFields} ...${input} known=${known} handler=${handler} missing=${handlers.problem} setFields=${setFields} />
+          <${TargetFields} ...${input} known=${known} none=${none} handler=${handler} setFields=${setFields} />
           <${Field} label="Payload, JSON" error=${wrong.payload} hint=${handler?.doc}>
             <textarea rows="7" spellcheck=${false} value=${fields.payload} aria-invalid=${Boolean(wrong.payload)} placeholder='{"name": "Ada"}' onInput=${set('payload')}></textarea></${Field}>
           ${handler?.payload_schema && html`<${Schema} schema=${handler.payload_schema} fill=${(payload) => setFields({ ...fields, payload })} />`}
@@ -83,7 +84,7 @@ export function Field({ label, hint, error, children }) {
   return html`<label class="field"><span>${label}</span>${children}${hint && html`<span class="hint">${hint}</span>`}${error && html`<span class="error">${error}</span>`}</label>`;
 }
 
-function TargetFields({ fields, set, wrong, known, handler, missing, setFields }) {
+function TargetFields({ fields, set, wrong, known, none, handler, setFields }) {
   const setType = ({ currentTarget: { value } }) => setFields({ ...fields, type: value, target: TARGETS[value] ? JSON.stringify(TARGETS[value], null, 2) : '' });
   return html`
     <div class="fields">
@@ -97,7 +98,7 @@ function TargetFields({ fields, set, wrong, known, handler, missing, setFields }
     </div>
     ${fields.type === 'http' && html`<${Field} label="URL" error=${wrong['target.url']}><input type="url" value=${fields.url} required placeholder="https://example.com/hook" aria-invalid=${Boolean(wrong['target.url'])} onInput=${set('url')} /></${Field}>`}
     ${fields.target !== '' && html`<${Field} label=${`Target, JSON`} error=${wrong.target}><textarea rows="6" spellcheck=${false} value=${fields.target} aria-invalid=${Boolean(wrong.target)} onInput=${set('target')}></textarea></${Field}>`}
-    ${!missing && fields.type === 'python' && known.length === 0 && html`<${Note}>No handlers are registered. Start the runner with <code>duetime local --handlers handlers</code>.</${Note}>`}`;
+    ${none && fields.type === 'python' && html`<${Note}>No handlers are registered. Start the runner with <code>duetime local --handlers handlers</code>.</${Note}>`}`;
 }
 
 /** The parameters of a handler, and a payload to begin with. */

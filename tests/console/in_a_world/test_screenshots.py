@@ -11,31 +11,24 @@ from tests.console.in_a_world.conftest import START, new_context
 from tests.console.in_a_world.handlers import failing
 from tests.console.in_a_world.test_runs import etl, step
 from tests.console.in_a_world.test_schedules import WORK
-from tests.console.test_screenshots import NARROW, WIDE, save
+from tests.console.shots import Shot, save, shots
 
 BERLIN = "Europe/Berlin"
-NIGHTLY = "/cron?e=30 2 * * *&zone=Europe/Berlin"
-SHOTS = {
-    "schedules": ("/schedules", "light", WIDE),
-    "ledger": ("/schedules/{nightly}", "light", WIDE),
-    "ledger-dark-narrow": ("/schedules/{nightly}", "dark", NARROW),
-    "calendar": ("/schedules/{nightly}?view=calendar", "light", WIDE),
-    "calendar-dark": ("/schedules/{nightly}?view=calendar", "dark", WIDE),
-    "calendar-narrow": ("/schedules/{nightly}?view=calendar", "light", NARROW),
-    "definition": ("/schedules/{nightly}?view=definition", "light", WIDE),
-    "new-schedule": ("/schedules/new?e=0 9 * * 1-5&zone=Europe/Berlin", "light", WIDE),
-    "cron": (NIGHTLY, "light", WIDE),
-    "cron-dark": (NIGHTLY, "dark", WIDE),
-    "cron-narrow": (NIGHTLY, "light", NARROW),
-    "runs": ("/runs", "light", WIDE),
-    "run": ("/runs/{failed}?step=index&view=graph", "light", WIDE),
-    "run-dark": ("/runs/{waiting}", "dark", WIDE),
-    "run-narrow": ("/runs/{failed}", "light", NARROW),
-    "workflow": ("/workflows/etl", "light", WIDE),
-    "limits": ("/limits", "light", WIDE),
-    "limits-dark-narrow": ("/limits", "dark", NARROW),
-    "forecast": ("/forecast?hours=12", "light", WIDE),
-    "forecast-dark-narrow": ("/forecast", "dark", NARROW),
+PAGES = {
+    "schedules": "/schedules",
+    "ledger": "/schedules/{nightly}",
+    "calendar": "/schedules/{nightly}?view=calendar",
+    "history": "/schedules/{nightly}?view=history",
+    "definition": "/schedules/{nightly}?view=definition",
+    "new-schedule": "/schedules/new?e=0 9 * * 1-5&zone=Europe/Berlin",
+    "cron": "/cron?e=30 2 * * *&zone=Europe/Berlin",
+    "runs": "/runs",
+    "run": "/runs/{failed}?step=index&view=graph",
+    "run-waiting": "/runs/{waiting}",
+    "workflows": "/workflows",
+    "workflow": "/workflows/etl",
+    "limits": "/limits",
+    "forecast": "/forecast?hours=12",
 }
 
 
@@ -95,14 +88,13 @@ def crowd(w: World) -> None:
             )
 
 
-@pytest.mark.parametrize("name", SHOTS)
-def test_page_is_shown(name: str, browser: Browser, shop: tuple[World, dict[str, str]]) -> None:
+@pytest.mark.parametrize("shot", shots(PAGES), ids=lambda shot: shot.name)
+def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[World, dict[str, str]]) -> None:
     w, ids = shop
-    path, theme, size = SHOTS[name]
-    page = new_context(browser, w, color_scheme=theme, viewport=size).new_page()
-    page.goto(path.format(**ids))
+    page = new_context(browser, w, color_scheme=shot.theme, viewport=shot.size).new_page()
+    page.goto(PAGES[shot.page].format(**ids))
     expect(page.locator("h1")).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
     page.wait_for_load_state("networkidle")
-    save(page, name)
+    save(page, shot.name)
     page.context.close()
