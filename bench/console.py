@@ -3,7 +3,8 @@
 - paint: the first paint of the overview, its requests to the API, and the bytes of its first files.
 - page: a page of 100 with many tasks stored, at the API and on the screen.
 - changes: 200 changes a second on 200 rows: the frames that came late, and the growth of the heap.
-  CPU is the time of the page's own thread, which other programs do not lengthen.
+  CPU is the time of the page's own thread, without that of other programs; its longest task is
+  looked for in 5 s of each minute.
 - throughput: tasks a second of the runner with a console open on the tasks, and with none; the two
   take turns, each with a new runner.
 

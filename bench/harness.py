@@ -113,7 +113,11 @@ def report(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     console = Console()
     Console(width=max(console.width, MIN_WIDTH)).print(table)
     RESULTS.mkdir(exist_ok=True)
-    machine = {"python": platform.python_version(), "cores": os.cpu_count()}
+    machine = {
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],  # of the last minute, with the benchmark's own
+    }
     text = json.dumps({"title": title, "machine": machine, "rows": list(rows)}, indent=2)
     (RESULTS / f"{name}.json").write_text(text + "\n")
 

@@ -86,6 +86,30 @@ def test_screen_is_right_after_pushes_were_lost_doubled_and_reordered(page: Page
     expect(page.locator(f'[data-key="{ids[3]}"] .status')).to_have_text("Pending")
 
 
+def test_page_that_is_added_comes_although_the_list_is_read_again(page: Page, runner: Runner):
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        held.append(route)
+
+    page.clock.install()
+    runner.submit_many([{**LATER, "namespace": "many"}] * 150)
+    page.goto("/tasks?ns=many")
+    expect(page.locator("[data-key]")).to_have_count(100)
+    expect(page.locator(".live")).to_have_text("Live")
+    page.route("**/v1/tasks?*cursor=*", hold_the_first)
+    with page.expect_request("**/v1/tasks?*cursor=*"):
+        page.get_by_role("button", name="Show more").click()
+    page.clock.fast_forward(REREAD)
+    while not held:
+        page.evaluate("1")  # hands out events
+    held[0].continue_()
+
+    expect(page.locator("[data-key]")).to_have_count(150)
+
+
 def test_older_push_does_not_replace_what_is_shown(page: Page, runner: Runner):
     sockets: list[WebSocketRoute] = []
 

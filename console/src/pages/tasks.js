@@ -192,6 +192,7 @@ function createList(filter, soonest, hovered) {
   let number = 0;
   let pages = [null]; // the cursors of the pages on screen
   let soon = null;
+  let adding = null; // a page that is on its way
 
   const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, cursor });
 
@@ -227,7 +228,11 @@ function createList(filter, soonest, hovered) {
       list.left.value = false;
     });
   };
-  list.reread = () => load(pages[0], pages.length, (found) => {
+  list.reread = async () => {
+    await adding; // or reading again would drop it
+    await load(pages[0], pages.length, show);
+  };
+  const show = (found) => {
     const added = found.filter((task) => !rows.has(task.id));
     if (!hovered.current || !rows.keys.peek().length) {
       rows.replace(found);
@@ -237,14 +242,16 @@ function createList(filter, soonest, hovered) {
     rows.replace(found.filter((task) => rows.has(task.id)));
     list.news.value = pages[0] === null ? added.length : 0;
     if (added.length) announce(counted(added.length, 'new task'));
-  });
+  };
   list.more = async () => {
     const from = list.cursor.peek();
-    await load(from, 1, (found) => {
+    adding = load(from, 1, (found) => {
       pages = [...pages, from].slice(-MOST_ROWS / PAGE);
       if (rows.keys.peek().length + found.length > MOST_ROWS) list.left.value = true;
       rows.append(found);
     });
+    await adding;
+    adding = null;
   };
   /** Applies changes that are not older than what is shown, and reads soon what is not on screen. */
   list.apply = (items) => {
