@@ -93,6 +93,7 @@ def test_long_texts_are_cut_not_missed(dynamodb: Any, table: str, store: TaskSto
             attempt=1,
             at=NOW + SECOND,
             due_at=task.due_at,
+            ahead_ms=task.due_at - task.created_at,
             drift_ms=task.current.drift_ms,
             outcome=Outcome.FAILED,
             error=TaskError(type="ValueError", message="m" * 64),
