@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from duetime.api import lazy_routes
 from duetime.api.access import refusal
 from duetime.api.capabilities import Capabilities, HandlerNames, SecretNames
 from duetime.api.content_encoding import deflated, inflated
@@ -16,7 +17,7 @@ from duetime.api.reasons import log_action, reason_of
 from duetime.api.tasks import Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Clock, CursorStore, Ports
+from duetime.core.ports import CursorStore, Ports
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import SECOND, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
@@ -85,25 +86,27 @@ class Api:
         self._tasks = Tasks(ports, submission, capabilities, crowded)
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
-        self._router.add_lazily("/v1/schedules", _schedules(ports, submission, capabilities))
-        self._router.add_lazily("/v1/limits", _limits(ports))
-        self._router.add_lazily("/v1/workflows", _workflows(ports, capabilities))
-        self._router.add_lazily("/v1/runs", _runs(ports, capabilities, quotas))
-        self._router.add_lazily(CALLBACKS, _callbacks(ports, callbacks))
-        self._router.add_lazily("/v1/purge", _purge(ports))
-        self._router.add_lazily("/v1/lanes", _lanes(ports, lanes))
+        self._router.add_lazily(
+            "/v1/schedules", lazy_routes.schedules(ports, submission, capabilities)
+        )
+        self._router.add_lazily("/v1/limits", lazy_routes.limits(ports))
+        self._router.add_lazily("/v1/workflows", lazy_routes.workflows(ports, capabilities))
+        self._router.add_lazily("/v1/runs", lazy_routes.runs(ports, capabilities, quotas))
+        self._router.add_lazily(CALLBACKS, lazy_routes.callbacks(ports, callbacks))
+        self._router.add_lazily("/v1/purge", lazy_routes.purge(ports))
+        self._router.add_lazily("/v1/lanes", lazy_routes.lanes(ports, lanes))
         self._router.add_lazily("/v1/stats", self._stats(ports, vitals, metrics_url))
-        self._router.add_lazily("/v1/slo", _slo(ports, objectives, metrics_url))
+        self._router.add_lazily("/v1/slo", lazy_routes.slo(ports, objectives, metrics_url))
         self._router.add("GET", "/v1/health", self._health)
-        me = _me(ports.clock, version, stage, [] if live is None else [LIVE])
+        me = lazy_routes.me(ports.clock, version, stage, [] if live is None else [LIVE])
         self._router.add_lazily("/v1/me", me)
-        self._router.add_lazily("/v1/stuck", _stuck(ports, cursors))
-        self._router.add_lazily("/v1/handlers", _handlers(described, handlers))
-        self._router.add_lazily("/v1/forecast", _forecast(ports))
-        self._router.add_lazily("/v1/quota", _quota(quotas))
-        self._router.add_lazily("/v1/live", _live(ports, live))
-        self._router.add_lazily("/v1/openapi.json", _openapi)
-        self._router.add_lazily("/docs", _docs)
+        self._router.add_lazily("/v1/stuck", lazy_routes.stuck(ports, cursors))
+        self._router.add_lazily("/v1/handlers", lazy_routes.handlers(described, handlers))
+        self._router.add_lazily("/v1/forecast", lazy_routes.forecast(ports))
+        self._router.add_lazily("/v1/quota", lazy_routes.quota(quotas))
+        self._router.add_lazily("/v1/live", lazy_routes.live(ports, live))
+        self._router.add_lazily("/v1/openapi.json", lazy_routes.openapi)
+        self._router.add_lazily("/docs", lazy_routes.docs)
 
     def call(self, request: Request) -> Response:
         return _finished(request, self._answer(request))
@@ -207,153 +210,3 @@ def _fields(request: Request) -> dict[str, str]:
 def _logged_path(path: str) -> str:
     """Leaves out the token of a callback: a reader of the log could end the wait with it."""
     return CALLBACKS if path.startswith(CALLBACKS) else path
-
-
-def _schedules(
-    ports: Ports, submission: Submission, capabilities: Capabilities
-) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.schedules.resource import add_routes
-
-        add_routes(router, ports, submission, capabilities)
-
-    return add_to
-
-
-def _limits(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.limits import Limits
-
-        Limits(ports).add_to(router)
-
-    return add_to
-
-
-def _workflows(ports: Ports, capabilities: Capabilities) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.workflows import Workflows
-
-        Workflows(ports, capabilities).add_to(router)
-
-    return add_to
-
-
-def _runs(
-    ports: Ports, capabilities: Capabilities, quotas: "QuotaGate | None"
-) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.runs import Runs
-
-        Runs(ports, capabilities, quotas).add_to(router)
-
-    return add_to
-
-
-def _callbacks(ports: Ports, enabled: bool) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.callbacks import Callbacks
-
-        Callbacks(ports, enabled).add_to(router)
-
-    return add_to
-
-
-def _purge(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.purge import Purge
-
-        Purge(ports).add_to(router)
-
-    return add_to
-
-
-def _lanes(ports: Ports, activities: "LaneActivities | None") -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.lanes import Lanes, unknown
-
-        Lanes(ports, activities or unknown).add_to(router)
-
-    return add_to
-
-
-def _me(
-    clock: Clock, version: str, stage: str | None, features: Sequence[str]
-) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.me import Me
-
-        Me(clock=clock, version=version, stage=stage, features=features).add_to(router)
-
-    return add_to
-
-
-def _stuck(ports: Ports, cursors: CursorStore | None) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.stuck import StuckTasks
-
-        StuckTasks(ports, cursors).add_to(router)
-
-    return add_to
-
-
-def _handlers(described: "Describe | None", names: HandlerNames) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.handlers import Handlers, by_name
-
-        Handlers(described or by_name(names)).add_to(router)
-
-    return add_to
-
-
-def _openapi(router: Router) -> None:
-    from duetime.api.openapi.resource import document
-
-    router.add("GET", "/v1/openapi.json", document)
-
-
-def _forecast(ports: Ports) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.forecast import ForecastRoute
-
-        ForecastRoute(ports).add_to(router)
-
-    return add_to
-
-
-def _slo(
-    ports: Ports, objectives: "Objectives | None", url: str | None
-) -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.slo import SloRoute
-        from duetime.core.stats.slo import DEFAULTS
-
-        route = SloRoute(
-            store=ports.stats, clock=ports.clock, objectives=objectives or DEFAULTS, url=url
-        )
-        route.add_to(router)
-
-    return add_to
-
-
-def _quota(gate: "QuotaGate | None") -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.quotas import QuotaRoute
-
-        QuotaRoute(gate).add_to(router)
-
-    return add_to
-
-
-def _live(ports: Ports, access: "LiveAccess | None") -> Callable[[Router], None]:
-    def add_to(router: Router) -> None:
-        from duetime.api.live import LiveRoute
-
-        LiveRoute(ports, access).add_to(router)
-
-    return add_to
-
-
-def _docs(router: Router) -> None:
-    from duetime.api.openapi.resource import page
-
-    router.add("GET", "/docs", page)

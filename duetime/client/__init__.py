@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from duetime.client.async_workflows import AsyncWorkflows
     from duetime.client.bulk import BulkResult, NotChanged
     from duetime.client.client import Client
+    from duetime.client.dead_letter_types import (
+        DeadFilter,
+        DeadGroup,
+        DeadGroups,
+        NotRedriven,
+        Redriven,
+    )
     from duetime.client.dead_letters import DeadLetters
     from duetime.client.errors import (
         ApiError,
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
     from duetime.client.limits import Limits
     from duetime.client.live import Live
     from duetime.client.live_types import LiveChange
+    from duetime.client.purge import Purged
     from duetime.client.quotas import Quota
     from duetime.client.requests import PAGE
     from duetime.client.runs import Callbacks, Runs
@@ -67,14 +75,8 @@ if TYPE_CHECKING:
         Attempt,
         BatchResult,
         ChangeFields,
-        DeadFilter,
-        DeadGroup,
-        DeadGroups,
         Hint,
         LaneState,
-        NotRedriven,
-        Purged,
-        Redriven,
         SecretReference,
         Submitted,
         Task,
@@ -110,6 +112,13 @@ _NAMES = {
         "NotChanged",
     ),
     "duetime.client.client": ("Client",),
+    "duetime.client.dead_letter_types": (
+        "DeadFilter",
+        "DeadGroup",
+        "DeadGroups",
+        "NotRedriven",
+        "Redriven",
+    ),
     "duetime.client.dead_letters": ("DeadLetters",),
     "duetime.client.errors": (
         "ApiError",
@@ -173,18 +182,13 @@ _NAMES = {
     "duetime.client.schedules": ("Schedules",),
     "duetime.client.submissions": ("make_id",),
     "duetime.client.system_calls": ("HandlerDescription", "Me", "Stuck", "StuckTask"),
+    "duetime.client.purge": ("Purged",),
     "duetime.client.types": (
         "Attempt",
         "BatchResult",
         "ChangeFields",
-        "DeadFilter",
-        "DeadGroup",
-        "DeadGroups",
         "Hint",
         "LaneState",
-        "NotRedriven",
-        "Purged",
-        "Redriven",
         "SecretReference",
         "Submitted",
         "Task",

@@ -23,7 +23,7 @@ from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.client import Client
 from duetime.client.documentation import documented_by
 from duetime.client.filters import filter_body
-from duetime.client.purge import purge_parts, purge_total
+from duetime.client.purge import Purged, purge_parts, purge_total
 from duetime.client.submissions import Retries
 from duetime.client.system import AsyncSystem
 from duetime.client.transport import Server
@@ -34,7 +34,6 @@ from duetime.client.types import (
     Fields,
     Json,
     Order,
-    Purged,
     Seconds,
     Submitted,
     Task,

@@ -6,9 +6,10 @@ from typing import Unpack
 from duetime.client import dead_letter_calls as calls
 from duetime.client.async_transport import AsyncTransport
 from duetime.client.bulk import BulkResult, OnPart, ignore
+from duetime.client.dead_letter_types import DeadFilter, DeadGroups, Redriven
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.documentation import documented_by
-from duetime.client.types import DeadFilter, DeadGroups, Redriven, Task, TaskPage
+from duetime.client.types import Task, TaskPage
 
 
 @documented_by(DeadLetters)

@@ -20,7 +20,7 @@ from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
 from duetime.client.limits import Limits
 from duetime.client.live import Live
-from duetime.client.purge import purge_parts, purge_total
+from duetime.client.purge import Purged, purge_parts, purge_total
 from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
 from duetime.client.submissions import Retries
@@ -33,7 +33,6 @@ from duetime.client.types import (
     Fields,
     Json,
     Order,
-    Purged,
     Seconds,
     Submitted,
     Task,

@@ -5,8 +5,9 @@ from typing import Any
 
 from duetime.client.bulk import BulkResult, OnPart, Total
 from duetime.client.calls import Call, Item, ask, items, pages
+from duetime.client.dead_letter_types import DeadFilter, DeadGroups, Redriven
 from duetime.client.requests import given
-from duetime.client.types import DeadFilter, DeadGroups, Redriven, TaskPage
+from duetime.client.types import TaskPage
 
 DEAD = "/v1/dead-letters"
 BATCH = 100  # tasks of one request: it must end well within its timeout

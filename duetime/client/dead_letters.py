@@ -5,8 +5,9 @@ from typing import Unpack
 
 from duetime.client import dead_letter_calls as calls
 from duetime.client.bulk import BulkResult, OnPart, ignore
+from duetime.client.dead_letter_types import DeadFilter, DeadGroups, Redriven
 from duetime.client.transport import Transport
-from duetime.client.types import DeadFilter, DeadGroups, Redriven, Task, TaskPage
+from duetime.client.types import Task, TaskPage
 
 
 class DeadLetters:

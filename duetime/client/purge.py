@@ -1,12 +1,21 @@
-"""The requests that a purge takes."""
+"""The requests that a purge takes, and their answers."""
 
 from collections.abc import Iterable, Sequence
+from typing import NotRequired, TypedDict
 
 from duetime.client.calls import Call, ask, pages
 from duetime.client.requests import given
-from duetime.client.types import Purged
 
 PURGE_BATCH = 500  # tasks of one request: it must end well within its timeout
+
+
+class Purged(TypedDict):
+    """The result of a purge. `matched` tasks may leave, and `removed` have left."""
+
+    matched: int
+    removed: int
+    dry_run: bool
+    next_cursor: NotRequired[str | None]
 
 
 def purge_parts(

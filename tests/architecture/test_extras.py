@@ -100,7 +100,13 @@ def test_client_that_signs_without_the_extra_raises_an_error_that_names_it() -> 
 
 
 def test_runner_starts_without_the_extra_for_aws() -> None:
-    ran = python("import duetime.local.runner as r; r._import_lazy_modules()", missing=OF_AWS)
+    code = """
+import duetime.local.runner
+from duetime.local.interpreter import import_lazy_modules
+
+import_lazy_modules()
+"""
+    ran = python(code, missing=OF_AWS)
 
     assert ran.returncode == 0, ran.stderr
 

@@ -228,8 +228,14 @@ except Problem as problem:
 
 
 def test_runner_does_not_import_prometheus_before_the_first_scrape():
-    code = "import sys, duetime.local.runner as r; r._import_lazy_modules()"
-    code += "; print('prometheus_client' in sys.modules)"
+    code = """
+import sys
+import duetime.local.runner
+from duetime.local.interpreter import import_lazy_modules
+
+import_lazy_modules()
+print('prometheus_client' in sys.modules)
+"""
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout == "False\n"
