@@ -57,7 +57,7 @@ function OnTime({ slo, stats }) {
   if (stats.data?.source === 'emf') return html`<${Answer} tone="grey" icon="external" title="Figures are in CloudWatch">${stats.data.url && html`<a href=${stats.data.url} target="_blank" rel="noreferrer">Open the dashboard</a>`}</${Answer}>`;
   const lanes = slo.data?.lanes?.filter(({ total }) => total > 0) ?? [];
   if (!slo.data && !missing(slo)) return html`<${Answer} tone="grey" icon="clock" title=${slo.problem ? 'Not known' : '…'}>${slo.problem?.message}</${Answer}>`;
-  if (!lanes.length) return html`<${Answer} tone="grey" icon="clock" title=${drift ? 'Started on time' : 'Nothing has started yet'}>${figures}</${Answer}>`;
+  if (!lanes.length) return html`<${Answer} tone="grey" icon="clock" title=${drift ? 'Nothing planned has started yet' : 'Nothing has started yet'}>${figures}</${Answer}>`;
   const worst = lanes.reduce((a, b) => ((a.budget_left ?? 1) <= (b.budget_left ?? 1) ? a : b));
   const burn = Math.max(...lanes.map((lane) => lane.burn?.['1h'] ?? 0));
   const total = lanes.reduce((sum, lane) => sum + lane.total, 0);
@@ -65,7 +65,7 @@ function OnTime({ slo, stats }) {
   const late = worst.budget_left !== null && worst.budget_left < 0;
   const [tone, icon, title] = late ? ['red', 'alert', 'Late'] : burn > 1 ? ['amber', 'alert', 'Getting late'] : ['green', 'check', 'On time'];
   return html`<${Answer} tone=${tone} icon=${icon} title=${title} href=${to('/lanes')}>
-    <span><b>${percent(good / total)}</b> started within ${duration(worst.objective.drift_ms)}</span>${figures}
+    <span><b>${percent(good / total)}</b> of planned tasks started within ${duration(worst.objective.drift_ms)}</span>${figures}
     <span>budget left <b>${percent(Math.max(worst.budget_left ?? 1, 0))}</b></span><span>burn <b>${burn.toFixed(1)}×</b></span></${Answer}>`;
 }
 

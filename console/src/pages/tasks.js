@@ -2,7 +2,7 @@
 import { html, signal, useEffect, useMemo, useRef, useSignal, useState } from '../vendor/preact.js';
 import { get } from '../api.js';
 import { ACTIONS, applicable, selects } from '../bulk.js';
-import { counted, REASONS, targetText, taskName } from '../format.js';
+import { attempts, counted, REASONS, targetText, taskName } from '../format.js';
 import { useKeys } from '../keys.js';
 import { may, onReread, still, useHold, useLive } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
@@ -69,8 +69,8 @@ const COLUMNS = [
   { id: 'started', head: 'Started', cell: (task) => (task.started_at && !['RETRYING', 'PENDING'].includes(task.status)
     ? html`<${Time} at=${task.started_at} />` : ['PENDING', 'ENQUEUED', 'RETRYING'].includes(task.status) ? html`<span class="quiet"><${Time} at=${task.due_at} as="relative" /></span>` : '–') },
   { id: 'drift', head: 'Drift', class: 'number', cell: (task) => duration(task.drift_ms) },
-  { id: 'try', head: 'Attempt', class: 'number', cell: (task) => `${task.attempt}/${task.max_attempts}` },
-  { id: 'lane', head: 'Lane', cell: (task) => task.lane },
+  { id: 'try', head: 'Attempt', class: 'number', cell: (task) => attempts(task.attempt, task.max_attempts) },
+  { id: 'lane', head: 'Lane', class: 'word', cell: (task) => task.lane },
   { id: 'namespace', head: 'Namespace', cell: (task) => html`<a class="quiet" href=${withQuery({ ns: task.namespace })}>${task.namespace}</a>` },
 ];
 
@@ -193,7 +193,9 @@ function createList(filter, soonest, hovered) {
   let pages = [null]; // the cursors of the pages on screen
   let soon = null;
 
-  const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, cursor });
+  // Coming runs of schedules have the newest ids; there they would hide everything else.
+  const upcoming = soonest || filter.status || filter.schedule_id ? undefined : false;
+  const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, upcoming, cursor });
 
   /** Reads some pages, one after the other, so that no task is between two of them. */
   async function load(cursor, count, show) {
