@@ -66,6 +66,18 @@ def test_question_is_answered_with_enter(page: Page, runner: Runner, tmp_path: P
     expect(page.locator(".page-head .status")).to_have_text("Succeeded")
 
 
+def test_filter_that_is_not_understood_has_no_actions_on_all_that_match(page: Page):
+    page.goto("/tasks?status=DEAD")
+    actions = page.get_by_text("All that match")
+    expect(actions).to_be_visible()
+    field = page.get_by_label("Filter tasks")
+    field.fill("status:DEAD nmae:salt")
+    expect(page.get_by_text("means nothing here")).to_be_visible()
+    expect(actions).to_have_count(0)
+    field.fill("status:DEAD salt")
+    expect(actions).to_be_visible()
+
+
 def test_words_are_not_broken(page: Page, runner: Runner, tmp_path: Path):
     name = "a name that takes all the width there is " * 4
     dead_task(runner, tmp_path / "missing", namespace="words", name=name.strip())

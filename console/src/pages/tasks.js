@@ -28,6 +28,7 @@ export function Tasks() {
   const list = useTaskList(filterOf(view), soonest);
   const selected = useSignal(new Set());
   const [bulk, setBulk] = useState(null);
+  const [understood, setUnderstood] = useState(true); // what is not could match more than is meant
   useHold(selected.value.size > 0);
   const close = (changed) => {
     setBulk(null);
@@ -36,12 +37,12 @@ export function Tasks() {
   };
   return html`
     <div class="page-head"><h1>Tasks</h1><${Order} soonest=${soonest} /></div>
-    <${FilterField} view=${view} />
+    <${FilterField} view=${view} onRead=${setUnderstood} />
     <nav class="chips" aria-label="Status">${CHIPS.map(([name, statuses]) => html`
       <a key=${name} href=${withQuery({ status: statuses.join(',') })} aria-current=${String(statuses) === String(view.status) ? 'true' : undefined}>${name}</a>`)}
     </nav>
     <div class="panel tasks" onPointerEnter=${() => (list.hovered.current = true)} onPointerLeave=${() => (list.hovered.current = false)}>
-      ${may('operate') && html`<${BulkBar} view=${view} selected=${selected} rows=${list.rows} onAct=${setBulk} />`}
+      ${may('operate') && understood && html`<${BulkBar} view=${view} selected=${selected} rows=${list.rows} onAct=${setBulk} />`}
       ${list.news.value > 0 && html`<button class="news" onClick=${list.read}><${Icon} name="refresh" />${counted(list.news.value, 'new task')}</button>`}
       <${Body} list=${list} view=${view} selected=${may('operate') ? selected : undefined} />
     </div>
@@ -81,7 +82,7 @@ function Order({ soonest }) {
 }
 
 /** The filter as text. Typing replaces the history entry; Enter pushes one, or opens the task of an id. */
-function FilterField({ view }) {
+function FilterField({ view, onRead }) {
   const shown = print(view);
   const [text, setText] = useState(shown);
   const input = useRef(null);
@@ -89,6 +90,8 @@ function FilterField({ view }) {
   useEffect(() => {
     if (print(parse(text).view) !== shown) setText(shown); // the URL has changed: a click, or Back
   }, [shown]);
+  const understood = parsed.unknown.length === 0;
+  useEffect(() => onRead(understood), [understood]);
   useKeys({ '/': () => input.current.focus() });
   const apply = (typed, options) => {
     setText(typed);
