@@ -112,12 +112,14 @@ has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
 
 bench: setup-infra ## Make the README's figures again (some minutes)
-	@for script in drift throughput fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows; do $(BIN)/python bench/$$script.py || exit 1; done
+	@for script in drift throughput counting fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows live; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python bench/limits.py --backend embedded
 	@$(BIN)/python -m bench.cost
 	@$(BIN)/python -m bench.aws_scale
+	@$(BIN)/python bench/console.py
 	@$(BIN)/python bench/api.py
 	@$(BIN)/python bench/api.py --lists --tasks 1000000
+	@$(BIN)/python bench/console.py --tasks 1000000 --minutes 10
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --extra dev --extra moto
 lock: setup ## Pin the newest versions that pyproject.toml allows, with their hashes

@@ -25,6 +25,7 @@ Row = Mapping[str, Any]
 Key = tuple[str, int, bool]  # flow, size, alone
 WorkflowKey = tuple[str, bool]  # flow, alone
 
+STATS_FLOW = "immediate"
 A_MINUTE = 60_000  # tasks, for the bill of a busy month
 COLUMNS = {
     "DynamoDB": ("write", "read"),
@@ -56,6 +57,7 @@ def main() -> None:
         )
     if workflows := [name for name in wanted if name in WORKFLOWS]:
         report_workflows(prices, dated, workflows)
+    report("cost-stats", "with stats: table, write units of a task", stats_rows())
     report("cost-elsewhere", f"elsewhere, per million ({dated})", elsewhere_rows(prices))
     report("cost-idle", f"an idle month ({dated})", idle_rows(prices))
 
@@ -99,6 +101,28 @@ def report_workflows(prices: Prices, dated: str, names: Sequence[str]) -> None:
     title = f"dollars per million steps, or items, of workflows ({dated})"
     rows = [steps_row(prices, k, c) for k, c in counts.items()]
     report("cost-workflows", title, rows)
+
+
+def stats_rows() -> list[Row]:
+    """Compares immediate tasks with and without minute rows."""
+    rows: list[Row] = []
+    for alone in (False, True):
+        counts = {
+            stats: units_written(
+                count_flow(
+                    STATS_FLOW,
+                    SIZES[0],
+                    LONE_TASKS if alone else TASKS,
+                    alone=alone,
+                    stats=stats,
+                )
+            )
+            for stats in (False, True)
+        }
+        what = f"{STATS_FLOW}, {'single messages' if alone else 'full batches'}"
+        more = counts[True] - counts[False]
+        rows.append({"what": what, "without": counts[False], "with": counts[True], "more": more})
+    return rows
 
 
 def run_row(key: WorkflowKey, counts: Counts) -> Row:

@@ -117,7 +117,7 @@ def measure_tenants(given: argparse.Namespace, noisy: int) -> tuple[list[float],
     before the last of them. One slot makes them wait for each other, too; with more, alone they
     would not wait."""
     with duetime_local(None, "--concurrency", "1") as running:
-        due = time.time() + 2 + noisy / 1_500
+        due = time.time() + 5 + noisy / 1_000
         for _ in range(noisy // BATCH):
             submit(running, BATCH, due, given.tenant_nap, namespace="noisy")
         submit(running, QUIET, due, given.tenant_nap, namespace="quiet")

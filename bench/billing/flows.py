@@ -123,10 +123,12 @@ def count_flow(
     *,
     alone: bool = False,
     payload_of: Callable[[int], Any] = order_of,
+    stats: bool = False,
 ) -> Counts:
-    """Returns what one task of a flow uses: the mean of `tasks` in a new deployment."""
+    """Returns what one task of a flow uses: the mean of `tasks` in a new deployment, with `stats`
+    one that counts in its table."""
     body = _calling("bench.noop", {"payload": payload_of(size)})
-    with deployed(LONE if alone else FULL) as deployment:
+    with deployed(LONE if alone else FULL, stats=stats) as deployment:
         counts = FLOWS[name](deployment, body, tasks)
     return Counter({name: count / tasks for name, count in counts.items()})
 

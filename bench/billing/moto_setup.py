@@ -1,7 +1,9 @@
 """Sets up a deployment without tasks on moto."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
@@ -13,14 +15,14 @@ from bench.billing.sandbox import ROLES
 from duetime.aws import backend, clients
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.provision import ensure_resources
-from duetime.aws.settings import Settings
+from duetime.aws.settings import STATS_IN_TABLE, Settings
 from duetime.aws.stream_reader import stream_arn
 from duetime.core.lanes import Lane
 from duetime.core.ports import SliceState
 from duetime.core.times import DAY, Millis
 from duetime.core.wakes import minute_of
 from duetime.local.moto_backend import fair_moto
-from lambdas import api, executor, scanner
+from lambdas import api, executor, relay, scanner
 from tests.backends import a_table
 from tests.factories import NOW, SteppedClock
 from tests.world import stepped_sqs
@@ -28,13 +30,14 @@ from tests.world import stepped_sqs
 SINCE: Millis = NOW - 2 * DAY  # so old that every minute is swept
 ONCE_PER_COLD_START = (
     *(api.api, scanner.scanner, executor.targets),
-    *(backend.dynamodb, backend.sqs, backend.removed_tasks),
+    *(backend.dynamodb, backend.sqs, backend.removed_tasks, backend.stats_store),
 )
 
 
 @contextmanager
-def deployed(batching: Batching = FULL) -> Iterator[Deployment]:
-    """Yields a deployment with the default settings, its cursors at the present."""
+def deployed(batching: Batching = FULL, *, stats: bool = False) -> Iterator[Deployment]:
+    """Yields a deployment with the default settings, its cursors at the present. With `stats` it
+    counts in rows of its table."""
     clock, meter = SteppedClock(NOW), Meter()
     with ExitStack() as stack:
         stack.enter_context(fair_moto())
@@ -44,6 +47,9 @@ def deployed(batching: Batching = FULL) -> Iterator[Deployment]:
         queues = ensure_resources(dynamodb, sqs, table=table, prefix=f"duetime-{uuid4().hex[:8]}")
         changes = _stream(stream_arn(dynamodb, table))
         settings = _settings(table, queues)
+        if stats:
+            settings = replace(settings, stats=STATS_IN_TABLE)
+            stack.enter_context(patch.dict(os.environ, {relay.STATS: STATS_IN_TABLE}))
         metered = clients.dynamodb(), clients.sqs()
         for client in metered:
             meter.attach(client)

@@ -82,6 +82,8 @@ def _size_of_value(value: Mapping[str, Any]) -> int:
             return len(content)
         case "N":
             return _size_of_number(content)
+        case "NS":
+            return sum(map(_size_of_number, content))
         case "BOOL" | "NULL":
             return 1
     raise NotImplementedError(f"no item of ours has an attribute of type {kind}")

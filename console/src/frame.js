@@ -1,6 +1,7 @@
 /** The frame around every page: header, navigation, dialogs and messages. */
 import { html, useRef } from './vendor/preact.js';
 import { contact } from './api.js';
+import { count } from './format.js';
 import { helpOpen, KEYS, useKeys } from './keys.js';
 import { me, may, paused, state } from './live.js';
 import { NAVIGATION } from './pages.js';
@@ -9,7 +10,7 @@ import { Icon } from './parts/icon.js';
 import { Toasts } from './parts/toast.js';
 import { navigate, path, query, setQuery, to } from './router.js';
 import { storedZone, switchTheme } from './settings.js';
-import { seenNamespaces } from './state.js';
+import { deadCount, seenNamespaces } from './state.js';
 import { skew } from './clock.js';
 import { allZones, isZone, localZone, Time, zone, zoneLabel } from './zone.js';
 
@@ -41,7 +42,7 @@ function Header() {
       <a class="brand" href=${to('/')}><svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="8" /><path d="M10 5.500V10l3 2" /></svg>Duetime${me.value?.stage && html`<span class="stage">${me.value.stage}</span>`}</a>
       <button class="plain menu" aria-label="Menu" onClick=${() => menu.current.toggleAttribute('data-open')}><${Icon} name="menu" /></button>
       <nav aria-label="Pages" onClick=${close}>
-        ${NAVIGATION.map(([where, name]) => html`<a key=${where} href=${to(where)} aria-current=${isCurrent(where) ? 'page' : undefined}>${name}</a>`)}
+        ${NAVIGATION.map(([where, name]) => html`<a key=${where} href=${to(where)} aria-current=${isCurrent(where) ? 'page' : undefined}>${name}${where === '/dead' && deadCount.value > 0 && html`<span class="count">${count(deadCount.value)}</span>`}</a>`)}
       </nav>
       <div class="controls">
         ${may('operate') && html`<a class="button primary" href=${to('/new')}><${Icon} name="plus" />New task</a>`}

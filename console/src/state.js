@@ -6,12 +6,23 @@ import { query } from './router.js';
 
 /** The namespace of lists: `ns=` in the URL; all of them without it. */
 export const namespace = computed(() => query.value.get('ns') || '*');
+/** How many tasks are dead, as far as a page has read it; null if none has. */
+export const deadCount = signal(null);
 /** Namespaces of the rows that were read so far, as suggestions. */
 export const seenNamespaces = signal(new Set(['default']));
 
 export function noteNamespaces(rows) {
   const found = rows.map((row) => row.namespace).filter((name) => name && !seenNamespaces.peek().has(name));
   if (found.length) seenNamespaces.value = new Set([...seenNamespaces.peek(), ...found]);
+}
+
+/** Reads the causes of dead tasks, and notes how many tasks they have. */
+export function useDeadGroups(parameters) {
+  const read = useRead('dead-letters/groups', parameters);
+  useEffect(() => {
+    if (read.data) deadCount.value = read.data.items.reduce((sum, group) => sum + group.count, 0);
+  }, [read.data]);
+  return read;
 }
 
 /**

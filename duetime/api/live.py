@@ -34,7 +34,7 @@ class LiveRoute:
             raise Problem(404, "not-found", "Not found", detail)
         now, chance = self.ports.clock.now(), self.ports.chance
         text = chance.nonce() + chance.nonce()  # 64 bits each
-        ticket = new_ticket(text, now)
+        ticket = new_ticket(text, now, request.caller.actor)
         self.access.tickets.add(ticket, now)
         url = f"{self.access.address(request)}?ticket={text}"
         return Response(status=201, body={"url": url, "expires_at": rfc3339(ticket.expires_at)})

@@ -1,50 +1,37 @@
 """`duetime local`: all of Duetime on this machine."""
 
-import re
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
-from duetime.cli.parse import duration, refuse
-from duetime.console.files import PAGE
-from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
-from duetime.core.shares import Weights, parse_weights
-from duetime.core.stats.slo import Objectives, parse_objectives
-from duetime.core.times import DAY, Millis, seconds
+from duetime.cli.local_options import (
+    DEFAULTS,
+    Backend,
+    LogFormat,
+    LogLevel,
+    check_archive,
+    check_backend,
+    check_endpoint,
+    check_filled,
+    check_hosts,
+    check_smtp,
+    check_store,
+    console_folder,
+    read_age_after,
+    read_databases,
+    read_objectives,
+    read_retention,
+    read_tick,
+    read_token,
+    read_weights,
+)
+from duetime.cli.parse import refuse
 from duetime.local.options import LocalOptions
 
-DEFAULTS = LocalOptions()
-MIN_TICK = 0.1
-MIN_AGE, MAX_AGE = 1, 7 * 86_400  # seconds
-MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
 STORE, AWS = "SQLite store", "Other backends"
-FOREVER = "forever"
-TOKEN = re.compile(r"[!-~]+")
 CALLS, LOGS = "What http tasks may call", "Logs"
 SERVERS = "What email and sql tasks use"
-
-
-class Backend(StrEnum):
-    EMBEDDED = "embedded"
-    MOTO = "moto"
-    AWS = "aws"
-
-
-class LogFormat(StrEnum):
-    AUTO = "auto"
-    TEXT = "text"
-    JSON = "json"
-
-
-class LogLevel(StrEnum):
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 def local(
@@ -260,36 +247,36 @@ def local(
     ] = LogFormat.AUTO,
 ) -> None:
     """Run Duetime on this machine: API, scanner and executors, until Ctrl-C."""
-    _check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
-    _check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
-    _check_filled({"--quotas": [quotas], "--console": [console]})
+    check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
+    check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
+    check_filled({"--quotas": [quotas], "--console": [console]})
     if metrics_port == port:
         refuse("--metrics-port", "must be another port than --port")
     if reload and not handlers:
         refuse("--reload", "goes with --handlers")
-    _check_hosts(allow_host or ())
-    _check_smtp(smtp)
-    _check_store(backend, data, memory)
-    _check_archive(archive)
+    check_hosts(allow_host or ())
+    check_smtp(smtp)
+    check_store(backend, data, memory)
+    check_archive(archive)
     store_only = {"--retention": retention, "--archive": archive, "--quotas": quotas}
-    _check_backend(backend, store_only)
-    _check_endpoint(backend, endpoint_url)
+    check_backend(backend, store_only)
+    check_endpoint(backend, endpoint_url)
     options = LocalOptions(
         host=host,
         port=port,
-        token=_token(token),
+        token=read_token(token),
         read_only=read_only,
         metrics_port=metrics_port,
         data=Path(data) if data else DEFAULTS.data,
         memory=memory,
-        retention=_retention(retention),
+        retention=read_retention(retention),
         archive=Path(archive) if archive else None,
         handlers=tuple(handlers or ()),
         reload=reload,
-        tick=_tick(tick),
+        tick=read_tick(tick),
         concurrency=concurrency,
-        weights=_weights(weights),
-        age_after=_age_after(age_after),
+        weights=read_weights(weights),
+        age_after=read_age_after(age_after),
         catch_up=catch_up,
         crowded_minute=crowded_minute,
         allow_private=allow_private,
@@ -297,10 +284,10 @@ def local(
         secrets=Path(secrets) if secrets else None,
         quotas=Path(quotas) if quotas else None,
         smtp=smtp,
-        databases=_databases(database or ()),
-        objectives=_objectives(objective),
+        databases=read_databases(database or ()),
+        objectives=read_objectives(objective),
         demo=demo,
-        console=_console(console, no_console),
+        console=console_folder(console, no_console),
         backend=backend.value,
         endpoint_url=endpoint_url,
         log_level=log_level.value,
@@ -309,147 +296,3 @@ def local(
     from duetime.local.runner import run
 
     raise typer.Exit(run(options))
-
-
-def _check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
-    """Refuses empty values: an unset shell variable must not select another place."""
-    for option, texts in given.items():
-        if any(text is not None and not text.strip() for text in texts):
-            refuse(option, "is empty")
-
-
-def _token(text: str | None) -> str | None:
-    if text is not None and not TOKEN.fullmatch(text):
-        refuse("--token", "must be printable ASCII without spaces")
-    return text
-
-
-def _check_hosts(hosts: Sequence[str]) -> None:
-    from duetime.executor.targets.address_policy import parse_allowed
-
-    for host in hosts:
-        try:
-            parse_allowed(host)
-        except ValueError as error:
-            refuse("--allow-host", str(error))
-
-
-def _check_smtp(url: str | None) -> None:
-    from duetime.core.smtp_server import parse_smtp_url
-
-    if url is not None:
-        try:
-            parse_smtp_url(url)
-        except ValueError as error:
-            refuse("--smtp", str(error))
-
-
-def _databases(given: Sequence[str]) -> dict[str, str]:
-    """Parses NAME=URL. NAME=@FILE reads the URL from a file, so that a password is in no command
-    line."""
-    from duetime.local.databases import check_database
-
-    found: dict[str, str] = {}
-    for text in given:
-        name, _, url = text.partition("=")
-        if url.startswith("@"):
-            url = _read_url(url[1:])
-        try:
-            check_database(name, url)
-        except ValueError as error:
-            refuse("--database", str(error))
-        if name in found:
-            refuse("--database", f"{name!r} is given twice")
-        found[name] = url
-    return found
-
-
-def _read_url(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        refuse("--database", f"cannot read {path!r}: {error}")
-
-
-def _check_store(backend: Backend, data: str | None, memory: bool) -> None:
-    if data is not None and Path(data).exists() and not Path(data).is_dir():
-        refuse("--data", f"{data!r} is a file, and must be a folder")
-    if memory and data is not None:
-        refuse("--memory", "stores no data: leave out --data")
-    if backend is Backend.EMBEDDED:
-        return
-    for option, given in (("--memory", memory), ("--data", data is not None)):
-        if given:
-            refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
-
-
-def _console(folder: str | None, off: bool) -> Path | None:
-    if folder is None:
-        return None if off else DEFAULTS.console
-    if off:
-        refuse("--console", "does not go with --no-console")
-    if not (Path(folder) / PAGE).is_file():
-        refuse("--console", f"{folder!r} has no {PAGE}")
-    return Path(folder).absolute()
-
-
-def _check_archive(archive: str | None) -> None:
-    if archive is not None and Path(archive).exists() and not Path(archive).is_dir():
-        refuse("--archive", f"{archive!r} is a file, and must be a folder")
-
-
-def _check_backend(backend: Backend, store_only: Mapping[str, str | None]) -> None:
-    if backend is Backend.EMBEDDED:
-        return
-    for option, given in store_only.items():
-        if given is not None:
-            refuse(option, f"belongs to the SQLite store, and --backend is {backend}")
-
-
-def _retention(text: str | None) -> Millis | None:
-    if text is None:
-        return DEFAULTS.retention
-    if text == FOREVER:
-        return None
-    kept = seconds(duration("--retention", text))
-    if not MIN_RETENTION <= kept <= MAX_RETENTION:
-        refuse("--retention", f"must be from 1d to {MAX_RETENTION // DAY}d, or {FOREVER}")
-    return kept
-
-
-def _check_endpoint(backend: Backend, url: str | None) -> None:
-    if url is None:
-        return
-    if backend is not Backend.AWS:
-        refuse("--endpoint-url", "goes with --backend aws")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
-
-
-def _weights(text: str) -> Weights:
-    try:
-        return parse_weights(text)
-    except ValueError as error:
-        refuse("--weights", str(error))
-
-
-def _objectives(given: Sequence[str] | None) -> Objectives:
-    try:
-        return parse_objectives(",".join(given)) if given else DEFAULTS.objectives
-    except ValueError as error:
-        refuse("--objective", str(error))
-
-
-def _age_after(text: str) -> float:
-    seconds = duration("--age-after", text)
-    if seconds and not MIN_AGE <= seconds <= MAX_AGE:
-        refuse("--age-after", f"must be 0, or from {MIN_AGE} s to {MAX_AGE // 86_400} days")
-    return seconds
-
-
-def _tick(text: str) -> float:
-    seconds = duration("--tick", text)
-    if not MIN_TICK <= seconds <= MAX_TICK:
-        refuse("--tick", f"must be from {MIN_TICK:g} to {MAX_TICK:g} s")
-    return seconds

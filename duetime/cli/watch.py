@@ -19,7 +19,7 @@ from duetime.terminal import one_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from duetime.client import Client, Task
+    from duetime.client import Attempt, Client, Task
 
 
 @grouped
@@ -42,7 +42,7 @@ def follow(client: "Client", task_id: str, polling: Polling, *, as_json: bool) -
         print_json(task)
     else:
         live = is_terminal()
-        task = print_live(readings, _picture) if live else _print_lines(readings)
+        task = print_live(readings, _picture) if live else _print_lines(readings, client)
         print_text(*ending(task))
     if task["status"] != Status.SUCCEEDED:
         raise typer.Exit(ExitCode.NOT_DONE)
@@ -52,14 +52,37 @@ def _picture(task: "Task") -> "RenderableType":
     return picture(task, fmt.now())
 
 
-def _print_lines(readings: "Iterator[Task]") -> "Task":
-    printed = None
+def _print_lines(readings: "Iterator[Task]", client: "Client") -> "Task":
+    last = next(readings)
+    print_text(line(last, fmt.now()))
     for task in readings:
-        last = task
-        if (state := visible_state(task)) != printed:
-            printed = state
+        for attempt in _attempts_between(client, last, task):
+            print_text(_failed(task, attempt))
+        if visible_state(task) != visible_state(last):
             print_text(line(task, fmt.now()))
+        last = task
     return last
+
+
+def _attempts_between(client: "Client", before: "Task", task: "Task") -> "list[Attempt]":
+    """Returns the attempts that ended between two readings, but for the last, which the reading
+    itself shows. Quick retries are faster than readings."""
+    first, last = _attempts_ended(before) + 1, _attempts_ended(task) - 1
+    if first > last:
+        return []
+    return [each for each in client.attempts(task["id"]) if first <= each["number"] <= last]
+
+
+def _attempts_ended(task: "Task") -> int:
+    return task["attempt"] - (task["status"] == Status.RUNNING)
+
+
+def _failed(task: "Task", attempt: "Attempt") -> str:
+    at = datetime.fromisoformat(attempt["finished_at"] or attempt["started_at"]).astimezone()
+    reason = fmt.error(attempt["error"])
+    number = fmt.tries({**task, "attempt": attempt["number"]})
+    words = f"attempt {number} failed" + (f" ({reason})" if reason else "")
+    return f"{at:%H:%M:%S}  {Status.RETRYING:<9}  {words}"
 
 
 def visible_state(task: "Task") -> tuple[object, ...]:

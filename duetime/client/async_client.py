@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Self, Unpack
 
 import httpx
 
@@ -23,10 +23,7 @@ from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.client import Client
 from duetime.client.documentation import documented_by
 from duetime.client.filters import filter_body
-from duetime.client.forecast import Forecast, forecast
 from duetime.client.purge import purge_parts, purge_total
-from duetime.client.quotas import Quota, quota
-from duetime.client.stats import Slo, Stats, slo, stats
 from duetime.client.submissions import Retries
 from duetime.client.system import AsyncSystem
 from duetime.client.transport import Server
@@ -36,7 +33,6 @@ from duetime.client.types import (
     ChangeFields,
     Fields,
     Json,
-    LaneState,
     Order,
     Purged,
     Seconds,
@@ -265,36 +261,6 @@ class AsyncClient(AsyncSystem):
             older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
         )
         return self._transport.iterate(call)
-
-    async def lanes(self) -> "builtins.list[LaneState]":
-        return await self._transport.run(task_calls.lanes())
-
-    async def forecast(
-        self,
-        *,
-        hours: int | None = None,
-        by: Literal["lane"] | None = None,
-        namespace: str | None = None,
-    ) -> Forecast:
-        return await self._transport.run(forecast(hours, by, namespace))
-
-    async def stats(
-        self,
-        *,
-        window: str | float | None = None,
-        step: int | None = None,
-        lane: str | None = None,
-    ) -> Stats:
-        return await self._transport.run(stats(window, step, lane))
-
-    async def slo(self) -> Slo:
-        return await self._transport.run(slo())
-
-    async def quota(self, namespace: str | None = None) -> Quota:
-        return await self._transport.run(quota(namespace))
-
-    async def health(self) -> Json:
-        return await self._transport.run(task_calls.health())
 
     async def aclose(self) -> None:
         await self._transport.aclose()

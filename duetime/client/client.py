@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Self, Unpack
 
 import httpx
 
@@ -18,14 +18,11 @@ from duetime.client import run_calls, submissions, task_calls, waits
 from duetime.client.bulk import BulkResult, OnPart, bulk, ignore
 from duetime.client.dead_letters import DeadLetters
 from duetime.client.filters import filter_body
-from duetime.client.forecast import Forecast, forecast
 from duetime.client.limits import Limits
 from duetime.client.live import Live
 from duetime.client.purge import purge_parts, purge_total
-from duetime.client.quotas import Quota, quota
 from duetime.client.runs import Callbacks, Runs
 from duetime.client.schedules import Schedules
-from duetime.client.stats import Slo, Stats, slo, stats
 from duetime.client.submissions import Retries
 from duetime.client.system import System
 from duetime.client.transport import Server, Transport
@@ -35,7 +32,6 @@ from duetime.client.types import (
     ChangeFields,
     Fields,
     Json,
-    LaneState,
     Order,
     Purged,
     Seconds,
@@ -310,51 +306,6 @@ class Client(System):
             older_than=older_than, status=status, namespace=namespace, dry_run=dry_run
         )
         return self._transport.iterate(call)
-
-    def lanes(self) -> "builtins.list[LaneState]":
-        """Returns how many messages each lane has, the most urgent lane first."""
-        return self._transport.run(task_calls.lanes())
-
-    def forecast(
-        self,
-        *,
-        hours: int | None = None,
-        by: Literal["lane"] | None = None,
-        namespace: str | None = None,
-    ) -> Forecast:
-        """Returns how many tasks come due in each minute of the next hours (default: 1).
-
-        With `by="lane"` the counts have their lanes. `namespace="*"` means all."""
-        return self._transport.run(forecast(hours, by, namespace))
-
-    def stats(
-        self,
-        *,
-        window: str | float | None = None,
-        step: int | None = None,
-        lane: str | None = None,
-    ) -> Stats:
-        """Returns what happened: attempts, ends, drift and durations, in steps of time and by lane.
-
-        Args:
-            window: How far to look back: seconds, or a text such as `1h` (the default).
-            step: Seconds, a multiple of 60 (the default).
-            lane: Only this lane."""
-        return self._transport.run(stats(window, step, lane))
-
-    def slo(self) -> Slo:
-        """Returns how well each lane meets its objective: the share of tasks that start on time,
-        and what is left of the budget."""
-        return self._transport.run(slo())
-
-    def quota(self, namespace: str | None = None) -> Quota:
-        """Returns what a namespace (default: `default`) may submit and store, and how many tasks it
-        has stored."""
-        return self._transport.run(quota(namespace))
-
-    def health(self) -> Json:
-        """Returns the health: `status` is `ok`, or `unhealthy` with the reasons in `detail`."""
-        return self._transport.run(task_calls.health())
 
     def close(self) -> None:
         self._transport.close()

@@ -161,6 +161,9 @@ class View:
         self._of_task = "task_id" in which
         self._known: dict[str, LiveChange] = {}  # the longest unchanged first
         self._mark = ""  # what was changed before was known at the last read
+        # Tasks of the first read. What is pushed later has happened after the subscription, and is
+        # passed on even if that read has seen it.
+        self._unseen: set[str] = set()
 
     def pushed(self, items: Sequence[Mapping[str, Any]]) -> list[LiveChange]:
         found = []
@@ -168,7 +171,8 @@ class View:
             known = self._known.get(item["task_id"])
             progress = known["progress"] if known and known["attempt"] == item["attempt"] else None
             change: Any = {**item, "progress": progress}
-            if known is None or self._is_new(change, known):
+            if known is None or self._is_new(change, known) or self._is_unseen(change, known):
+                self._unseen.discard(change["task_id"])
                 found.append(self._keep(change))
         return found
 
@@ -198,6 +202,8 @@ class View:
                 is_new = self._is_new(change, known)
             if is_new or known is None:
                 self._keep(change)
+            if self.empty and not self._of_task:
+                self._unseen.add(change["task_id"])
             if is_new or (self._of_task and known is None):
                 found.append(change)
         self.empty = False
@@ -235,6 +241,9 @@ class View:
         if self._of_task and change["updated_at"] != known["updated_at"]:
             return True
         return (change["status"], change["attempt"]) != (known["status"], known["attempt"])
+
+    def _is_unseen(self, change: LiveChange, known: LiveChange) -> bool:
+        return change["task_id"] in self._unseen and _age(change) >= _age(known)
 
     def _keep(self, change: LiveChange) -> LiveChange:
         self._known.pop(change["task_id"], None)

@@ -13,7 +13,7 @@ from duetime.core.live.pushes import Progressed, push_of
 from duetime.core.ports import Clock
 from duetime.core.times import SECOND, Millis
 
-UNTIL_KEPT: Millis = 10 * SECOND  # how long a relay remembers that nobody listens
+UNTIL_KEPT: Millis = 10 * SECOND  # how long a relay remembers whether there may be listeners
 KEPT: Millis = 2 * SECOND  # how long it remembers the subscriptions
 EMPTY_KEPT: Millis = 5 * SECOND  # the same, if there are none
 

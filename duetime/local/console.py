@@ -17,6 +17,8 @@ from duetime.local.demo import NAMESPACE
 from duetime.local.event_lines import EVENTS, EventLines, LoggedEvents
 from duetime.local.options import LocalOptions
 from duetime.local.reload import Reloaded
+from duetime.logs import formatting as log_lines
+from duetime.logs.formatting import Format, LogSettings
 from duetime.terminal import one_line
 
 RUNNER = logging.getLogger("duetime.runner")
@@ -209,3 +211,16 @@ def suggestions(url: str, duetime: str, *, demo: bool) -> Iterator[str]:
     yield f"curl -s {url}/v1/tasks {JSON} \\"
     yield f"  -d '{BODY}'"
     yield f"curl -s {url}/v1/tasks"
+
+
+def notices_for(options: LocalOptions) -> Notices:
+    """Set up logging. Returns notices for a terminal if stderr is one, else log records."""
+    form: Format = options.log_format if options.log_format != "auto" else _fitting_format()
+    log_lines.install(LogSettings(format=form, level=options.log_level))
+    if form == "terminal":
+        return TerminalNotices(Console(stderr=True, highlight=False), options)
+    return LoggedNotices()
+
+
+def _fitting_format() -> Format:
+    return "terminal" if sys.stderr.isatty() else "text"

@@ -9,6 +9,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from duetime.core.events import StatusChange
@@ -71,9 +73,11 @@ class LiveHub:
             self._wake()
 
     def _wake(self) -> None:
-        if not self._woken and self._loop is not None:
+        loop = self._loop
+        if not self._woken and loop is not None:
             self._woken = True
-            self._loop.call_soon_threadsafe(self._gather)
+            with suppress(RuntimeError):  # the server has stopped meanwhile, and closed its loop
+                loop.call_soon_threadsafe(self._gather)
 
     # on the event loop
 
@@ -143,7 +147,7 @@ class LiveHub:
         changes = [self._pending.popleft() for _ in range(len(self._pending))]
         if self._overrun:
             self._overrun = False
-            for subscription in self._of_tasks:
+            for subscription in chain(self._of_tasks, *self._by_task.values()):
                 subscription.lag()
         if self._of_stats:
             self._figures.count(changes)
@@ -165,12 +169,13 @@ class LiveHub:
         """Sends a summary every 5 s, while there are subscribers."""
         self._figures.take()  # what was counted before
         while self._of_stats:
+            figures = self._figures.take()
             try:
                 lanes = await asyncio.to_thread(self._lanes)
             except Exception:
                 log.exception("lanes not read", extra={"step": "notify"})
             else:
-                summary = {"lanes": lanes, **self._figures.take()}
+                summary = {"lanes": lanes, **figures}
                 for subscription in self._of_stats:
                     subscription.push_stats(self._clock.now(), summary)
             await asyncio.sleep(STATS_EVERY)

@@ -15,6 +15,7 @@ from duetime.core.live.tickets import LiveTickets, Ticket, hash_of
 from duetime.core.times import Millis
 from duetime.local.live_connection import LiveConnection
 from duetime.local.live_hub import LiveHub
+from duetime.local.sessions import has_other_origin, other_origin
 
 PATH = "/v1/live"
 DRAIN_TIME = 10.0  # seconds in which a client must read the next frame
@@ -70,7 +71,7 @@ class LiveSocket:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
         try:
-            connection = self._connection(socket.query_params.get("ticket"))
+            connection = self._connection(socket)
         except Problem as problem:
             await refuse(socket, problem)
             return
@@ -80,20 +81,21 @@ class LiveSocket:
         finally:
             self._hub.disconnect(connection)
 
-    async def end(self) -> None:
-        await self._hub.end()
-
-    def _connection(self, text: str | None) -> LiveConnection:
-        ticket = self._ticket(text)
-        connection = self._hub.connect(ticket)
+    def _connection(self, socket: WebSocket) -> LiveConnection:
+        connection = self._hub.connect(self._ticket(socket))
         if connection is None:
             raise TOO_MANY
         return connection
 
-    def _ticket(self, text: str | None) -> Ticket | None:
+    def _ticket(self, socket: WebSocket) -> Ticket | None:
+        """A browser lets the pages of any site connect, and sends their Origin. Such a page cannot
+        read the answer that has a ticket."""
+        text = socket.query_params.get("ticket")
         if text is None:
             if self._ticket_required:
                 raise NO_TICKET
+            if has_other_origin(socket.headers):
+                raise other_origin()
             return None
         ticket = self._tickets.take(hash_of(text), self._now())
         if ticket is None:

@@ -1,6 +1,5 @@
 """The local runner behind `duetime local`: every role in one process."""
 
-import gc
 import logging
 import os
 import signal
@@ -9,12 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NoReturn
-
-from rich.console import Console
 
 from duetime import __version__, tracing
 from duetime.api.app import Api
@@ -28,9 +24,7 @@ from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
-from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
-from duetime.executor.targets.ip_ranges import Kind
 from duetime.executor.targets.lazy import LazyTargets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
@@ -39,11 +33,12 @@ from duetime.handlers.descriptions import describe_registered
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
 from duetime.local.backends import open_backend
-from duetime.local.console import LoggedNotices, Notices, TerminalNotices, address
+from duetime.local.console import Notices, address, notices_for
 from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
 from duetime.local.health import RunnerHealth
+from duetime.local.interpreter import import_lazy_modules, tune_interpreter
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
 from duetime.local.live import LiveUpdates
@@ -56,76 +51,20 @@ from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
 from duetime.local.secrets import LocalSecrets
-from duetime.local.server import Server, listen
+from duetime.local.server import Server, listen, url_of
 from duetime.local.sessions import Sessions, may_serve_pages
 from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
 from duetime.local.supervisor import starting_threads
-from duetime.local.targets import service_targets, targets_allowed
+from duetime.local.targets import address_policy_for, service_targets, targets_allowed
 from duetime.local.vitals import Ticks, vitals_of
-from duetime.logs import formatting as log_lines
-from duetime.logs.formatting import Format, LogSettings
 from duetime.relay import Relay
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
 DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
-# The runner's threads pass small pieces of work to each other all the time; with Python's default
-# of 5 ms a ready thread would often wait longer than its work takes.
-SWITCH_INTERVAL = 0.001
 TICKS_PER_AGE = 5  # a task is promoted at most a fifth of `age_after` late
 MIN_TICK = 0.5  # seconds
-GARBAGE_THRESHOLD = 20_000  # new objects between collections, which stop every thread
-
-# Modules that the roles import on first use. A runner that has run out of file descriptors could
-# not import them, so it does that at its start.
-LAZY_MODULES = (
-    "duetime.api.dead_letter_groups",
-    "duetime.api.handlers",
-    "duetime.api.me",
-    "duetime.api.purge",
-    "duetime.api.stuck",
-    "duetime.api.forecast",
-    "duetime.api.live",
-    "duetime.api.slo",
-    "duetime.api.stats",
-    "duetime.api.schedules.resource",
-    "duetime.api.service_target_models",
-    "duetime.core.recurrence.cron",
-    "duetime.core.recurrence.exclusions",
-    "duetime.core.recurrence.cron_pattern",
-    "duetime.core.recurrence.describe",
-    "duetime.core.child_ids",
-    "duetime.executor.call_handler",
-    "duetime.executor.child_fields",
-    "duetime.handlers.children",
-    "duetime.handlers.payload_schemas",
-    "duetime.handlers.submission",
-    "duetime.executor.targets.dynamodb",
-    "duetime.executor.targets.invocations",
-    "duetime.executor.targets.messages",
-    "duetime.executor.isolation.process",
-    "duetime.executor.gates",
-    "duetime.executor.overlap_gate",
-    "duetime.executor.slot_gate",
-    "duetime.executor.previous_run",
-    "duetime.executor.rate_gate",
-    "duetime.executor.secrets",
-    "duetime.executor.slow_down",
-    "duetime.core.webhook_signatures",
-    "duetime.engine.materialise",
-    "duetime.api.runs",
-    "duetime.api.workflows",
-    "duetime.core.patterns",
-    "duetime.engine.ordered",
-    "duetime.engine.unique",
-    "duetime.engine.workflows.followups",
-    "duetime.engine.workflows.map_results",
-    "duetime.engine.workflows.requests",
-    "duetime.executor.large_texts",
-    "duetime.executor.run_gate",
-    "duetime.executor.step_attempt",
-)
 
 log = logging.getLogger(__name__)
 
@@ -172,7 +111,7 @@ class Runner:
             ports,
             targets,
             children=children,
-            callback_url=_own_url(listener),
+            callback_url=url_of(listener),
             on_progress=live.hub.progressed,
         )
         self.activity = Activity(notices.events)
@@ -313,7 +252,7 @@ def tick_interval(options: LocalOptions) -> float:
 
 def run(options: LocalOptions) -> int:
     """Serve until Ctrl-C, then drain. Returns the exit code of `duetime local`."""
-    notices = _notices(options)
+    notices = notices_for(options)
     try:
         options = replace(
             options,
@@ -331,10 +270,10 @@ def run(options: LocalOptions) -> int:
             if options.handlers
             else None
         )
-        _import_lazy_modules()
+        import_lazy_modules()
         if declared:
             sync_schedules(declared, notices)
-        _tune_interpreter()
+        tune_interpreter()
         runner.prepare()
     except DuetimeError as error:
         notices.not_started(str(error))
@@ -363,30 +302,6 @@ def _absolute(folder: Path) -> Path:
         raise DuetimeError(reason) from error
 
 
-def _notices(options: LocalOptions) -> Notices:
-    """Set up logging. Returns notices for a terminal if stderr is one, else log records."""
-    form: Format = options.log_format if options.log_format != "auto" else _fitting_format()
-    log_lines.install(LogSettings(format=form, level=options.log_level))
-    if form == "terminal":
-        return TerminalNotices(Console(stderr=True, highlight=False), options)
-    return LoggedNotices()
-
-
-def _fitting_format() -> Format:
-    return "terminal" if sys.stderr.isatty() else "text"
-
-
-def address_policy_for(options: LocalOptions) -> AddressPolicy:
-    """Allows loopback addresses: the services that a local runner calls are mostly local too."""
-    kinds = {Kind.LOOPBACK, Kind.PRIVATE} if options.allow_private else {Kind.LOOPBACK}
-    return AddressPolicy(
-        kinds=frozenset(kinds),
-        allowed=[parse_allowed(host) for host in options.allow_hosts],
-        hint="start the runner with --allow-host {address} to allow it",
-        private_hint="start the runner with --allow-private or --allow-host {host} to allow it",
-    )
-
-
 def _load_handlers(options: LocalOptions, notices: Notices) -> Reloader | None:
     reloader = Reloader(options.handlers) if options.reload else None
     if reloader:
@@ -396,17 +311,6 @@ def _load_handlers(options: LocalOptions, notices: Notices) -> Reloader | None:
     for source in empty:
         notices.warn(f"handlers: {source} registers no new handler")
     return reloader
-
-
-def _import_lazy_modules() -> None:
-    for module in LAZY_MODULES:
-        import_module(module)
-
-
-def _tune_interpreter() -> None:
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.freeze()  # loaded modules stay; collections need not look at them
-    gc.set_threshold(GARBAGE_THRESHOLD, 20, 20)
 
 
 def _abort(runner: Runner, notices: Notices) -> NoReturn:
@@ -433,11 +337,3 @@ def _drain(runner: Runner, notices: Notices) -> int:
         clean = False
     notices.stopped(clean=clean)
     return 0 if clean else 1
-
-
-def _own_url(listener: socket.socket) -> str:
-    """Returns where callbacks of this machine reach the API. A server that listens on all addresses
-    listens on the loopback, too."""
-    host, port = listener.getsockname()[:2]
-    loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{loopback}]:{port}" if ":" in loopback else f"http://{loopback}:{port}"

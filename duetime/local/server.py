@@ -139,3 +139,11 @@ def _listen_problem(error: OSError | UnicodeError) -> str:
     if error.errno == errno.EADDRNOTAVAIL:
         return "the host is not this machine; try another --host"
     return os.strerror(error.errno or 0)
+
+
+def url_of(listener: socket.socket) -> str:
+    """Returns where callbacks of this machine reach the API. A server that listens on all addresses
+    listens on the loopback, too."""
+    host, port = listener.getsockname()[:2]
+    loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{loopback}]:{port}" if ":" in loopback else f"http://{loopback}:{port}"

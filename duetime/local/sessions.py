@@ -47,7 +47,7 @@ class Sessions:
             detail = "This server has no token: every request is answered without one."
             raise Problem(404, "not-found", "Not found", detail)
         if has_other_origin(request.headers):
-            raise _other_origin()
+            raise other_origin()
         if not _same(_token_in(request), self.token):
             raise _no_token()
         attributes = "Path=/; HttpOnly; SameSite=Strict"
@@ -61,7 +61,7 @@ class Sessions:
         if not _same(self._session_in(headers), _session_of(token)):
             raise _no_token()
         if has_other_origin(headers):  # a browser adds the cookie to what a page sends
-            raise _other_origin()
+            raise other_origin()
 
     def _session_in(self, headers: Mapping[str, str]) -> str:
         pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
@@ -91,7 +91,7 @@ def is_address(name: str) -> bool:
     return True
 
 
-def _other_origin() -> Problem:
+def other_origin() -> Problem:
     detail = "The Origin of the request differs from its Host."
     return Problem(403, "foreign", "From a page of another site", detail)
 

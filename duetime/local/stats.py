@@ -6,7 +6,7 @@ nor a task waits for that write; a kill loses at most what was counted since.
 
 import logging
 from collections.abc import Mapping, Sequence
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
@@ -28,6 +28,7 @@ class RunnerStats:
         self._counter = StatsCounter(self._write)
         self._totals = {lane: Counts() for lane in Lane}
         self._failed = False
+        self._flushing = Lock()  # a scrape flushes, too
         self._ended = Event()
 
     def start(self) -> None:
@@ -45,13 +46,14 @@ class RunnerStats:
 
     def flush(self) -> None:
         """Logs the first of several failures in a row: the store logs its own faults, too."""
-        try:
-            self._counter.flush()
-            self._failed = False
-        except Exception as error:  # noqa: BLE001 - logged and retried
-            if not self._failed:
-                log.warning("statistics not written: %s", error, extra={"step": "relay"})
-            self._failed = True
+        with self._flushing:
+            try:
+                self._counter.flush()
+                self._failed = False
+            except Exception as error:  # noqa: BLE001 - logged and retried
+                if not self._failed:
+                    log.warning("statistics not written: %s", error, extra={"step": "relay"})
+                self._failed = True
 
     def totals(self) -> Mapping[Lane, Counts]:
         """Returns what was counted since the start, until now."""

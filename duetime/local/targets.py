@@ -1,4 +1,4 @@
-"""The targets of a local runner that call a service: AWS, a mail server, a database."""
+"""What the tasks of a local runner may call: addresses, AWS, a mail server, a database."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,8 @@ from duetime.core.allowed_targets import ANY, AllowedTargets
 from duetime.core.ports import Clock
 from duetime.core.smtp_server import parse_smtp_url
 from duetime.executor.targets import TargetFailed
+from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
+from duetime.executor.targets.ip_ranges import Kind
 from duetime.executor.targets.lazy import Maker, aws_makers
 from duetime.executor.targets.sql import SqlTarget
 from duetime.extras import NotInstalled
@@ -20,6 +22,17 @@ HINTS = {
     "email": "start the runner with --smtp URL to allow it",
     "sql": "start the runner with --database NAME=URL to allow it",
 }
+
+
+def address_policy_for(options: LocalOptions) -> AddressPolicy:
+    """Allows loopback addresses: the services that a local runner calls are mostly local too."""
+    kinds = {Kind.LOOPBACK, Kind.PRIVATE} if options.allow_private else {Kind.LOOPBACK}
+    return AddressPolicy(
+        kinds=frozenset(kinds),
+        allowed=[parse_allowed(host) for host in options.allow_hosts],
+        hint="start the runner with --allow-host {address} to allow it",
+        private_hint="start the runner with --allow-private or --allow-host {host} to allow it",
+    )
 
 
 def targets_allowed(options: LocalOptions) -> AllowedTargets:

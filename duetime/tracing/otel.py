@@ -35,7 +35,7 @@ class Spans:
         self._tracer = self._provider.get_tracer("duetime", VERSION)
 
     @contextmanager
-    def submit(self, target: Mapping[str, Any], task_id: str | None) -> Iterator[str]:
+    def submit(self, target: Any, task_id: str | None) -> Iterator[str]:
         """Starts the span of a submission. Yields its traceparent."""
         what = destination_of(target)
         attributes = _messaging("publish", "submit", what)
@@ -96,11 +96,18 @@ class Spans:
         context: Context | None = None,
         links: list[Link] | None = None,
     ) -> Iterator[Span]:
+        """The message of an exception is not recorded: it may hold a secret."""
         span = self._tracer.start_span(
             name, context, kind=kind, attributes=attributes, links=links or []
         )
-        with trace.use_span(span, end_on_exit=True):
-            yield span
+        with trace.use_span(
+            span, end_on_exit=True, record_exception=False, set_status_on_exception=False
+        ):
+            try:
+                yield span
+            except Exception as error:
+                _fail(span, type(error).__name__)
+                raise
 
 
 class AttemptSpan:
@@ -117,14 +124,17 @@ class AttemptSpan:
         self._span.set_attribute("duetime.outcome", outcome)
         self._span.set_attribute("duetime.drift_ms", drift)
         if error is not None:
-            self._span.set_attribute("error.type", error)
-            self._span.set_status(Status(StatusCode.ERROR))
+            _fail(self._span, error)
 
     def answered(self, status: int) -> None:
         self._span.set_attribute("http.response.status_code", status)
         if status >= 400:
-            self._span.set_attribute("error.type", str(status))
-            self._span.set_status(Status(StatusCode.ERROR))
+            _fail(self._span, str(status))
+
+
+def _fail(span: Span, error_type: str) -> None:
+    span.set_attribute("error.type", error_type)
+    span.set_status(Status(StatusCode.ERROR))
 
 
 def traceparent_of(span: Span) -> str:
@@ -177,15 +187,22 @@ def _destination(spec: Spec) -> str:
     return destination_of(spec.target)
 
 
-def destination_of(target: Mapping[str, Any]) -> str:
-    """Returns what names the destination of a target in spans."""
+def destination_of(target: Any) -> str:
+    """Returns what names the destination of a target in spans; `unknown` for one that a client
+    sends and the API will refuse."""
+    try:
+        return str(_destination_of(target))
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return "unknown"
+
+
+def _destination_of(target: Mapping[str, Any]) -> Any:
     from urllib.parse import urlsplit
 
     if target.get("type") != "http":
-        return target_name(target) or str(target.get("type"))
-    url = target.get("url")  # a secret holds it, or the client sends what the API will refuse
-    host = urlsplit(url).hostname if isinstance(url, str) else None
-    return host or "http"
+        return target_name(target) or target.get("type")
+    url = target.get("url")  # or the secret that holds it
+    return (urlsplit(url).hostname if isinstance(url, str) else None) or "http"
 
 
 def _of_task(task: Task) -> Attributes:

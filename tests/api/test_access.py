@@ -71,10 +71,10 @@ def test_dry_run_needs_the_right_of_its_action(service: Service):
 
 
 def test_head_needs_read(service: Service):
-    nobody = Caller(rights=frozenset())
+    stranger = Caller(rights=frozenset())
 
     assert right_of("HEAD", "/v1/tasks") is Right.READ
-    answer = service.api.call(Request(method="HEAD", path="/v1/tasks", caller=nobody))
+    answer = service.api.call(Request(method="HEAD", path="/v1/tasks", caller=stranger))
     assert answer.status == 403
     assert "has none" in answer.body["detail"]
 

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from duetime.api.app import Api
+from duetime.api.callers import Caller
 from duetime.api.http import Request
 from duetime.api.live import LiveAccess
 from duetime.core.live.tickets import hash_of, new_ticket
@@ -13,6 +14,7 @@ from duetime.local.live_tickets import MAX_TICKETS, MemoryTickets
 from tests.api.service import Service
 
 TICKETS = "/v1/live/tickets"
+HEADERS = {"host": "localhost:8080", "content-type": "application/json"}
 
 
 @pytest.fixture
@@ -26,8 +28,7 @@ def tickets(service: Service) -> MemoryTickets:
 
 
 def ask(service: Service, body: bytes = b""):
-    headers = {"host": "localhost:8080", "content-type": "application/json"}
-    return service.api.call(Request(method="POST", path=TICKETS, headers=headers, body=body))
+    return service.api.call(Request(method="POST", path=TICKETS, headers=HEADERS, body=body))
 
 
 def ticket_in(url: str) -> str:
@@ -43,6 +44,15 @@ def test_ticket_is_in_the_url_of_the_socket(service: Service, tickets: MemoryTic
     assert answer.body["expires_at"] == rfc3339(now + 30 * SECOND)
     assert answer.body["url"].startswith("ws://localhost:8080/v1/live?ticket=")
     assert tickets.take(hash_of(ticket_in(answer.body["url"])), now) is not None
+
+
+def test_ticket_names_its_caller(service: Service, tickets: MemoryTickets):
+    ada = Caller(actor="ada")
+    answer = service.api.call(Request(method="POST", path=TICKETS, caller=ada, headers=HEADERS))
+    taken = tickets.take(hash_of(ticket_in(answer.body["url"])), service.clock.now())
+
+    assert taken is not None
+    assert taken.actor == "ada"
 
 
 def test_ticket_is_taken_once_and_within_its_time(service: Service, tickets: MemoryTickets):

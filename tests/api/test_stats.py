@@ -115,6 +115,14 @@ def test_longer_steps_add_their_minutes_up(counting):
     assert {point["at"][14:] for point in by_hour["series"]} == {"00:00.000Z"}
 
 
+def test_steps_of_hours_begin_with_a_whole_hour(counting):
+    add(counting, HOUR + 55 * MINUTE, succeeded=1)
+    body = stats(counting, window="90m", step="3600")
+
+    assert body["from"] == rfc3339(NOW - 2 * HOUR)
+    assert body["total"]["attempts"]["succeeded"] == 1
+
+
 def test_one_lane_can_be_asked_for(counting):
     add(counting, 0, succeeded=1)
     add(counting, 0, Lane.LOW, succeeded=5)

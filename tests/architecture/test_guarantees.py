@@ -38,6 +38,7 @@ NOT_IN_MILLISECONDS = {
     "duetime.local.status_waits.MAX_WAIT": SECOND,
     "duetime.client.live_calls.REREAD": SECOND,
     "duetime.local.live_socket.DRAIN_TIME": SECOND,
+    "duetime.local.stats.FLUSH_INTERVAL": SECOND,
     "duetime.client.submissions.LONGEST_RETRY_AFTER": SECOND,
     "duetime.core.task.LONGEST_TIMEOUT": SECOND,
     "duetime.aws.settings.Settings.longest_timeout": SECOND,

@@ -43,6 +43,18 @@ def test_a_scanned_task_takes_nine_write_units():
     assert units_written(count_flow("delayed", SMALL, TASKS)) <= 9
 
 
+def test_counting_in_the_table_takes_a_write_for_a_batch_and_lane():
+    def more(tasks: int, *, alone: bool) -> float:
+        counts = [
+            units_written(count_flow("immediate", SMALL, tasks, alone=alone, stats=stats))
+            for stats in (True, False)
+        ]
+        return counts[0] - counts[1]
+
+    assert 0 < more(100, alone=False) <= 0.1
+    assert more(2, alone=True) == 1
+
+
 @pytest.mark.long
 def test_a_retry_takes_eight_more_and_a_death_two():
     """Two of the eight are the removal of its earlier attempt and its text at the end."""

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MISSED_A_LIMIT = 1  # the exit code; a test does not depend on a quiet machine
 
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
 needs_hey = pytest.mark.skipif(shutil.which("hey") is None, reason="hey is not installed")
 
 
@@ -45,6 +46,14 @@ def test_bulk_changes_tasks_by_tag(tmp_path: Path) -> None:
     rows = run(tmp_path, "bulk", "bulk.py", "--tasks=200", "--singly=2")
 
     assert [row["what"] for row in rows if not row["tasks_per_s"]] == []
+
+
+@pytest.mark.long
+def test_counting_compares_two_runners(tmp_path: Path) -> None:
+    [row] = run(tmp_path, "counting", "counting.py", "--tasks=200", "--rounds=1")
+
+    assert row["ratio"] > 0
+    assert row["CPU ratio"] > 0
 
 
 @pytest.mark.long
@@ -95,6 +104,26 @@ def test_api_accepts_submissions(tmp_path: Path) -> None:
     assert rows[0]["single/s"] > 0
 
 
+@needs_chromium
+@pytest.mark.long
+def test_console_is_measured_in_chromium(tmp_path: Path) -> None:
+    options = ("--repeats=1", "--tasks=300", "--minutes=0.05", "--rounds=1", "--submitted=200")
+    first = run(tmp_path, "console-paint", "console.py", *options)
+    page, changes, turns = (
+        json.loads((tmp_path / f"results/console-{part}.json").read_text())["rows"]
+        for part in ("page", "changes", "throughput")
+    )
+    asked = {row["what"]: row["median"] for row in first}
+    shown = {row["what"]: row["value"] for row in changes}
+
+    assert 1 <= asked["requests of the page"] <= 6
+    assert asked["requests of the frame"] == 2
+    assert [row["what"] for row in page if row["best"] <= 0] == []
+    assert shown["rows"] == 200
+    assert shown["changes a second"] > 0
+    assert turns[0]["share"] > 0
+
+
 def test_make_bench_runs_every_script_of_the_readme() -> None:
     figures = (ROOT / "README.md").read_text().partition("## Figures")[2].partition("\n## ")[0]
     scripts = re.findall(r"`[^`]*\bbench[/.](\w+)[^`]*` \|$", figures, re.MULTILINE)
@@ -116,3 +145,11 @@ def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
     assert sum(shares[0][f"{lane} %"] for lane in ("high", "medium", "low")) == pytest.approx(100)
     assert [row["what"] for row in tenants] == ["alone", "beside 200"]
     assert (tmp_path / "results/fairness.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_live_compares_a_runner_with_and_without_listeners(tmp_path: Path) -> None:
+    rows = run(tmp_path, "live", "live.py", "--tasks=200", "--rounds=1", "--seconds=1")
+
+    assert [row["what"] for row in rows] == ["no listener", "one console", "50 listeners"]
+    assert rows[0]["frames"] == 0
+    assert all(row["frames"] > 0 for row in rows[1:])

@@ -133,8 +133,8 @@ def test_the_demonstration_is_for_a_fresh_start(
     started = Started(resumed)
     for name, stand_in in {
         "Runner": lambda *_: started,
-        "_notices": lambda *_: started,
-        "_tune_interpreter": lambda: None,
+        "notices_for": lambda *_: started,
+        "tune_interpreter": lambda: None,
         "_drain": lambda *_: 0,
         "listen": lambda *_: StringIO(),
     }.items():

@@ -38,6 +38,20 @@ def test_changes_are_yielded_as_they_are_pushed():
     assert server.requests == ["POST /v1/live/tickets", "GET /v1/tasks"]
 
 
+def test_change_between_the_subscription_and_the_first_read_is_yielded_once():
+    server = LiveServer()
+    subscribe = server._take
+
+    def take(socket: Any, message: dict[str, Any]) -> None:
+        subscribe(socket, message)
+        if message["op"] == "subscribe":
+            server.change(1, "DEAD", pushes=2)
+
+    server._take = take  # type: ignore[method-assign]
+
+    assert statuses(follow(server, 12)) == ["DEAD"]
+
+
 def test_subscription_has_the_filter_that_was_asked_for():
     for which, sent in [
         ({}, {"topic": "tasks", "filter": {"namespace": "default"}}),

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.running import ROOT, Runner, free_port, running, until
 
 FOLDER = os.environ.get("DUETIME_SCREENSHOTS")
-WIDE, NARROW = {"width": 1200, "height": 760}, {"width": 390, "height": 760}
+WIDE, NARROW = {"width": 1280, "height": 760}, {"width": 390, "height": 760}
 DAY = 86_400
 RETRIES = {"max_attempts": 3, "base_delay": 0.2, "jitter": 0}
 NAMES = ("welcome", "receipt", "index-product", "resize-image", "sync-stock")

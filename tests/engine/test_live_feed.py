@@ -1,4 +1,4 @@
-"""The live feed reads little while nobody listens, and pushes what is wanted."""
+"""The live feed reads little without listeners, and pushes what is wanted."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def world() -> World:
     return World()
 
 
-def test_feed_reads_one_row_in_ten_seconds_if_nobody_listens(world: World):
+def test_feed_reads_one_row_in_ten_seconds_without_listeners(world: World):
     for _ in range(40):
         world.push()
         world.clock.advance(500)

@@ -11,7 +11,7 @@ from duetime.executor.targets.address_policy import (
 )
 from duetime.executor.targets.ip_ranges import Kind, kind_of, reached_by
 from duetime.local.options import LocalOptions
-from duetime.local.runner import address_policy_for
+from duetime.local.targets import address_policy_for
 
 LOOPBACK = [
     "127.0.0.0",

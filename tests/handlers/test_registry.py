@@ -178,7 +178,7 @@ def on_a_terminal(options: LocalOptions) -> TerminalNotices:
 def test_runner_reports_bad_handlers_on_one_line(
     write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "_notices", on_a_terminal)
+    monkeypatch.setattr(runner, "notices_for", on_a_terminal)
     file = write("[red]/broken_two.py", "raise RuntimeError('[bold]no')")
     assert runner.run(LocalOptions(memory=True, handlers=("[red]",))) == 1
     printed = capsys.readouterr().err

@@ -30,7 +30,7 @@ def live_updates(**options: Any) -> LiveUpdates:
 class Client:
     """One connection. `reads` is cleared while the client does not read: a send then waits."""
 
-    def __init__(self, live: LiveUpdates, query: str = "") -> None:
+    def __init__(self, live: LiveUpdates, query: str = "", **headers: str) -> None:
         self.reads = asyncio.Event()
         self.reads.set()
         self.frames: list[dict[str, Any]] = []  # all that have arrived
@@ -44,7 +44,7 @@ class Client:
             "type": "websocket",
             "path": "/v1/live",
             "query_string": query.encode(),
-            "headers": [],
+            "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
             "extensions": {"websocket.http.response": {}},
         }
         self.task = asyncio.ensure_future(live.socket.serve(scope, self._sent.get, self._receive))

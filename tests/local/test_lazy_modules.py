@@ -11,7 +11,8 @@ ROLES = ("engine", "executor", "scanner")
 STARTED = """
 import sys
 from duetime.local import runner
-runner._import_lazy_modules()
+from duetime.local.interpreter import import_lazy_modules
+import_lazy_modules()
 print(*sys.modules, sep="\\n")
 """
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.live.limits import ALL_SUBSCRIPTIONS, CONNECTIONS, SUBSCRIPTIONS
 from duetime.core.live.tickets import new_ticket
 from duetime.core.task import Progress
 from duetime.core.times import SECOND
 from duetime.local import live_hub
+from duetime.local.live import LiveUpdates
 from duetime.local.live_connection import MAX_FRAMES
 from tests.core.live.changes import TASK_ID, a_change
 from tests.factories import a_running_task
@@ -226,6 +228,42 @@ def test_stats_come_every_five_seconds():
     run(test())
 
 
+def test_stats_that_cannot_be_read_are_left_out_and_not_kept(caplog: pytest.LogCaptureFixture):
+    broken = True
+
+    def lanes() -> list[dict[str, Any]]:
+        if broken:
+            raise Unavailable("the disk is full")
+        return [LANE]
+
+    async def test() -> None:
+        nonlocal broken
+        live = LiveUpdates(LoopClock(), lanes)
+        client = Client(live)
+        await client.subscribe(STATS)
+        live.hub.notify(numbered(1, after=Status.RUNNING, drift_ms=1))
+        await asyncio.sleep(6)
+        assert live.hub._figures.take()["started"] == 0
+        broken = False
+
+        assert (await client.next())["started"] == 0
+
+    run(test())
+    assert {record.getMessage() for record in caplog.records} == {"lanes not read"}
+
+
+def test_change_that_comes_while_the_server_closes_its_loop_does_not_fail():
+    """A renewal reports progress here, and must not fail with the server."""
+    hub = live_updates().hub
+    hub._by_task[TASK_ID] = set()
+    hub._loop = asyncio.new_event_loop()
+    hub._loop.close()
+
+    hub.progressed(replace(a_running_task(), id=TASK_ID))
+
+    assert list(hub._progress) == [TASK_ID]
+
+
 async def flood(live: Any, *, batches: int = 60) -> None:
     """Changes for three frames, every 100 ms."""
     for _ in range(batches):
@@ -305,11 +343,15 @@ def test_changes_that_the_event_loop_cannot_take_become_a_reset(monkeypatch: pyt
     async def test() -> None:
         live = live_updates()
         client = Client(live)
-        await client.subscribe()
+        await client.subscribe(TASKS, TASK)
         for number in range(11):
             live.hub.notify(numbered(number))
 
-        assert (await client.next())["type"] == "reset"
+        resets = [await client.next(), await client.next()]
+        assert {(frame["type"], frame["id"]) for frame in resets} == {
+            ("reset", "s1"),
+            ("reset", "s2"),
+        }
 
     run(test())
 
@@ -441,6 +483,25 @@ def test_ticket_opens_one_connection_within_its_time():
         await none.task
 
         assert [used.refused, old.refused, none.refused] == [403, 403, 401]
+
+    run(test())
+
+
+def test_foreign_page_needs_a_ticket():
+    """Beyond loopback the server cannot know its own names, so it compares Origin and Host."""
+
+    async def test() -> None:
+        live = live_updates()
+        foreign = {"host": "ada.lan:8080", "origin": "https://evil.example"}
+        refused = Client(live, **foreign)
+        await refused.task
+        own = Client(live, host="ada.lan:8080", origin="http://ada.lan:8080")
+        await own.subscribe()
+        live.access.tickets.add(new_ticket("t1", LoopClock().now()), LoopClock().now())
+        invited = Client(live, "ticket=t1", **foreign)
+        await invited.subscribe()
+
+        assert refused.refused == 403
 
     run(test())
 

@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -13,6 +15,8 @@ from duetime.core.stats.counts import LaneCounts, total
 from duetime.core.steps.record import succeed
 from duetime.local.stats import RunnerStats
 from tests.factories import a_running_task, a_spec
+
+PATIENCE = 60.0  # real seconds
 
 
 class Store:
@@ -105,3 +109,23 @@ def test_runner_without_a_store_counts_the_totals():
     stats.notify(an_end())
 
     assert stats.totals()[Lane.HIGH].numbers["succeeded"] == 1
+
+
+def test_scrape_waits_for_a_flush_that_adds_to_the_totals(store: Store, stats: RunnerStats):
+    """Both add to the same numbers, and would lose some of them."""
+    writing, go_on = Event(), Event()
+
+    def add_slowly(counted: Sequence[LaneCounts]) -> None:
+        writing.set()
+        assert go_on.wait(PATIENCE)
+
+    store.add = add_slowly  # type: ignore[method-assign]
+    stats.notify(an_end())
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(stats.flush)
+        assert writing.wait(PATIENCE)
+        scraped = threads.submit(stats.totals)
+        with pytest.raises(TimeoutError):
+            scraped.result(timeout=0.05)
+        go_on.set()
+        assert scraped.result(PATIENCE)[Lane.HIGH].numbers["SUCCEEDED"] == 1

@@ -129,6 +129,19 @@ def test_statistics_equal_a_count_by_list_also_after_a_restart(tmp_path: Path, c
             assert found[lane]["attempts"] == expected[lane]["attempts"]
 
 
+def test_clean_stop_loses_no_count(tmp_path: Path):
+    rarely = "import duetime.local.stats\nduetime.local.stats.FLUSH_INTERVAL = 3_600\n"
+    (tmp_path / "mine.py").write_text(rarely + HANDLERS)
+    options = (tmp_path / "data", free_port(), "--handlers", str(tmp_path / "mine.py"))
+    with running(*options) as runner:
+        done = runner.submit(target={"type": "python", "handler": "ok"})
+        until(lambda: runner.task(done)["status"] == "SUCCEEDED")
+        assert runner.end(signal.SIGINT)[0] == 0
+
+    with running(*options) as runner:
+        assert stats(runner)["total"]["ends"]["SUCCEEDED"] == 1
+
+
 def test_metrics_have_a_port_of_their_own_that_serves_nothing_else(tmp_path: Path):
     port, metrics = free_port(), free_port()
     with running(tmp_path / "data", port, "--metrics-port", str(metrics)) as runner:

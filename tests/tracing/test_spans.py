@@ -200,6 +200,38 @@ def test_no_span_holds_a_url_or_a_payload(w: World, exported: Exported):
     )
 
 
+def test_message_of_an_error_is_in_no_span(w: World, exported: Exported):
+    w.http.post("https://api.shop.test/charge").replies(OSError("the token is s3cret"))
+    w.client.submit(target=CHARGE, retry={"max_attempts": 1})
+    w.drain()
+
+    request = exported.one("POST")
+    assert request.status.status_code is StatusCode.ERROR
+    assert "error.type" in request.attributes
+    for span in exported._exporter.get_finished_spans():
+        assert "s3cret" not in span.to_json()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        None,
+        "shop.restock",
+        {},
+        {"type": []},
+        {"type": "email", "to": []},
+        {"type": "http", "url": "http://[x"},
+    ],
+)
+def test_target_that_the_api_refuses_has_a_span(
+    provider: TracerProvider, exported: Exported, target: Any
+):
+    with Spans(provider).submit(target, None):
+        pass
+
+    assert len(exported.names) == 1
+
+
 def test_each_task_of_a_batch_has_a_span(w: World, exported: Exported):
     handler = register()
     handler.submit_many([None, None])

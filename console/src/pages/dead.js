@@ -6,7 +6,7 @@ import { may, useLive } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
 import { Empty, Loaded, Note, ProblemNote } from '../parts/notes.js';
 import { query, to, withQuery } from '../router.js';
-import { namespace, useRead } from '../state.js';
+import { namespace, useDeadGroups, useRead } from '../state.js';
 import { Time } from '../zone.js';
 import { causeBody, causeText } from '../parts/cause.js';
 
@@ -14,7 +14,7 @@ const SHOWN = 100;
 
 export function Dead() {
   const some = namespace.value === '*' ? undefined : namespace.value;
-  const groups = useRead('dead-letters/groups', { namespace: some });
+  const groups = useDeadGroups({ namespace: some });
   const [bulk, setBulk] = useState(null);
   useLive({ topic: 'tasks', filter: { status: ['DEAD'] } }, () => groups.reload());
   const chosen = query.value.get('group');

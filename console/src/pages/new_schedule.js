@@ -1,6 +1,7 @@
 /** A new schedule, or a change of one: when, what, and what if. */
 import { html, useState } from '../vendor/preact.js';
 import { post, put } from '../api.js';
+import { may } from '../live.js';
 import { bodyText, formOf, NEW_FORM, rulesOf, UNITS } from '../models/schedule_form.js';
 import { Command } from '../parts/copy.js';
 import { CronBuilder, cronRule } from '../parts/cron_builder.js';
@@ -80,7 +81,7 @@ function ScheduleForm({ title, action, initial, save, stays = false }) {
               <${Choice} label="Priority" value=${form.priority} options=${PRIORITIES} onChange=${(priority) => change({ priority })} />
             </div>
             <${ProblemNote} problem=${state.problem} />
-            <div class="row"><button class="primary" type="submit" disabled=${state.busy}>${action}</button><a class="button" href=${to('/schedules')}>Back</a></div>
+            <div class="row">${may('operate') && html`<button class="primary" type="submit" disabled=${state.busy}>${action}</button>`}<a class="button" href=${to('/schedules')}>Back</a></div>
           </div></section>
           <${RulePreview} preview=${preview} />
           ${body && action === 'Create' && html`<details class="same"><summary>The same with curl</summary><${Command} text=${curlOf(body)} /></details>`}

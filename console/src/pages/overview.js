@@ -10,7 +10,7 @@ import { Empty, Loaded, Note } from '../parts/notes.js';
 import { AsTable, Spark } from '../parts/spark.js';
 import { Label, Status } from '../parts/status.js';
 import { query, to, withQuery } from '../router.js';
-import { namespace, useRead } from '../state.js';
+import { namespace, useDeadGroups, useRead } from '../state.js';
 import { clockTime, duration, millis, Time } from '../zone.js';
 
 const WINDOWS = { '1h': 60, '6h': 300, '24h': 1_200 }; // → seconds of a step
@@ -23,7 +23,7 @@ export function Overview() {
   const slo = useRead('slo');
   const stuck = useRead('stuck', { limit: 5 });
   const lanes = useRead('lanes');
-  const groups = useRead('dead-letters/groups', { namespace: some });
+  const groups = useDeadGroups({ namespace: some });
   const schedules = useRead('schedules', { namespace: some, limit: 100 });
   return html`
     <div class="page-head"><h1>Overview</h1><nav class="chips actions" aria-label="Window">
@@ -57,7 +57,12 @@ function OnTime({ slo, stats }) {
   if (stats.data?.source === 'emf') return html`<${Answer} tone="grey" icon="external" title="Figures are in CloudWatch">${stats.data.url && html`<a href=${stats.data.url} target="_blank" rel="noreferrer">Open the dashboard</a>`}</${Answer}>`;
   const lanes = slo.data?.lanes?.filter(({ total }) => total > 0) ?? [];
   if (!slo.data && !missing(slo)) return html`<${Answer} tone="grey" icon="clock" title=${slo.problem ? 'Not known' : '…'}>${slo.problem?.message}</${Answer}>`;
-  if (!lanes.length) return html`<${Answer} tone="grey" icon="clock" title=${drift ? 'Nothing planned has started yet' : 'Nothing has started yet'}>${figures}</${Answer}>`;
+  if (!lanes.length) {
+    const within = slo.data?.lanes?.[0]?.objective.drift_ms ?? 1_000;
+    if (!drift) return html`<${Answer} tone="grey" icon="clock" title="Nothing has started yet" />`;
+    const [tone, icon, title] = drift.p99 <= within ? ['green', 'check', 'On time'] : ['amber', 'alert', 'Late starts'];
+    return html`<${Answer} tone=${tone} icon=${icon} title=${title}>${figures}</${Answer}>`;
+  }
   const worst = lanes.reduce((a, b) => ((a.budget_left ?? 1) <= (b.budget_left ?? 1) ? a : b));
   const burn = Math.max(...lanes.map((lane) => lane.burn?.['1h'] ?? 0));
   const total = lanes.reduce((sum, lane) => sum + lane.total, 0);
@@ -154,7 +159,7 @@ function Failing({ groups }) {
 /** The schedules that fire next, of the first hundred. */
 function Next({ schedules }) {
   return html`
-    <section class="panel" aria-label="Next"><div class="head"><h2>Next</h2><a href=${to('/schedules')}>All schedules</a></div>
+    <section class="panel" aria-label="Next"><div class="head"><h2>Next</h2>${namespace.value === '*' && html`<${Label}>namespace default</${Label}>`}<a href=${to('/schedules')}>All schedules</a></div>
       <${Loaded} read=${schedules}>${({ items }) => {
         const active = items.filter(({ status, next_fire_at: at }) => status === 'active' && at).sort((a, b) => (a.next_fire_at < b.next_fire_at ? -1 : 1));
         const paused = items.filter(({ status }) => status === 'paused');

@@ -1,6 +1,7 @@
 """What holds on every page: no violation that axe finds, one instant in every zone, names that are
 only text, and a hint where there is nothing yet."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -120,6 +121,18 @@ def test_page_shows_the_same_instants_in_every_zone(
     if name not in ("settings", "lanes", "limits"):
         assert shown[0]
     assert shown[0] == shown[1] == shown[2]
+
+
+@pytest.mark.parametrize("name", ["ledger", "new-schedule", "run", "limits", "workflow"])
+def test_page_shows_no_action_without_the_right_to_it(
+    page: Page, name: str, full: tuple[World, dict[str, str]]
+) -> None:
+    rights = {"actor": "ada", "rights": ["read"], "features": [], "stage": None, "version": "1"}
+    page.route("**/v1/me", lambda route: route.fulfill(json=rights))
+    open_page(page, name, full[1])
+    expect(page.get_by_role("link", name="New task")).to_have_count(0)
+    actions = re.compile("New|Create|Save|Pause…|Run now|Backfill|Delete|Detach|Retry|Cancel|Start")
+    expect(page.locator("main").get_by_role("button", name=actions)).to_have_count(0)
 
 
 @pytest.mark.parametrize(("path", "hint"), EMPTY.items())
