@@ -30,6 +30,9 @@ export function targetText(target) {
   return target.workflow ?? target.type;
 }
 
+/** `2` + `/` or ` of ` + `5`; only `7` once a redriven task has had more attempts than its policy. */
+export const attempts = (number, most, of = '/') => (number <= most ? `${number}${of}${most}` : String(number));
+
 /** What to call a task: its name, or its target. */
 export const taskName = (task) => task.name || targetText(task.target);
 

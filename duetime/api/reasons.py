@@ -16,7 +16,11 @@ log = logging.getLogger(__name__)
 
 def reason_of(request: Request) -> str | None:
     """Returns the reason, which is percent-encoded where it is not ASCII. Raises Problem."""
-    reason = unquote(request.headers.get(HEADER, "")).strip()
+    sent = request.headers.get(HEADER, "")
+    if not sent.isascii():
+        message = "must be ASCII: percent-encode other characters, such as %C3%AB for ë"
+        raise invalid([FieldError("Duetime-Reason", message)])
+    reason = unquote(sent).strip()
     if len(reason) > MAX_REASON:
         message = f"must have at most {MAX_REASON} characters, not {len(reason)}"
         raise invalid([FieldError("Duetime-Reason", message)])

@@ -22,6 +22,7 @@ from duetime.logs.formatting import Format, LogSettings
 from duetime.terminal import one_line
 
 RUNNER = logging.getLogger("duetime.runner")
+REASONS = logging.getLogger("duetime.api.reasons")
 DEFAULT_URL = "http://127.0.0.1:8080"  # the default of the command line
 JSON = "-H 'content-type: application/json'"
 BODY = '{"target": {"type": "python", "handler": "duetime.hello"}, "delay": 5}'
@@ -100,8 +101,9 @@ class TerminalNotices:
 
 class LoggedNotices:
     def __init__(self) -> None:
-        """Logs notices and events at any --log-level: they are few, and show that all is well."""
-        for log in (EVENTS, RUNNER):
+        """Logs notices, events and the reasons of actions at any --log-level: they are few, and
+        show that all is well, and why it changed."""
+        for log in (EVENTS, RUNNER, REASONS):
             log.setLevel(min(logging.INFO, logging.getLogger().level))
         self.events: Events = LoggedEvents()
 

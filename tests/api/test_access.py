@@ -128,7 +128,7 @@ def test_reason_of_an_action_is_logged_with_its_actor(
     assert second["actor"] is None
 
 
-@pytest.mark.parametrize("reason", ["x" * (MAX_REASON + 1), "two%0Alines"])
+@pytest.mark.parametrize("reason", ["x" * (MAX_REASON + 1), "two%0Alines", "Zo\u00c3\u00ab"])
 def test_reason_that_cannot_be_logged_is_refused_with_its_action(service: Service, reason: str):
     headers = {**SUBMISSION.headers, "duetime-reason": reason}
 

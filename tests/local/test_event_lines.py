@@ -1,5 +1,6 @@
 """The lines of the terminal, at 80 columns and others."""
 
+import logging
 from io import StringIO
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from duetime.core.lifecycle import Status
 from duetime.core.results import encode_result
 from duetime.core.task import TaskError
+from duetime.local.console import LoggedNotices
 from duetime.local.event_lines import EventLines
 from tests.local.test_activity import a_change
 
@@ -122,3 +124,15 @@ def test_omitted_events_are_counted():
     screen = Screen()
     screen.events.show_omitted(1_234)
     assert screen.lines() == ["… and 1,234 more"]
+
+
+@pytest.mark.parametrize("name", ["duetime.events", "duetime.runner", "duetime.api.reasons"])
+def test_what_operators_must_not_miss_is_logged_at_every_level(name: str):
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        LoggedNotices()
+        assert log.isEnabledFor(logging.INFO)
+    finally:
+        log.setLevel(before)

@@ -11,13 +11,13 @@ const OLD = 60; // seconds: what waits longer is late
 
 const HEADS = [
   ['Lane', 'its share of the starts while every lane has work', ''],
-  ['Depth', 'tasks that are due and wait for an executor', 'number'],
+  ['Waiting', 'tasks that are due and wait for an executor', 'number'],
   ['Running', 'attempts that run now', 'number'],
   ['Oldest', 'how long the oldest due task has waited', 'number'],
   ['In/min', 'messages of the last minute, also of retries and promotions', 'number'],
   ['Out/min', 'attempts that started in the last minute', 'number'],
   ['Promoted', 'tasks that moved to the next higher lane since the start', 'number'],
-  ['Waiting', 'tasks that wait for a limit or their ordering key', 'number'],
+  ['Held', 'tasks that wait for a limit or their ordering key', 'number'],
   ['Due soon', 'tasks that are due within minutes', 'number'],
 ];
 
@@ -25,7 +25,7 @@ export function Lanes() {
   const read = useRead('lanes');
   const stats = useRead('stats', { window: '1h' });
   return html`
-    <div class="page-head"><h1>Lanes</h1><p class="quiet">The most urgent first. Of the work that waits in all of them, each gets its weight.</p></div>
+    <div class="page-head"><h1>Lanes</h1><p class="quiet">The most urgent first. While all of them have work, each starts its share.</p></div>
     <${Loaded} read=${read}>${({ items }) => html`
       <div class="stack">
         <div class="panel"><div class="scroll"><table class="rows lanes">
@@ -45,13 +45,13 @@ function Lane({ lane }) {
     <tr>
       <td class="main"><strong>${lane.lane}</strong>
         ${weight !== null && html`<span class="weight"><${Meter} share=${weight / 100} title=${`${weight} % of the starts`} /><span class="quiet">${weight} %</span></span>`}</td>
-      ${cell('Depth', count(lane.depth))}
+      ${cell('Waiting', count(lane.depth))}
       ${cell('Running', count(lane.running))}
       ${cell('Oldest', oldest === null ? '–' : html`${duration(oldest * 1_000)}${oldest > OLD && html` <${Label} tone="amber">aging</${Label}>`}`)}
       ${cell('In/min', count(lane.in_per_minute))}
       ${cell('Out/min', count(lane.out_per_minute))}
       ${cell('Promoted', count(lane.promoted))}
-      ${cell('Waiting', count(lane.waiting))}
+      ${cell('Held', count(lane.waiting))}
       ${cell('Due soon', count(lane.delayed))}
     </tr>`;
 }

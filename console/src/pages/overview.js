@@ -70,7 +70,7 @@ function OnTime({ slo, stats }) {
   const late = worst.budget_left !== null && worst.budget_left < 0;
   const [tone, icon, title] = late ? ['red', 'alert', 'Late'] : burn > 1 ? ['amber', 'alert', 'Getting late'] : ['green', 'check', 'On time'];
   return html`<${Answer} tone=${tone} icon=${icon} title=${title} href=${to('/lanes')}>
-    <span><b>${percent(good / total)}</b> started within ${duration(worst.objective.drift_ms)}</span>${figures}
+    <span><b>${percent(good / total)}</b> of planned tasks started within ${duration(worst.objective.drift_ms)}</span>${figures}
     <span>budget left <b>${percent(Math.max(worst.budget_left ?? 1, 0))}</b></span><span>burn <b>${burn.toFixed(1)}×</b></span></${Answer}>`;
 }
 

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from '../vendor/preact.js';
 import { call, get, patch, post, remove } from '../api.js';
 import { now, serverNow } from '../clock.js';
-import { bytes, REASONS, targetText, taskName } from '../format.js';
+import { attempts as triesOf, bytes, counted, REASONS, targetText, taskName } from '../format.js';
 import { useKeys } from '../keys.js';
 import { field, parse, sourceOf } from '../json.js';
 import { may, useHold, useLive } from '../live.js';
@@ -103,7 +103,7 @@ function Waiting({ task }) {
 
 /** In words: what happened, and what happens next. */
 function Sentence({ task, attempts }) {
-  const tries = `attempt ${task.attempt} of ${task.retry.max_attempts}`;
+  const tries = `attempt ${triesOf(task.attempt, task.retry.max_attempts, ' of ')}`;
   const last = attempts.at(-1);
   const took = last?.finished_at ? duration(millis(last.finished_at) - millis(last.started_at)) : null;
   const due = html`<${Time} at=${task.due_at} />`;
@@ -132,7 +132,7 @@ function ErrorPanel({ task, attempt }) {
   const text = [`${shown.type}: ${shown.message}`, shown.traceback].filter(Boolean).join('\n\n');
   return html`
     <section class="panel error" aria-label="Error">
-      <div class="head"><h2>Error</h2><span class="quiet">attempt ${attempt?.error ? attempt.number : task.error.attempt} of ${task.retry.max_attempts}</span><${CopyButton} text=${text} name="error" /></div>
+      <div class="head"><h2>Error</h2><span class="quiet">attempt ${triesOf(attempt?.error ? attempt.number : task.error.attempt, task.retry.max_attempts, ' of ')}</span><${CopyButton} text=${text} name="error" /></div>
       <div class="body"><p><strong class="tone-red error-type">${shown.type}</strong></p><pre class="message">${shown.message}</pre>
         ${shown.traceback && html`<details open><summary>Traceback</summary><pre class="traceback" tabindex="0">${shown.traceback}</pre></details>`}</div>
     </section>`;
@@ -201,7 +201,7 @@ function Facts({ task }) {
     task.finished_at && ['Ended', html`<${Time} at=${task.finished_at} as="stamp" />`],
     task.expires_at && ['Expires', html`<${Time} at=${task.expires_at} as="stamp" />`],
     ['Timeout', duration(task.timeout * 1_000)],
-    ['Retries', `${task.retry.max_attempts} attempts, ${task.retry.base_delay} s × ${task.retry.multiplier}ⁿ, at most ${duration(task.retry.max_delay * 1_000)}`],
+    ['Retries', `${counted(task.retry.max_attempts, 'attempt')}, ${task.retry.base_delay} s × ${task.retry.multiplier}ⁿ, at most ${duration(task.retry.max_delay * 1_000)}`],
     task.schedule_id && ['Schedule', html`<a href=${to(`/schedules/${task.schedule_id}`)}>${task.schedule_id}</a> <span class="quiet"><${Time} at=${task.scheduled_for} /></span>`],
     task.run_id && ['Run', html`<a href=${to(`/runs/${task.run_id}`)}>${task.run_id}</a> <span class="quiet">step ${task.step}${task.index !== null && ` [${task.index}]`}</span>`],
     task.parent_id && ['Submitted by', html`<a href=${to(`/tasks/${task.parent_id}`)}>${task.parent_id}</a>`],
@@ -234,7 +234,7 @@ function Actions({ task, reload }) {
   };
   const actions = {
     retry: status === 'DEAD' && (() => ask({
-      title: `Retry ${taskName(task)}?`, text: `It gets ${task.retry.max_attempts} new attempts and starts now.`, action: 'Retry',
+      title: `Retry ${taskName(task)}?`, text: `It gets ${counted(task.retry.max_attempts, 'new attempt')} and starts now.`, action: 'Retry',
       request: () => post(`tasks/${id}/retry`), done: 'Retried', code: { method: 'POST', path: `tasks/${id}/retry`, call: `client.retry("${id}")` },
     })),
     cancel: LIVE.includes(status) && !(status === 'RUNNING' && task.cancel_requested) && (() => ask({

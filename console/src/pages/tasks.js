@@ -2,7 +2,7 @@
 import { html, signal, useEffect, useMemo, useRef, useSignal, useState } from '../vendor/preact.js';
 import { get } from '../api.js';
 import { ACTIONS, applicable, selects } from '../bulk.js';
-import { counted, REASONS, targetText, taskName } from '../format.js';
+import { attempts, counted, REASONS, targetText, taskName } from '../format.js';
 import { useKeys } from '../keys.js';
 import { may, onReread, still, useHold, useLive } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
@@ -28,6 +28,7 @@ export function Tasks() {
   const list = useTaskList(filterOf(view), soonest);
   const selected = useSignal(new Set());
   const [bulk, setBulk] = useState(null);
+  const [understood, setUnderstood] = useState(true); // what is not could match more than is meant
   useHold(selected.value.size > 0);
   const close = (changed) => {
     setBulk(null);
@@ -36,12 +37,12 @@ export function Tasks() {
   };
   return html`
     <div class="page-head"><h1>Tasks</h1><${Order} soonest=${soonest} /></div>
-    <${FilterField} view=${view} />
+    <${FilterField} view=${view} onRead=${setUnderstood} />
     <nav class="chips" aria-label="Status">${CHIPS.map(([name, statuses]) => html`
       <a key=${name} href=${withQuery({ status: statuses.join(',') })} aria-current=${String(statuses) === String(view.status) ? 'true' : undefined}>${name}</a>`)}
     </nav>
     <div class="panel tasks" onPointerEnter=${() => (list.hovered.current = true)} onPointerLeave=${() => (list.hovered.current = false)}>
-      ${may('operate') && html`<${BulkBar} view=${view} selected=${selected} rows=${list.rows} onAct=${setBulk} />`}
+      ${may('operate') && understood && html`<${BulkBar} view=${view} selected=${selected} rows=${list.rows} onAct=${setBulk} />`}
       ${list.news.value > 0 && html`<button class="news" onClick=${list.read}><${Icon} name="refresh" />${counted(list.news.value, 'new task')}</button>`}
       <${Body} list=${list} view=${view} selected=${may('operate') ? selected : undefined} />
     </div>
@@ -69,8 +70,8 @@ const COLUMNS = [
   { id: 'started', head: 'Started', cell: (task) => (task.started_at && !['RETRYING', 'PENDING'].includes(task.status)
     ? html`<${Time} at=${task.started_at} />` : ['PENDING', 'ENQUEUED', 'RETRYING'].includes(task.status) ? html`<span class="quiet"><${Time} at=${task.due_at} as="relative" /></span>` : '–') },
   { id: 'drift', head: 'Drift', class: 'number', cell: (task) => duration(task.drift_ms) },
-  { id: 'try', head: 'Attempt', class: 'number', cell: (task) => `${task.attempt}/${task.max_attempts}` },
-  { id: 'lane', head: 'Lane', cell: (task) => task.lane },
+  { id: 'try', head: 'Attempt', class: 'number', cell: (task) => attempts(task.attempt, task.max_attempts) },
+  { id: 'lane', head: 'Lane', class: 'word', cell: (task) => task.lane },
   { id: 'namespace', head: 'Namespace', cell: (task) => html`<a class="quiet" href=${withQuery({ ns: task.namespace })}>${task.namespace}</a>` },
 ];
 
@@ -81,7 +82,7 @@ function Order({ soonest }) {
 }
 
 /** The filter as text. Typing replaces the history entry; Enter pushes one, or opens the task of an id. */
-function FilterField({ view }) {
+function FilterField({ view, onRead }) {
   const shown = print(view);
   const [text, setText] = useState(shown);
   const input = useRef(null);
@@ -89,6 +90,8 @@ function FilterField({ view }) {
   useEffect(() => {
     if (print(parse(text).view) !== shown) setText(shown); // the URL has changed: a click, or Back
   }, [shown]);
+  const understood = parsed.unknown.length === 0;
+  useEffect(() => onRead(understood), [understood]);
   useKeys({ '/': () => input.current.focus() });
   const apply = (typed, options) => {
     setText(typed);
@@ -194,7 +197,9 @@ function createList(filter, soonest, hovered) {
   let soon = null;
   let adding = null; // a page that is on its way
 
-  const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, cursor });
+  // Coming runs of schedules have the newest ids; there they would hide everything else.
+  const upcoming = soonest || filter.status || filter.schedule_id ? undefined : false;
+  const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, upcoming, cursor });
 
   /** Reads some pages, one after the other, so that no task is between two of them. */
   async function load(cursor, count, show) {

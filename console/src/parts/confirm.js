@@ -8,6 +8,8 @@ export function Dialog({ title, onClose, children, wide = false }) {
   useEffect(() => {
     const before = document.activeElement;
     dialog.current.showModal();
+    // Enter answers, but does nothing that cannot be undone.
+    if (document.activeElement.matches('summary')) [...dialog.current.querySelectorAll('.dialog-actions button:not(.danger)')].at(-1)?.focus();
     return () => before?.isConnected && before.focus();
   }, []);
   const onCancel = (event) => {

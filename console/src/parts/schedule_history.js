@@ -1,5 +1,6 @@
 /** The tasks of a schedule, the latest first. */
 import { html } from '../vendor/preact.js';
+import { attempts } from '../format.js';
 import { to } from '../router.js';
 import { duration, Time } from '../zone.js';
 import { FireTime } from './fire_times.js';
@@ -13,7 +14,7 @@ const COLUMNS = [
   { id: 'started', head: 'Started', cell: (task) => html`<${Time} at=${task.started_at} />` },
   { id: 'drift', head: 'Drift', class: 'number', cell: (task) => duration(task.drift_ms) },
   { id: 'took', head: 'Took', class: 'number', cell: (task) => (task.started_at && task.finished_at ? duration(Date.parse(task.finished_at) - Date.parse(task.started_at)) : '–') },
-  { id: 'attempt', head: 'Attempt', class: 'number', cell: (task) => `${task.attempt}/${task.max_attempts}` },
+  { id: 'attempt', head: 'Attempt', class: 'number', cell: (task) => attempts(task.attempt, task.max_attempts) },
   { id: 'error', head: 'Error', cell: (task) => task.error?.type ?? task.reason ?? '' },
 ];
 
