@@ -52,5 +52,7 @@ def _sizes(variables: Mapping[str, str]) -> Iterator[tuple[str, int]]:
         if variable in variables:
             yield setting, _measured({variable: variables[variable]})
     own = {name: text for name, text in variables.items() if not name.startswith(PREFIX)}
-    if own:
-        yield "otel and handlers.environment", _measured(own)
+    otel = {name: text for name, text in own.items() if name.startswith("OTEL_")}
+    for setting, given in (("otel", otel), ("handlers.environment", own.items() - otel.items())):
+        if given:
+            yield setting, _measured(dict(given))
