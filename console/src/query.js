@@ -54,7 +54,7 @@ const known = (value) => statuses(value).length > 0 && statuses(value).every((ea
 export function fromUrl(parameters) {
   const view = empty();
   for (const name of ['q', 'handler', 'target', 'schedule', 'parent', 'since', 'until', 'ns']) view[name] = parameters.get(name) ?? '';
-  view.status = statuses(parameters.getAll('status').join(',')).filter((each) => STATUSES.includes(each));
+  view.status = statuses(parameters.getAll('status').join(',')); // the API refuses what it does not know
   view.tag = parameters.getAll('tag');
   return view;
 }

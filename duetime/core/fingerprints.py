@@ -66,10 +66,10 @@ def _unless_numbered(word: re.Match[str]) -> str:
 def _target(spec: Spec) -> str:
     """Returns the handler, or the resource that is called, or the step of a run. Of a URL the query
     is left out, and so are the numbers in its path."""
+    if spec.step is not None:
+        return f"step {spec.step.step}"
     target: Mapping[str, Any] = spec.target
     name = target_name(masked(target)) or str(target.get("type", ""))
-    if not name and spec.step is not None:
-        return f"step {spec.step.step}"
     if target.get("type") == "http":
         start, slashes, rest = name.partition("?")[0].partition("://")
         host, slash, path = rest.partition("/")

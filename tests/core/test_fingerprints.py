@@ -109,7 +109,7 @@ def test_urls_that_differ_in_an_id_or_the_query_are_one_target():
 def test_step_without_a_target_is_named_by_its_step():
     step = StepRef(run_id=new_id(0, 0), step="resize")
 
-    assert cause_of(dead_of("gone", target={}, step=step)).target == "step resize"
+    assert cause_of(dead_of("gone", target={"type": "step"}, step=step)).target == "step resize"
 
 
 def test_task_without_an_error_has_a_cause():

@@ -42,7 +42,7 @@ function Server() {
     ['Stage', known.stage ?? '–'],
     ['Version', known.version ?? '–'],
     ['Features', list(known.features)],
-    ['Its time', html`<${Time} at=${known.time ?? null} as="full" />${Math.abs(skew.value) >= 1 && html` <span class="quiet">${duration(Math.abs(skew.value))} ${skew.value > 0 ? 'ahead of' : 'behind'} this computer</span>`}`],
+    ['Its time', html`<${Time} at=${known.time ?? null} as="full" />${Math.abs(skew.value) >= 2_000 && html` <span class="quiet">${duration(Math.abs(skew.value))} ${skew.value > 0 ? 'ahead of' : 'behind'} this computer</span>`}`],
     ['API', html`<a href="/docs">reference</a>, <a href="/v1/openapi.json">OpenAPI document</a>`],
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;

@@ -7,6 +7,7 @@ import { clockTimeMs, duration, millis } from '../zone.js';
 import { toneOf } from './status.js';
 
 const WIDTH = 1_000;
+const NARROW_WIDTH = 560; // on a phone the box scrolls: text keeps its size
 const HEIGHT = 64;
 const MIDDLE = 26;
 const BAR = 16;
@@ -39,8 +40,8 @@ export function spansOf(task, attempts, now) {
   return spans;
 }
 
-/** Gives each span its place from 0 to WIDTH. */
-export function layOut(spans) {
+/** Gives each span its place from 0 to `width`. */
+export function layOut(spans, width = WIDTH) {
   const busy = spans.filter(({ kind }) => kind !== 'wait').reduce((sum, { from, to }) => sum + Math.max(to - from, 0), 0);
   const longest = Math.max(busy * LONGEST_GAP, 1);
   const sized = spans.map((span, place) => {
@@ -52,22 +53,23 @@ export function layOut(spans) {
   });
   const fixed = sized.reduce((sum, span) => sum + (span.fixed ?? (span.kind === 'attempt' ? LEAST : 0)), 0);
   const scaled = sized.reduce((sum, span) => sum + (span.scaled ?? 0), 0) || 1;
-  const perMs = Math.max(WIDTH - fixed - 2, 0) / scaled;
+  const perMs = Math.max(width - fixed - 2, 0) / scaled;
   let x = 1;
   return sized.map((span) => {
-    const width = span.fixed ?? span.scaled * perMs + (span.kind === 'attempt' ? LEAST : 0);
-    const placed = { ...span, x, width };
-    x += width;
+    const wide = span.fixed ?? span.scaled * perMs + (span.kind === 'attempt' ? LEAST : 0);
+    const placed = { ...span, x, width: wide };
+    x += wide;
     return placed;
   });
 }
 
 /** @param {{task: object, attempts: object[], now: number, chosen?: number, onChoose: (number: number) => void}} props */
 export function Timeline({ task, attempts, now, chosen, onChoose }) {
-  const spans = layOut(spansOf(task, attempts, now));
+  const width = matchMedia('(max-width: 640px)').matches ? NARROW_WIDTH : WIDTH;
+  const spans = layOut(spansOf(task, attempts, now), width);
   const title = attempts.length ? `${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'} of this task` : 'No attempt yet';
   return html`
-    <div class="timeline-box"><svg class="timeline" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${title}>
+    <div class="timeline-box"><svg class="timeline" viewBox=${`0 0 ${width} ${HEIGHT}`} role="img" aria-label=${title}>
       <title>${title}</title>
       <circle class="start" cx="5" cy=${MIDDLE + BAR / 2} r="4"><title>submitted ${clockTimeMs(task.created_at)}</title></circle>
       ${spans.map((span, place) => html`<${Span} key=${place} ...${{ span, chosen, onChoose }} />`)}
