@@ -94,7 +94,7 @@ class Runs:
         listing = RunListing(
             namespace=_namespace_or_all(query),
             status=query.one_of("status", RunStatus),
-            workflow=query.text("workflow"),
+            workflow=query.word("workflow"),
             tag=query.text("tag"),
             limit=query.limit(),
             cursor=query.text("cursor"),

@@ -38,6 +38,8 @@ DuetimeError
 ├── DatabaseFailed      the database of an outbox cannot be used for now (outbox/databases.py)
 ├── ClocksDiffer        Duetime refuses an id that was made just now (outbox/drain.py)
 ├── TooManyRuns         a test ran more tasks at once than it allows (testing/errors.py)
+├── SocketLost          the WebSocket of live updates has ended (client/live_steps.py)
+├── SocketRefused       its handshake got an HTTP status (client/live_steps.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
 ├── ServiceCallFailed   an AWS service refused the call of a target (core/service_calls.py)
 ├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)

@@ -22,6 +22,7 @@ MAX_STEP = 256  # characters
 NOT_FOR_CHILDREN: Mapping[str, str] = {
     "id": "a task that a handler submits gets its id from its parent: give a step",
     "unique": "a task that a handler submits takes no unique key: it is stored once by its id",
+    "trace": "a task that a handler submits continues the trace of its attempt",
 }
 
 

@@ -140,8 +140,8 @@ def test_every_answer_on_the_api_page_is_below_a_call_or_is_checked_elsewhere() 
     elsewhere = [block for block in blocks if json.loads(block) not in shown]
     names = [next(iter(json.loads(block))) for block in elsewhere]
     assert names == [
-        *("items", "lane", "looked_from", "items", "actor", "status", "redriven", "items"),
-        *("matched", "type"),
+        *("items", "lane", "looked_from", "items", "actor", "source", "source", "status"),
+        *("redriven", "items", "matched", "type"),
     ]
 
 

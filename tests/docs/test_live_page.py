@@ -8,17 +8,21 @@ import pytest
 
 from duetime.client import Client
 from duetime.core.errors import PermanentError
+from duetime.handlers import registry
 from duetime.handlers.context import Context
-from duetime.handlers.registry import task
 from tests.docs.page import blocks
 from tests.live_service import LiveService
 
 PAGE = "how-to/live-updates.md"
 
 
-@task("shop.restock")
-def restock(payload: Any, ctx: Context) -> None:
-    raise PermanentError("no shelf")
+@pytest.fixture(autouse=True)
+def failing_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_handlers", {})
+
+    @registry.task("shop.restock")
+    def restock(payload: Any, ctx: Context) -> None:
+        raise PermanentError("no shelf")
 
 
 def test_code_of_the_page_prints_a_task_that_dies(

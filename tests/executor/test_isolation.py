@@ -26,7 +26,6 @@ from duetime.executor.isolation.protocol import Answer, Question, ReadRequest
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
-from duetime.handlers.context import Context
 from tests.executor import isolated_handlers
 from tests.factories import a_running_task, a_spec, result_of
 from tests.world import World
@@ -439,7 +438,7 @@ def a_request(name: str) -> Any:
     handler = registry.find(name)
     assert handler is not None
     task = a_running_task()
-    return _request(handler, task, Context(task))
+    return _request(handler, task, RunControl(task, lambda _: None))
 
 
 class InterruptedPipe:

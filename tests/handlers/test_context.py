@@ -12,7 +12,7 @@ from tests.factories import a_running_task, a_task
 PUBLIC_NAMES = {
     *("task_id", "attempt", "idempotency_key", "fencing_token", "deadline", "cancelled"),
     *("schedule_id", "schedule_name", "scheduled_for", "previous", "heartbeat", "progress"),
-    *("submit", "results"),
+    *("submit", "results", "traceparent"),
 }
 
 

@@ -492,7 +492,7 @@ def test_limits_are_those_of_the_api() -> None:
     assert drain.MAX_ID_AGE == task_models.MAX_ID_AGE
     assert drain.BATCH == task_models.BATCH_LIMIT
     assert bodies.MAX_DELAY == task_models.MAX_AHEAD
-    fields = set(task_models.TaskIn.model_fields) - {"target", "payload", "id"}
+    fields = set(task_models.TaskIn.model_fields) - {"target", "payload", "id", "trace"}
     assert fields == bodies.OPTIONS
 
 
