@@ -52,13 +52,14 @@ test: setup-infra ## Run the tests, but for the long ones (ARGS="-k races ..." f
 	@$(if $(ARGS),$(BIN)/python -m pytest $(ARGS),$(TEST) --dist loadfile --no-loadscope-reorder -m "not long and not moto_cuts and not console")
 
 test-long: setup-infra ## Run what `make test` leaves out: every cut on SQLite, more mutants, more examples
-	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "(long or hypothesis) and not moto_cuts"
+	@HYPOTHESIS_PROFILE=long $(TEST) --dist worksteal -m "(long or hypothesis) and not moto_cuts and not console"
 
 test-cuts: setup-infra ## Make every cut on moto, too
 	@$(TEST) --dist worksteal -m moto_cuts
 
+CONSOLE := tests/console tests/bench/test_scripts.py
 test-console: setup ## Test the web console in Chromium (SCREENSHOTS=1 writes those of the docs)
-	@$(if $(SCREENSHOTS),DUETIME_SCREENSHOTS=docs/console )$(BIN)/python -m pytest tests/console -m console $(ARGS)
+	@$(if $(SCREENSHOTS),DUETIME_SCREENSHOTS=docs/console )$(TEST) --dist loadfile -m "console$(if $(QUICK), and not long)" $(CONSOLE) $(ARGS)
 
 console: has-npm ## Build the web console from console/ into duetime/console/static
 	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent build

@@ -106,6 +106,7 @@ def test_api_accepts_submissions(tmp_path: Path) -> None:
 
 @needs_chromium
 @pytest.mark.long
+@pytest.mark.console
 def test_console_is_measured_in_chromium(tmp_path: Path) -> None:
     options = ("--repeats=1", "--tasks=300", "--minutes=0.05", "--rounds=1", "--submitted=200")
     first = run(tmp_path, "console-paint", "console.py", *options)

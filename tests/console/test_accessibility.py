@@ -76,6 +76,7 @@ def test_dialog_has_no_violation(themed: Page, dead: str):
     assert not [summary(violation) for violation in violations]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_page_does_not_scroll_sideways(name: str, page: Page, dead: str):
     page.goto(PAGES[name][0].format(dead=dead))

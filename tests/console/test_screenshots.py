@@ -90,6 +90,7 @@ PAGES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shot", shots(PAGES), ids=lambda shot: shot.name)
 def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[Runner, str]):
     runner, dead = shop
@@ -101,6 +102,7 @@ def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[Runner, str]):
     page.context.close()
 
 
+@pytest.mark.long
 def test_bulk_action_is_shown(browser: Browser, shop: tuple[Runner, str]):
     page = new_page(browser, shop[0], "light", WIDE)
     page.goto("/dead")

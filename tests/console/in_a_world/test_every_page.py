@@ -96,6 +96,7 @@ def test_page_is_accessible_and_shows_names_as_text(
         expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_page_fits_a_phone(browser: Browser, name: str, full: tuple[World, dict[str, str]]) -> None:
     context = new_context(browser, full[0], viewport={"width": 360, "height": 740})
@@ -105,6 +106,7 @@ def test_page_fits_a_phone(browser: Browser, name: str, full: tuple[World, dict[
     context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_page_shows_the_same_instants_in_every_zone(
     page: Page, name: str, full: tuple[World, dict[str, str]]

@@ -88,6 +88,7 @@ def crowd(w: World) -> None:
             )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shot", shots(PAGES), ids=lambda shot: shot.name)
 def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[World, dict[str, str]]) -> None:
     w, ids = shop

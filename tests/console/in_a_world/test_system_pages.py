@@ -72,9 +72,9 @@ def test_lanes_show_what_waits_in_each(w: World, page: Page) -> None:
         w.client.submit(**WORK, priority="low")
     page.goto("/lanes")
     low = page.get_by_role("row", name=re.compile("^low", re.IGNORECASE))
-    expect(low.locator("td[data-label=Depth]")).to_have_text("3")
+    expect(low.locator("td[data-label=Waiting]")).to_have_text("3")
     high = page.get_by_role("row", name=re.compile("^high", re.IGNORECASE))
-    expect(high.locator("td[data-label=Depth]")).to_have_text("0")
+    expect(high.locator("td[data-label=Waiting]")).to_have_text("0")
 
 
 def test_settings_are_kept_by_the_browser(page: Page) -> None:
