@@ -160,7 +160,9 @@ class View:
         self._which = which
         self._of_task = "task_id" in which
         self._known: dict[str, LiveChange] = {}  # the longest unchanged first
-        self._mark = ""  # what was changed before was known at the last read
+        self._mark = (
+            ""  # the latest change of the last read: a task that is older was left out of it
+        )
         # Tasks of the first read. What is pushed later has happened after the subscription, and is
         # passed on even if that read has seen it.
         self._unseen: set[str] = set()
@@ -197,7 +199,7 @@ class View:
             known = self._known.get(task["id"])
             change = live_change(task, known)
             if known is None:
-                is_new = not self.empty and change["updated_at"] > mark
+                is_new = not self.empty and change["updated_at"] >= mark
             else:
                 is_new = self._is_new(change, known)
             if is_new or known is None:
@@ -206,6 +208,7 @@ class View:
                 self._unseen.add(change["task_id"])
             if is_new or (self._of_task and known is None):
                 found.append(change)
+        self._mark = max([mark, *(task["updated_at"] for task in tasks)])
         self.empty = False
         return found
 
@@ -248,7 +251,6 @@ class View:
     def _keep(self, change: LiveChange) -> LiveChange:
         self._known.pop(change["task_id"], None)
         self._known[change["task_id"]] = change
-        self._mark = max(self._mark, change["updated_at"])
         if len(self._known) > KNOWN:
             del self._known[next(iter(self._known))]
         return change

@@ -326,6 +326,8 @@ faults = st.one_of(
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.001, 0.3, 2.0, 7.0]), faults), max_size=25))
+# The push of an older change of another task is lost.
+@example([(0.0, ("change", 2, "PENDING", 0)), (0.3, ("change", 1, "RUNNING", 1))])
 @example([(0.3, ("change", 1, "RUNNING", 0)), (0.0, ("change", 1, "DEAD", 2)), (0.0, ("stop",))])
 def test_view_of_a_client_equals_the_api_within_five_seconds(history: Any):
     """Pushes get lost, come twice or in another order, and the runner restarts. What a consumer has
