@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from duetime.core.events import StatusChange
+from duetime.core.lifecycle import FINISHED
 
 log = logging.getLogger(__name__)
 
@@ -29,19 +30,23 @@ class Relay:
 
     def relay(self, changes: Sequence[StatusChange]) -> None:
         self.run_follow_ups(changes)
-        for change in changes:
-            self.notify(change)
+        for sink in self._sinks:
+            self._notify(sink, changes)
 
     def run_follow_ups(self, changes: Sequence[StatusChange]) -> None:
         """Runs the follow-ups of all ends together: the ends of steps of one run are recorded with
         one write."""
-        ends = [change for change in changes if change.has_follow_up or change.schedule_id]
+        ends = [
+            change
+            for change in changes
+            if change.after in FINISHED and (change.has_follow_up or change.schedule_id)
+        ]
         if ends:
             self._try_follow_ups(ends)
 
     def notify(self, change: StatusChange) -> None:
         for sink in self._sinks:
-            self._notify(sink, change)
+            self._notify(sink, [change])
 
     def _try_follow_ups(self, ends: Sequence[StatusChange]) -> None:
         try:
@@ -50,10 +55,11 @@ class Relay:
             task_ids = [end.task_id for end in ends]
             log.exception("follow-up failed", extra={"step": "relay", "task_ids": task_ids})
 
-    def _notify(self, sink: Sink, change: StatusChange) -> None:
+    def _notify(self, sink: Sink, changes: Sequence[StatusChange]) -> None:
         """A failing sink affects neither the other sinks nor the next change."""
-        try:
-            sink.notify(change)
-        except Exception:
-            ids = {"task_id": change.task_id, "attempt": change.attempt}
-            log.exception("sink not notified", extra={"step": "notify", **ids})
+        for change in changes:
+            try:
+                sink.notify(change)
+            except Exception:
+                ids = {"task_id": change.task_id, "attempt": change.attempt}
+                log.exception("sink not notified", extra={"step": "notify", **ids})

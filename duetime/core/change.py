@@ -64,6 +64,12 @@ class Change:
             return replace(task, previous=task.current, **self.sets)
         return replace(task, **self.sets)
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The fields that a store writes beside the spec."""
+        names = (*self.sets, "previous") if self.keeps_attempt else tuple(self.sets)
+        return tuple(n for n in names if n != "spec") if "spec" in self.sets else names
+
     def already_in(self, task: Task) -> bool:
         """Whether this change was already applied to the task: the task has every value that the
         change writes, and everything else that the change expects is still true. Comparing the

@@ -35,9 +35,14 @@ class StatusChange:
     occurrence_of: str | None = None  # the schedule that has created it
 
 
+def is_status_change(before: Task | None, after: Task) -> bool:
+    """Whether the status changed: not by a renewal, a moved watch, a claim of a retry."""
+    return before is None or before.status is not after.status
+
+
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
-    """Returns None if the status did not change: a renewal, a moved watch, a claim of a retry."""
-    if before is not None and before.status is after.status:
+    """Returns None if the status did not change."""
+    if not is_status_change(before, after):
         return None
     current = after.current
     return StatusChange(
@@ -60,10 +65,108 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         max_attempts=after.budget,
         result=after.result,
         reason=after.reason,
-        run_id=after.spec.step.run_id if after.spec.step else None,
+        run_id=_run_of(after),
         ahead_ms=_ahead(after),
-        occurrence_of=after.spec.occurrence.schedule_id if after.spec.occurrence else None,
+        occurrence_of=_occurrence_of(after),
     )
+
+
+class StoredChange(StatusChange):
+    """A status change whose fields are read from the task when they are asked for. On one machine
+    three changes of every task are published, and of most only a few fields are read."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, before: Task | None, after: Task) -> None:
+        self._task = after
+        # Set only here; the fields that every change is asked for.
+        self.task_id = after.id  # type: ignore[misc]
+        self.before = None if before is None else before.status  # type: ignore[misc]
+        self.after = after.status  # type: ignore[misc]
+
+    @property
+    def namespace(self) -> str:
+        return self._task.spec.namespace
+
+    @property
+    def name(self) -> str | None:
+        return self._task.spec.name
+
+    @property
+    def target(self) -> str | None:
+        return target_name(self._task.spec.target)
+
+    @property
+    def lane(self) -> Lane:
+        return self._task.lane
+
+    @property
+    def attempt(self) -> int:
+        return self._task.attempt
+
+    @property
+    def at(self) -> Millis:
+        return self._task.updated_at
+
+    @property
+    def due_at(self) -> Millis:
+        return self._task.due_at
+
+    @property
+    def drift_ms(self) -> Millis | None:
+        return current.drift_ms if (current := self._task.current) else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return current.outcome if (current := self._task.current) else None
+
+    @property
+    def error(self) -> TaskError | None:
+        return current.error if (current := self._task.current) else None
+
+    @property
+    def has_follow_up(self) -> bool:
+        return self._task.has_follow_up
+
+    @property
+    def schedule_id(self) -> str | None:
+        return _ended_of(self._task)
+
+    @property
+    def took_ms(self) -> Millis | None:
+        return _took(self._task.current)
+
+    @property
+    def max_attempts(self) -> int:
+        return self._task.budget
+
+    @property
+    def result(self) -> str | None:
+        return self._task.result
+
+    @property
+    def reason(self) -> str | None:
+        return self._task.reason
+
+    @property
+    def run_id(self) -> str | None:
+        return _run_of(self._task)
+
+    @property
+    def ahead_ms(self) -> Millis | None:
+        return _ahead(self._task)
+
+    @property
+    def occurrence_of(self) -> str | None:
+        return _occurrence_of(self._task)
+
+
+def _run_of(task: Task) -> str | None:
+    return task.spec.step.run_id if task.spec.step else None
+
+
+def _occurrence_of(task: Task) -> str | None:
+    return task.spec.occurrence.schedule_id if task.spec.occurrence else None
 
 
 def _ended_of(task: Task) -> str | None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Outcome, Status
+from duetime.core.lifecycle import FINISHED, Outcome, Status
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -51,7 +51,7 @@ class ChangeMetrics:
 
 def metrics_of(change: StatusChange) -> ChangeMetrics | None:
     """Returns None if there is nothing to count, as when an attempt starts."""
-    end = change.after if change.after.finished else None
+    end = change.after if change.after in FINISHED else None
     if change.before is Status.RUNNING:
         ahead = change.ahead_ms
         return ChangeMetrics(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataclasses import replace
 else:
     from dataclasses import dataclass, fields
-    from functools import cache
+    from functools import lru_cache
     from operator import attrgetter
 
     def value(*, frozen=False, **options):
@@ -53,20 +53,23 @@ else:
 
     def replace(given, /, **changes):
         """Returns a copy with other values in some fields."""
-        made = _copier(given.__class__)(given)
-        for name, changed in changes.items():
-            setattr(made, name, changed)
-        return made
+        return _copier(given.__class__, *changes)(given, *changes.values())
 
-    @cache
-    def _copier(cls):
-        """Returns a function that copies a value. It is generated when it is first needed, as
-        dataclasses generate `__init__`."""
+    @lru_cache(maxsize=1_024)  # steps set few different fields
+    def _copier(cls, *changed):
+        """Returns a function that copies a value with other values in some fields. It is generated
+        when it is first needed, as dataclasses generate `__init__`."""
         if hasattr(cls, "__post_init__") or "__dict__" in dir(cls):
             raise TypeError(f"{cls.__name__} cannot be copied field by field")
-        copied = "".join(f" made.{f.name} = given.{f.name}\n" for f in fields(cls))
-        names = {"new": object.__new__, "cls": cls}
-        exec(f"def copied(given):\n made = new(cls)\n{copied} return made\n", names)
+        known = [f.name for f in fields(cls)]
+        if unknown := set(changed).difference(known):
+            raise AttributeError(f"{cls.__name__} has no field {min(unknown)!r}")
+        copied = "".join(
+            f" _made.{name} = {name if name in changed else f'_given.{name}'}\n" for name in known
+        )
+        names = {"_new": object.__new__, "_cls": cls}
+        arguments = ", ".join(("_given", *changed))
+        exec(f"def copied({arguments}):\n _made = _new(_cls)\n{copied} return _made\n", names)
         return names["copied"]
 
 

@@ -25,11 +25,10 @@ def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
 
 
 def update_tasks(
-    connection: sqlite3.Connection, rows: Sequence[Row], usual_rows: Sequence[Row]
+    connection: sqlite3.Connection, columns: tuple[str, ...], rows: Sequence[Row]
 ) -> None:
-    """Each row: the id, then every hot column; in a usual row, the usual ones and the result."""
-    in_chunks(connection, usual_rows, _update_usual)
-    in_chunks(connection, rows, _update_tasks)
+    """Each row: the id, then the columns."""
+    in_chunks(connection, rows, lambda size: _update("tasks", columns, size))
 
 
 def put_rows(
@@ -77,14 +76,6 @@ def _insert_tasks(size: int) -> str:
 @cache
 def _insert_tags(size: int) -> str:
     return _insert("tags", ("namespace", "tag", "day", "id"), size)
-
-
-def _update_tasks(size: int) -> str:
-    return _update("tasks", tasks.HOT, size)
-
-
-def _update_usual(size: int) -> str:
-    return _update("tasks", (*tasks.USUAL, "result"), size)
 
 
 @cache

@@ -1,10 +1,10 @@
 """Tasks as rows.
 
-A step writes only the hot columns, and most steps only the usual ones and the result. Of the cold
-ones only the spec ever changes, by `defer`.
+A step writes only the columns of the fields that it sets: each other column would cost time, and so
+would each index that has it. Of the cold columns only the spec ever changes, by `defer`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any, overload
 
@@ -33,7 +33,7 @@ from duetime.core.wakes import parse_wake
 Row = tuple[Any, ...]
 
 COLD = ("id", "namespace", "created_at", "schedule_id", "spec", "body_hash")
-USUAL = (
+HOT = (
     "status",
     "token",
     "due_at",
@@ -46,8 +46,6 @@ USUAL = (
     "holder",
     "current",
     "sends",
-)
-RARE = (
     "previous",
     "cancel_requested",
     "skips",
@@ -57,8 +55,8 @@ RARE = (
     "held",
     "grant_at",
     "suspended",
+    "result",
 )
-HOT = (*USUAL, *RARE, "result")
 COLUMNS = ", ".join(COLD + HOT)
 SUMMARY_COLUMNS = ", ".join(COLD + HOT[:-1]) + ", NULL"  # without the result
 # Written with the cold columns, for filters; never read.
@@ -120,59 +118,50 @@ def write_spec(connection: Connection, task: Task) -> str:
 
 def hot_row(connection: Connection, task: Task) -> Row:
     """Returns the id, then every hot column."""
-    return (*_usual_columns(task), *_rare_columns(task), _result_column(connection, task))
+    return changed_row(connection, task, HOT_FIELDS)
 
 
-def usual_row(connection: Connection, task: Task) -> Row:
-    """Returns the id, then the usual columns and the result."""
-    return (*_usual_columns(task), _result_column(connection, task))
+def columns_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the columns of some fields of a task that a step may set."""
+    return tuple(column for name in names for column in _COLUMNS.get(name, (name,)))
 
 
-def has_rare_change(before: Task, after: Task) -> bool:
-    return (
-        after.previous is not before.previous
-        or after.held is not before.held
-        or after.grant is not before.grant
-        or after.suspended is not before.suspended
-        or after.promoted is not before.promoted
-        or after.progress is not before.progress
-        or after.reason is not before.reason
-        or after.cancel_requested is not before.cancel_requested
-        or after.skips != before.skips
-    )
+def changed_row(connection: Connection, task: Task, names: Sequence[str]) -> Row:
+    """Returns the id, then the columns of some fields."""
+    row: list[Any] = [task.id]
+    for name in names:
+        if name in _READ:
+            row.append(_READ[name](task))
+        elif name == "wake":
+            wake = task.wake
+            row += (wake.bucket, wake.key) if wake else (None, None)
+        elif name == "result":
+            row.append(_result_column(connection, task))
+        else:
+            row.append(getattr(task, name))
+    return tuple(row)
 
 
-def _usual_columns(task: Task) -> Row:
-    wake = task.wake
-    return (
-        task.id,
-        task.status.value,
-        task.token,
-        task.due_at,
-        wake.bucket if wake else None,
-        wake.key if wake else None,
-        task.updated_at,
-        task.budget,
-        task.attempt,
-        task.lease_until,
-        task.holder,
-        encode_attempt(task.current) if task.current else None,
-        task.sends,
-    )
-
-
-def _rare_columns(task: Task) -> Row:
-    return (
-        encode_attempt(task.previous) if task.previous else None,
-        int(task.cancel_requested),
-        task.skips,
-        encode_progress(task.progress) if task.progress else None,
-        task.reason,
-        encode_promotion(task.promoted) if task.promoted else None,
-        task.held,
-        task.grant,
-        encode_suspension(task.suspended) if task.suspended else None,
-    )
+# The fields of the hot columns, in their order. A field whose columns have other names, and what is
+# stored of a field that is no number or text.
+HOT_FIELDS = tuple(
+    {"wake_bucket": "wake", "grant_at": "grant"}.get(column, column)
+    for column in HOT
+    if column != "wake_key"
+)
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "wake": ("wake_bucket", "wake_key"),
+    "grant": ("grant_at",),
+}
+_READ: Mapping[str, Callable[[Task], Any]] = {
+    "status": lambda task: task.status._value_,
+    "current": lambda task: encode_attempt(task.current) if task.current else None,
+    "previous": lambda task: encode_attempt(task.previous) if task.previous else None,
+    "cancel_requested": lambda task: int(task.cancel_requested),
+    "progress": lambda task: encode_progress(task.progress) if task.progress else None,
+    "promoted": lambda task: encode_promotion(task.promoted) if task.promoted else None,
+    "suspended": lambda task: encode_suspension(task.suspended) if task.suspended else None,
+}
 
 
 def _result_column(connection: Connection, task: Task) -> str | None:

@@ -5,12 +5,13 @@ whether the change holds, and writes the task that the core returns.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
+from typing import Any
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unreadable
 from duetime.core.errors import Corrupt
-from duetime.core.events import StatusChange, status_change
+from duetime.core.events import StatusChange, StoredChange, is_status_change
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
 from duetime.sqlite.bulk_sql import insert_tags, insert_tasks, update_tasks
@@ -19,9 +20,9 @@ from duetime.sqlite.quota_store import NamespaceCounts
 from duetime.sqlite.task_rows import (
     IN_BODIES,
     Row,
+    changed_row,
+    columns_of,
     delete_tags,
-    has_rare_change,
-    hot_row,
     listed_namespace,
     load_each,
     new_row,
@@ -29,12 +30,12 @@ from duetime.sqlite.task_rows import (
     spilled,
     tag_rows,
     try_reading,
-    usual_row,
     write_spec,
 )
 
 LIVE_CACHE_SIZE = 10_000
 
+Names = tuple[str, ...]  # of fields
 Listener = Callable[[Sequence[StatusChange]], None]
 
 
@@ -78,17 +79,18 @@ class TaskWrites:
 
     def apply(self, connection: Connection, changes: Sequence[Change]) -> list[Answer]:
         tasks = self._load_current(connection, [change.task_id for change in changes])
-        changed: dict[str, Task] = {}
-        whole: set[str] = set()  # those whose rare columns have changed, too
+        changed: dict[str, Names] = {}  # the fields that are written of each task
         answers: list[Answer] = []
         for change in changes:
             task = tasks.get(change.task_id)
             if isinstance(task, Corrupt):
                 answers.append(Unreadable(str(task)))
             elif task is not None and change.expect.holds(task):
-                after = tasks[task.id] = changed[task.id] = change.applied_to(task)
-                if has_rare_change(task, after):
-                    whole.add(task.id)
+                after = tasks[task.id] = change.applied_to(task)
+                names = change.writes
+                if task.id in changed:
+                    names = tuple(dict.fromkeys((*changed[task.id], *names)))
+                changed[task.id] = names
                 if "spec" in change.sets:
                     self._write_spec(connection, task, after)
                 if task.id in self.live:
@@ -99,11 +101,7 @@ class TaskWrites:
                 answers.append(Applied(task))
             else:
                 answers.append(Refused(task))
-        update_tasks(
-            connection,
-            [hot_row(connection, changed[task_id]) for task_id in whole],
-            [usual_row(connection, task) for i, task in changed.items() if i not in whole],
-        )
+        self._update(connection, changed, tasks)
         return answers
 
     def remove(self, connection: Connection, removals: Sequence[Removal]) -> list[Answer]:
@@ -148,6 +146,19 @@ class TaskWrites:
         self.counts.discard()
         self._unpublished.clear()
 
+    def _update(
+        self, connection: Connection, changed: Mapping[str, Names], tasks: Mapping[str, Any]
+    ) -> None:
+        """Writes the tasks whose changes set the same fields with one statement."""
+        rows: dict[Names, list[Row]] = {}
+        for task_id, names in changed.items():
+            if not names:  # its spec alone has changed
+                continue
+            row = changed_row(connection, tasks[task_id], names)
+            rows.setdefault(names, []).append(row)
+        for names, alike in rows.items():
+            update_tasks(connection, columns_of(names), alike)
+
     def _write_spec(self, connection: Connection, before: Task, after: Task) -> None:
         """Only a task with a small spec stays in the cache."""
         if write_spec(connection, after) == IN_BODIES:
@@ -175,5 +186,5 @@ class TaskWrites:
             self.live.popitem(last=False)
 
     def _note_change(self, before: Task | None, after: Task) -> None:
-        if self._listener and (change := status_change(before, after)):
-            self._unpublished.append(change)
+        if self._listener and is_status_change(before, after):
+            self._unpublished.append(StoredChange(before, after))

@@ -52,7 +52,7 @@ def store():
 
 
 def fail_next_update(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def update_tasks(connection, rows, usual_rows):
+    def update_tasks(connection, columns, rows):
         monkeypatch.undo()
         raise error
 
