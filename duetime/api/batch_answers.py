@@ -5,7 +5,7 @@ from typing import Any
 
 from duetime.api.http import Response
 from duetime.core.task_json import NOT_SHOWN
-from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
+from duetime.core.text_sizes import is_over_limit
 
 # Fields that are left out of a large answer, step by step. GET /v1/tasks/{id} returns them. The
 # OpenAPI document says that each may be null. The others of a hundred tasks always fit.
@@ -18,7 +18,7 @@ def fitting(body_without: Callable[[Sequence[str]], Any]) -> Response:
     without some fields of the tasks."""
     response = Response(status=200, body=body_without(()))
     for fields in OMITTED:
-        if escaped_size(response.encoded()) <= ESCAPED_LIMIT:
+        if not is_over_limit(response.encoded()):
             break
         response = Response(status=200, body=body_without(fields))
     return response

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from duetime.api.callers import ANYONE, Caller
 from duetime.api.encoding import encode
 from duetime.core.change import Unknown
-from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size
+from duetime.core.text_sizes import ESCAPED_LIMIT, escaped_size, is_over_limit
 from duetime.core.value import value
 from duetime.engine.refusal import CONTENTION, FieldError, Refusal, excerpt
 
@@ -144,7 +144,8 @@ class Request:
     def json(self) -> Any:
         if len(self.body) > BODY_LIMIT:
             raise too_large("The limit is 5 MiB.")
-        if (size := escaped_size(self.body)) > ESCAPED_LIMIT:
+        if is_over_limit(self.body):
+            size = escaped_size(self.body)
             limit = f"The limit is 5 MiB, and {ESCAPED_LIMIT:,} bytes as a JSON string, in which"
             raise too_large(f"{limit} a quote, a backslash or a line break takes two: {size:,}.")
         media_type = self.headers.get("content-type", "").partition(";")[0].strip()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duetime.api.alike_tasks import AlikeTasks, NewTasks
 from duetime.api.batch_answers import fitting, without
 from duetime.api.capabilities import Capabilities
 from duetime.api.crowded_minutes import CrowdedMinutes
@@ -93,7 +94,7 @@ class Tasks:
             raise invalid([error])
         answers = self._submit_each(read_batch(request.json()))
         hinted = [(answer, self._hints(answer)) for answer in answers]
-        return fitting(lambda fields: {"results": [_result(*each, fields) for each in hinted]})
+        return fitting(lambda fields: {"results": _results(hinted, fields)})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
@@ -206,9 +207,10 @@ class Tasks:
         """Returns one answer for each body, in their order: a bad one fails alone."""
         answers: dict[int, Submitted | NotSubmitted | Problem] = {}
         requests: dict[int, TaskRequest] = {}
+        alike = AlikeTasks(self._task_request)
         for place, body in enumerate(bodies):
             try:
-                requests[place] = with_trace(self._task_request(body))
+                requests[place] = with_trace(alike.request(body))
             except Problem as problem:
                 answers[place] = problem
         submitted = self.submission.submit(list(requests.values()))
@@ -258,15 +260,23 @@ def submitted_response(submitted: Submitted | NotSubmitted, hints: Hints = ()) -
     return Response(status=status, body=body, headers=location)
 
 
+def _results(
+    answers: Sequence[tuple[Submitted | NotSubmitted | Problem, Hints]], left_out: Sequence[str]
+) -> list[dict[str, Any]]:
+    new = NewTasks()
+    return [_result(answer, hints, left_out, new) for answer, hints in answers]
+
+
 def _result(
-    answer: Submitted | NotSubmitted | Problem, hints: Hints, left_out: Sequence[str]
+    answer: Submitted | NotSubmitted | Problem, hints: Hints, left_out: Sequence[str], new: NewTasks
 ) -> dict[str, Any]:
     if not isinstance(answer, Submitted):
         problem = answer if isinstance(answer, Problem) else problem_of(answer)
         return {"status": problem.status, "error": problem.body}
+    shown = task_json(answer.task) if answer.replayed else new.json(answer.task)
+    task = without(shown, left_out) if left_out else shown
     status = 200 if answer.replayed else 201
-    task = without(task_json(answer.task), left_out)
-    return {"status": status, "task": task | ({"hints": hints} if hints else {})}
+    return {"status": status, "task": {**task, "hints": hints} if hints else task}
 
 
 def _finished(task: Task) -> Problem:

@@ -4,6 +4,7 @@ in every backend."""
 import json
 from collections.abc import Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from duetime.core import suspension as suspensions
@@ -23,14 +24,17 @@ from_json = json.loads
 
 _WRITTEN_APART = ("target", "run_at", "retry", "tags", "occurrence", "unique", "limits", "step")
 _SPEC_DEFAULTS = [(f.name, f.default) for f in fields(Spec) if f.name not in _WRITTEN_APART]
+_with_defaults = attrgetter(*(name for name, _ in _SPEC_DEFAULTS))
+_DEFAULTS = tuple(default for _, default in _SPEC_DEFAULTS)
 
 
 def encode_spec(spec: Spec) -> str:
     body: dict[str, Any] = {"target": spec.target, "run_at": spec.run_at}
-    for name, default in _SPEC_DEFAULTS:
-        value = getattr(spec, name)
-        if value != default:
-            body[name] = value
+    given = _with_defaults(spec)
+    if given != _DEFAULTS:
+        for (name, default), value in zip(_SPEC_DEFAULTS, given, strict=True):
+            if value != default:
+                body[name] = value
     if spec.tags:
         body["tags"] = spec.tags
     if spec.retry is not DEFAULT_RETRY and spec.retry != DEFAULT_RETRY:

@@ -8,7 +8,13 @@ the HTTP body is one string. So every quote and every backslash of a body takes 
 ESCAPED_LIMIT = (6 * 1024 - 256) * 1024
 
 _TWO_BYTES = tuple(bytes([byte]) for byte in b'"\\\b\t\n\f\r')
+LONGEST = 6  # bytes of one byte: \\u0000
 _CONTROLS = bytes(range(0x20))
+
+
+def is_over_limit(body: bytes) -> bool:
+    """Whether a text takes more than ESCAPED_LIMIT as a JSON string. A short one is not counted."""
+    return len(body) > ESCAPED_LIMIT // LONGEST - 2 and escaped_size(body) > ESCAPED_LIMIT
 
 
 def escaped_size(body: bytes) -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_COUNTING = Lock()  # one for all attempts: it is held for a moment, and few handlers submit
+
 
 @value(frozen=True, kw_only=True, slots=True)
 class ChildSubmission:
@@ -43,7 +45,6 @@ class Children:
         self._parent = parent
         self._how = how
         self._calls: dict[str, int] = {}  # by the first id: a payload may be large
-        self._lock = Lock()
 
     def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[Json]:
         """Returns an answer to each task, like those of `POST /v1/tasks/batch`.
@@ -80,7 +81,7 @@ class Children:
 
         call = call_of(fields.get("step"), fields["target"]["handler"], fields.get("payload"))
         first = child_id(self._parent, call, 0)
-        with self._lock:
+        with _COUNTING:
             before = self._calls.get(first, 0)
             self._calls[first] = before + 1
         return child_id(self._parent, call, before) if before else first

@@ -5,6 +5,7 @@ would each index that has it. Of the cold columns only the spec ever changes, by
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from sqlite3 import Connection
 from typing import Any, overload
 
@@ -28,7 +29,7 @@ from duetime.core.packing import FAST, pack, unpack
 from duetime.core.task import Spec, Task
 from duetime.core.task_filter import handler_of, tag_texts
 from duetime.core.times import DAY
-from duetime.core.wakes import parse_wake
+from duetime.core.wakes import Wake, parse_wake
 
 Row = tuple[Any, ...]
 
@@ -121,47 +122,62 @@ def hot_row(connection: Connection, task: Task) -> Row:
     return changed_row(connection, task, HOT_FIELDS)
 
 
-def columns_of(names: Sequence[str]) -> tuple[str, ...]:
+def columns_of(names: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the columns of some fields of a task that a step may set."""
     return tuple(column for name in names for column in _COLUMNS.get(name, (name,)))
 
 
-def changed_row(connection: Connection, task: Task, names: Sequence[str]) -> Row:
+def changed_row(connection: Connection, task: Task, names: tuple[str, ...]) -> Row:
     """Returns the id, then the columns of some fields."""
-    row: list[Any] = [task.id]
-    for name in names:
-        if name in _READ:
-            row.append(_READ[name](task))
-        elif name == "wake":
-            wake = task.wake
-            row += (wake.bucket, wake.key) if wake else (None, None)
-        elif name == "result":
-            row.append(_result_column(connection, task))
-        else:
-            row.append(getattr(task, name))
-    return tuple(row)
+    return _row_maker(names)(connection, task)
 
 
-# The fields of the hot columns, in their order. A field whose columns have other names, and what is
-# stored of a field that is no number or text.
+# The fields of the hot columns, in their order.
 HOT_FIELDS = tuple(
     {"wake_bucket": "wake", "grant_at": "grant"}.get(column, column)
     for column in HOT
     if column != "wake_key"
 )
+# The columns of a field, if they have other names.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "wake": ("wake_bucket", "wake_key"),
     "grant": ("grant_at",),
 }
-_READ: Mapping[str, Callable[[Task], Any]] = {
-    "status": lambda task: task.status._value_,
-    "current": lambda task: encode_attempt(task.current) if task.current else None,
-    "previous": lambda task: encode_attempt(task.previous) if task.previous else None,
-    "cancel_requested": lambda task: int(task.cancel_requested),
-    "progress": lambda task: encode_progress(task.progress) if task.progress else None,
-    "promoted": lambda task: encode_promotion(task.promoted) if task.promoted else None,
-    "suspended": lambda task: encode_suspension(task.suspended) if task.suspended else None,
+# What is stored of a field that is neither a number nor a short text.
+_STORED: Mapping[str, str] = {
+    "status": "task.status._value_",
+    "wake": "*_wake_columns(task.wake)",
+    "current": "encode_attempt(task.current) if task.current else None",
+    "previous": "encode_attempt(task.previous) if task.previous else None",
+    "cancel_requested": "int(task.cancel_requested)",
+    "progress": "encode_progress(task.progress) if task.progress else None",
+    "promoted": "encode_promotion(task.promoted) if task.promoted else None",
+    "suspended": "encode_suspension(task.suspended) if task.suspended else None",
+    "result": "_result_column(connection, task)",
 }
+
+
+@cache
+def _row_maker(names: tuple[str, ...]) -> Callable[[Connection, Task], Row]:
+    """Returns a function that makes the row of some fields. It is generated when it is first
+    needed, as in duetime.core.value: three rows are made for every task."""
+    parts = ", ".join(_STORED.get(name, f"task.{name}") for name in names)
+    made: Callable[[Connection, Task], Row] = eval(
+        f"lambda connection, task: (task.id, {parts},)",
+        {
+            "encode_attempt": encode_attempt,
+            "encode_progress": encode_progress,
+            "encode_promotion": encode_promotion,
+            "encode_suspension": encode_suspension,
+            "_result_column": _result_column,
+            "_wake_columns": _wake_columns,
+        },
+    )
+    return made
+
+
+def _wake_columns(wake: Wake | None) -> tuple[str, str] | tuple[None, None]:
+    return (wake.bucket, wake.key) if wake else (None, None)
 
 
 def _result_column(connection: Connection, task: Task) -> str | None:

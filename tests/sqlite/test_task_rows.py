@@ -46,7 +46,7 @@ def test_change_of_a_field_writes_its_columns_and_no_others(
     )
     insert_tasks(connection, [new_row(connection, before)])
 
-    update_tasks(connection, columns_of([name]), [changed_row(connection, after, [name])])
+    update_tasks(connection, columns_of((name,)), [changed_row(connection, after, (name,))])
 
     [stored] = load(connection, [before.id]).values()
     assert stored == replace(before, **{name: getattr(after, name)})
