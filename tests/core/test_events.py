@@ -1,8 +1,8 @@
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from hypothesis import given
 
-from duetime.core.events import status_change
+from duetime.core.events import StatusChange, StoredChange, status_change
 from tests.strategies import occurrences, tasks
 
 
@@ -19,6 +19,16 @@ def test_only_another_status_is_a_status_change(before, after):
     event = status_change(before, after)
 
     assert (event is None) == (before.status is after.status)
+
+
+@given(tasks(), tasks())
+def test_stored_change_has_every_field_of_a_status_change(before, after):
+    event = status_change(before, after)
+
+    if event is not None:
+        stored = StoredChange(before, after)
+        names = [field.name for field in fields(StatusChange)]
+        assert {n: getattr(stored, n) for n in names} == {n: getattr(event, n) for n in names}
 
 
 @given(tasks())
