@@ -2,22 +2,29 @@
 
 Python's sqlite3 releases the GIL for every single step of a statement and must acquire it again
 afterwards, which under load takes far longer than the step. So a batch is written as a few
-statements of fixed sizes, each a power of two, so that the statement cache has them.
+statements of few sizes, so that the statement cache has them.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
 
 from duetime.sqlite import task_rows as tasks
 from duetime.sqlite.task_rows import Row
 
-MAX_CHUNK = 64  # rows in a statement
+# Rows in a statement: as many as a batch of submissions and the runner's slots, or a power of two.
+MAX_CHUNK, LARGEST_POWER = 100, 64
+NEW_TASK = tasks.COLD + tasks.HOT + tasks.FOUND_BY
 
 
 def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    in_chunks(connection, rows, _insert_tasks)
+    """Leaves out the columns that are NULL in every row: of a new task, every other one."""
+    count = len(rows)
+    given = [column.count(None) < count for column in zip(*rows, strict=True)]
+    columns = tuple(compress(NEW_TASK, given))
+    some = [tuple(compress(row, given)) for row in rows]
+    in_chunks(connection, some, lambda size: _insert("tasks", columns, size))
 
 
 def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
@@ -46,8 +53,11 @@ def update_rows(
 
 
 def chunks(length: int) -> Iterator[int]:
-    """Split a length into powers of two, the largest first."""
-    size = MAX_CHUNK
+    """Split a length into MAX_CHUNK and powers of two, the largest first."""
+    while length >= MAX_CHUNK:
+        yield MAX_CHUNK
+        length -= MAX_CHUNK
+    size = LARGEST_POWER
     while length:
         while size > length:
             size //= 2
@@ -68,12 +78,6 @@ def _flat(rows: Iterable[Row]) -> Row:
     return tuple(chain.from_iterable(rows))
 
 
-@cache
-def _insert_tasks(size: int) -> str:
-    return _insert("tasks", tasks.COLD + tasks.HOT + tasks.FOUND_BY, size)
-
-
-@cache
 def _insert_tags(size: int) -> str:
     return _insert("tags", ("namespace", "tag", "day", "id"), size)
 
@@ -84,7 +88,8 @@ def _upsert(table: str, columns: tuple[str, ...], size: int) -> str:
     return f"{_insert(table, columns, size)} ON CONFLICT (id) DO UPDATE SET {sets}"
 
 
-def _insert(table: str, columns: Sequence[str], size: int) -> str:
+@cache
+def _insert(table: str, columns: tuple[str, ...], size: int) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values(size, columns)}"
 
 
