@@ -134,7 +134,6 @@ def drain(
     ],
 ) -> None:
     """Have a worker on this machine stop, after its running tasks. Does not wait for its end."""
-    from urllib.error import URLError
     from urllib.request import Request, urlopen
 
     from duetime.cli.exit_codes import ExitCode
@@ -144,8 +143,9 @@ def drain(
     try:
         with urlopen(request, timeout=CONTROL_TIMEOUT) as answer:
             answer.read()
-    except (URLError, OSError) as error:
-        print_error(f"no worker answers on the control port {control_port}: {error}")
+    except OSError as error:  # a URLError is one
+        reason = getattr(error, "reason", error)
+        print_error(f"no worker answers on the control port {control_port}: {reason}")
         raise typer.Exit(ExitCode.UNREACHABLE) from error
     typer.echo("The worker drains.")
 

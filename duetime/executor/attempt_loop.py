@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
 from duetime.core.steps import lease
 from duetime.core.times import SECOND, Millis
@@ -83,9 +83,9 @@ class AttemptLoop:
         tasks = [running.run.task for running in list(self._running.values())]
         return [(task.id, task.current.started_at if task.current else 0) for task in tasks]
 
-    def running_by_lane(self) -> Counter[Lane]:
+    def running_by_queue(self) -> Counter[Queue]:
         """Called from any thread, hence the copy."""
-        return Counter(running.run.message.lane for running in list(self._running.values()))
+        return Counter(running.run.message.queue for running in list(self._running.values()))
 
     @property
     def unfinished(self) -> int:

@@ -9,6 +9,7 @@ from duetime.aws import backend
 from duetime.aws.settings import Settings
 from duetime.aws.worker_store import DynamoWorkerStore
 from duetime.core.errors import Snooze
+from duetime.core.lanes import queue_of
 from duetime.core.quotas import parse_quotas
 from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.core.times import MINUTE, SECOND

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from duetime import __version__
-from duetime.core.errors import DuetimeError
+from duetime.core.errors import DuetimeError, NotConfigured
 from duetime.core.ports import Clock
 from duetime.core.shares import DEFAULT_WEIGHTS, Shares
 from duetime.core.workers import WorkerStore
@@ -65,7 +65,7 @@ def run(options: WorkerOptions, connect: Connect) -> int:
         empty = [source for source in options.handlers if not registry.load(source)]
         connected = connect(options)
         process = _Process(options, connected)
-    except BadConfiguration as error:
+    except (BadConfiguration, NotConfigured) as error:
         LOG.error("worker not started: %s", error)
         return MISCONFIGURED
     except DuetimeError as error:
@@ -105,10 +105,9 @@ class _Process:
             self._control.start()
         LOG.info("worker started", extra=self._about())
         event = self._events.get()
-        if event in (DRAIN, DRAIN_NOW):
-            event = self._drain(0 if event == DRAIN_NOW else self._options.grace)
-        if event is not None:
-            return self._fail(event)
+        reason = self._drain(self._options.grace) if event == DRAIN else event
+        if reason is not None:
+            return self._fail(reason)
         self._connected.finish()
         self._upkeep.end()
         LOG.info("worker drained", extra={"step": "drain", "not_stopped": self._not_stopped})

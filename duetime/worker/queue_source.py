@@ -9,10 +9,9 @@ another worker may have it.
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import Clock, LaneQueue
 from duetime.core.times import MINUTE, Millis
 
@@ -27,7 +26,7 @@ class QueueSource:
     for a free slot and returns how many there are."""
 
     def __init__(
-        self, lanes: LaneQueue, queues: Mapping[Lane, Any], free_slots: WaitForSlots, clock: Clock
+        self, lanes: LaneQueue, queues: Mapping[Lane, Queue], free_slots: WaitForSlots, clock: Clock
     ) -> None:
         self.polled: Collection[Lane] = tuple(queues)
         self._lanes = lanes
