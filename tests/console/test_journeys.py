@@ -55,9 +55,7 @@ def test_new_task_appears_in_a_list_that_is_open(page: Page, runner: Runner):
     expect(row.locator(".status")).to_have_text("Succeeded")
 
 
-def test_cause_of_dead_tasks_is_found_fixed_and_retried(
-    page: Page, runner: Runner, tmp_path: Path
-):
+def test_cause_of_dead_tasks_is_found_fixed_and_retried(page: Page, runner: Runner, tmp_path: Path):
     missing = tmp_path / "missing"
     missing.touch()
     ids = [restock(runner, missing, shelf, namespace="causes") for shelf in range(12)]
