@@ -3,10 +3,11 @@
 from playwright.sync_api import BrowserContext, Page, expect
 
 FRAME = """
-  () => [...document.querySelectorAll('header > .brand, header > nav a, main')].map((each) => [
-    each.tagName, each.getAttribute('href'), each.innerText.trim(), Math.round(each.getBoundingClientRect().left),
-    Math.round(each.getBoundingClientRect().top),
-  ]).map((each) => (each[0] === 'MAIN' ? ['MAIN', each[3], each[4]] : each))
+  () => [...document.querySelectorAll('header > .brand, header > nav a, main')].map((each) => {
+    const { left, top } = each.getBoundingClientRect();
+    const words = each.tagName === 'MAIN' ? '' : each.innerText.trim();
+    return [each.tagName, each.getAttribute('href'), words, Math.round(left), Math.round(top)];
+  })
 """
 
 

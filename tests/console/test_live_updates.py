@@ -119,7 +119,7 @@ def test_button_for_more_rows_can_be_clicked_while_the_list_is_read_again(
     runner.submit_many([{**LATER, "namespace": "further"}] * 150)
     open_list(page, "further")
     expect(page.locator("[data-key]")).to_have_count(100)
-    page.route("**/v1/tasks?*", lambda route: held.append(route))
+    page.route("**/v1/tasks?*", lambda route: held.append(route))  # noqa: PLW0108
     with page.expect_request("**/v1/tasks?*"):
         page.clock.fast_forward(REREAD)
 

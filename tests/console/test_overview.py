@@ -1,4 +1,4 @@
-"""The first answer of the overview: does everything start on time, and what is left of the budget?"""
+"""The first answer of the overview: what starts on time, and what is left of the budget."""
 
 from typing import Any
 
