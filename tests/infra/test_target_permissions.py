@@ -8,7 +8,7 @@ import pytest
 from duetime.aws.settings import Settings
 from duetime.core.lanes import Lane
 from infra.stage import MAX_TARGETS
-from tests.infra.conftest import Synthesize, a_stage, of_type
+from tests.infra.conftest import Synthesize, a_stage, of_type, resolved
 from tests.infra.test_permissions import ALWAYS, GRANTED, as_list, granted
 
 PLACE = "eu-west-1:123456789012"
@@ -73,9 +73,7 @@ def test_executors_send_email_from_the_named_addresses_alone(synthesize: Synthes
 def test_functions_know_the_targets_of_their_stage(synthesize: Synthesize):
     template = synthesize("dev", targets=TARGETS)
     for function in of_type(template, "AWS::Lambda::Function").values():
-        given = function["Environment"]["Variables"]
-        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in given.items()}
-        settings = Settings.read(texts)
+        settings = Settings.read(resolved(function["Environment"]["Variables"]))
         patterns = settings.targets_allowed.patterns
         assert patterns["sqs"] == [SQS]
         assert patterns["lambda"] == [FUNCTION]
@@ -86,7 +84,7 @@ def test_functions_know_the_targets_of_their_stage(synthesize: Synthesize):
 def test_stage_without_targets_allows_http_and_python_alone(dev: dict[str, Any]):
     for function in of_type(dev, "AWS::Lambda::Function").values():
         assert "DUETIME_TARGETS" not in function["Environment"]["Variables"]
-    allowed = Settings(table="t", queue_high="h", queue_medium="m", queue_low="l").targets_allowed
+    allowed = Settings(table="t", queues='{"high":"h","medium":"m","low":"l"}').targets_allowed
     assert allowed.refusal({"type": "http", "url": "https://example.com"}) is None
     assert allowed.refusal({"type": "sqs", "queue": SQS}) is not None
 
