@@ -9,17 +9,22 @@ to a millisecond per class, which delays a cold start. So only `__init__` is gen
 class; the other methods are shared.
 
 `replace` is that of dataclasses, for values with slots. That one reads each field by its name and
-calls `__init__`, which costs five times as much as a copy; a task is replaced at every step.
+calls `__init__`, which costs five times as much as a copy; a task is replaced at every step. What
+changes the same fields often gets a function of its own, which sets each field once.
 """
 
 from typing import TYPE_CHECKING
+
+MANY_USES = (
+    100  # of a change, before it gets a function: compiling one takes longer than 100 copies
+)
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as value
     from dataclasses import replace
 else:
     from dataclasses import dataclass, fields
-    from functools import lru_cache
+    from functools import cache
     from operator import attrgetter
 
     def value(*, frozen=False, **options):
@@ -53,19 +58,33 @@ else:
 
     def replace(given, /, **changes):
         """Returns a copy with other values in some fields."""
-        return _copier(given.__class__, *changes)(given, *changes.values())
+        copier = _copiers.get((given.__class__, *changes))
+        if copier is None:
+            return _replaced(given, changes)
+        return copier(given, *changes.values())
 
-    @lru_cache(maxsize=1_024)  # steps set few different fields
+    _copiers = {}
+    _uses = {}
+
+    def _replaced(given, changes):
+        key = (given.__class__, *changes)
+        _uses[key] = uses = _uses.get(key, 0) + 1
+        if uses > MANY_USES:
+            _copiers[key] = _copier(*key)
+        made = _copier(given.__class__)(given)
+        for name, changed in changes.items():
+            setattr(made, name, changed)
+        return made
+
+    @cache
     def _copier(cls, *changed):
-        """Returns a function that copies a value with other values in some fields. It is generated
+        """Returns a function that copies a value, with other values in some fields. It is generated
         when it is first needed, as dataclasses generate `__init__`."""
         if hasattr(cls, "__post_init__") or "__dict__" in dir(cls):
             raise TypeError(f"{cls.__name__} cannot be copied field by field")
-        known = [f.name for f in fields(cls)]
-        if unknown := set(changed).difference(known):
-            raise AttributeError(f"{cls.__name__} has no field {min(unknown)!r}")
         copied = "".join(
-            f" _made.{name} = {name if name in changed else f'_given.{name}'}\n" for name in known
+            f" _made.{f.name} = {f.name if f.name in changed else f'_given.{f.name}'}\n"
+            for f in fields(cls)
         )
         names = {"_new": object.__new__, "_cls": cls}
         arguments = ", ".join(("_given", *changed))

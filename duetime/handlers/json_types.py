@@ -34,9 +34,8 @@ def is_json_type(kind: Any) -> bool:
 
 def fault_in(value: Any, kind: Any) -> Fault | None:
     """Returns where a value does not fit an annotation of JSON's own types; None if it fits."""
-    if kind is Parameter.empty or (type(value) is kind and kind is not list and kind is not dict):
-        return None  # most values
-    if any(kind is one for one in ANYTHING):
+    usual = kind is Parameter.empty or (type(value) is kind and kind not in (list, dict))
+    if usual or any(kind is one for one in ANYTHING):
         return None
     arguments = get_args(kind)
     origin = get_origin(kind) or kind

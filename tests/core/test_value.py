@@ -7,7 +7,7 @@ from hypothesis import given
 
 from duetime.core.change import Change, Expect
 from duetime.core.lifecycle import Status, Step
-from duetime.core.value import replace, value
+from duetime.core.value import MANY_USES, replace, value
 from duetime.core.workflows.definition import Definition
 from tests.factories import a_task
 from tests.strategies import tasks
@@ -25,6 +25,18 @@ def test_value_that_is_replaced_stays_as_it_is():
     replaced = replace(task, attempt=2)
 
     assert (task.attempt, replaced.attempt) == (1, 2)
+
+
+def test_copy_that_is_often_made_is_the_same_as_the_first():
+    task = a_task()
+    before = dataclasses.replace(task)
+
+    copies = [replace(task, attempt=n, holder=str(n)) for n in range(2 * MANY_USES)]
+
+    assert copies == [
+        dataclasses.replace(task, attempt=n, holder=str(n)) for n in range(len(copies))
+    ]
+    assert task == before
 
 
 def test_unknown_field_is_refused():
