@@ -49,17 +49,18 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kills a process and its whole session with -9."""
-    for pid in {process.pid, *_session(process.pid)}:
+    for pid in {process.pid, *session(process.pid)}:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     process.wait()
 
 
-def _session(leader: int) -> list[int]:
+def session(leader: int) -> list[int]:
+    """Returns the processes of a session that have not ended."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):
-            session = stat.read_text().rpartition(")")[2].split()[3]
-            if int(session) == leader:
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(session) == leader and state != "Z":
                 found.append(int(stat.parent.name))
     return found

@@ -83,6 +83,8 @@ def bullmq(name: str, what: str, stored: str, server: Server) -> Peer:
 def celery() -> Peer:
     def worker(_: Environment, slots: int | None) -> list[str]:
         command = [_program("celery"), "-A", "celery_app", "worker", "-c", str(slots or CORES)]
+        # What its documentation recommends for tasks that take long, and for short ones.
+        command += ["--prefetch-multiplier", "1" if slots else "64"]
         return [*command, "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
     return Peer(

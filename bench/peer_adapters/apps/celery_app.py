@@ -11,10 +11,12 @@ REDIS = os.environ["PEER_REDIS"]
 app = Celery("celery_app", broker=f"{REDIS}/0", backend=f"{REDIS}/1")
 app.conf.update(
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": 30},  # default: an hour
+    broker_transport_options={
+        "visibility_timeout": 30,  # default: an hour
+        "unacked_restore_throttle": 1,  # looks for lost tasks every 10 s; default: every 100 s
+    },
     task_acks_late=True,  # a task whose worker was killed runs again
     task_reject_on_worker_lost=True,
-    worker_prefetch_multiplier=int(os.environ.get("PEER_PREFETCH", "64")),
     worker_enable_remote_control=False,
 )
 

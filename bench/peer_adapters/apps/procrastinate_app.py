@@ -33,8 +33,8 @@ async def nap(number: int, seconds: float) -> None:
 
 
 @app.periodic(cron="* * * * * */10")
-@app.task(queueing_lock="retry_stalled", pass_context=True)
-async def retry_stalled(_: procrastinate.JobContext, __: int) -> None:
+@app.task(queueing_lock="retry_stalled")
+async def retry_stalled(timestamp: int) -> None:  # noqa: ARG001 - given by name
     """Retries what killed workers have left, as the documentation recommends."""
     for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SILENCE):
         await app.job_manager.retry_job(job)
