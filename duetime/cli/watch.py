@@ -149,6 +149,8 @@ def _due(task: "Task", now: datetime) -> list[str]:
         return [due]
     if (error := task["error"]) is not None and error["type"] == "Snooze":
         return [f"snoozed ({one_line(error['message'])})", due]
+    if error is not None and error["type"] == "Interrupted":
+        return ["interrupted", due]
     reason = fmt.error(error)
     return [f"attempt {fmt.tries(task)} failed" + (f" ({reason})" if reason else ""), due]
 

@@ -38,8 +38,12 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed_out"
     LEASE_EXPIRED = "lease_expired"
     SNOOZED = "snoozed"
+    INTERRUPTED = "interrupted"
     SUSPENDED = "suspended"
     CANCELLED = "cancelled"
+
+
+UNCOUNTED = frozenset({Outcome.SNOOZED, Outcome.INTERRUPTED})  # nothing has failed
 
 
 class Step(StrEnum):

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Outcome, Status
+from duetime.core.lifecycle import UNCOUNTED, Outcome, Status
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -61,8 +61,7 @@ def metrics_of(change: StatusChange) -> ChangeMetrics | None:
             drift_ms=change.drift_ms,
             duration_ms=change.took_ms,
             known_ahead=ahead is not None and ahead >= AHEAD,
-            # A snooze is no failure.
-            retried=change.after is Status.RETRYING and change.outcome is not Outcome.SNOOZED,
+            retried=change.after is Status.RETRYING and change.outcome not in UNCOUNTED,
             end=end,
         )
     submitted = PATHS.get(change.after) if change.before is None else None

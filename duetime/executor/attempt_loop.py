@@ -16,29 +16,31 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
 from duetime.core.steps import lease
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 from duetime.engine.clock import ClockJumps
-from duetime.executor.executor import MAX_EARLY, Executor
-from duetime.executor.runs import Admitted, Ended, Run, cancelled, timed_out
+from duetime.executor.attempt_io import MAX_EARLY, AttemptIO
+from duetime.executor.runs import Admitted, Ended, Run, cancelled, interrupted, timed_out
 
 log = logging.getLogger(__name__)
 
 STOP_GRACE: Millis = 5 * SECOND  # between asking a handler to stop and interrupting it
 WRITE_RETRY_DELAY: Millis = SECOND  # after a write that the store did not answer
 LEASE_TRIES = 3
+LONGEST_STOP: Millis = 2 * STOP_GRACE  # of a drain, for interrupted handlers to end
 
 
 @value(slots=True)
 class _Running:
     """A run whose handler has not returned. After its timeout the loop waits for the handler
-    until `abandon_at`."""
+    until `abandon_at`. `drained`: it was interrupted when the grace of a drain was over."""
 
     run: Run
     abandon_at: Millis | None = None
+    drained: bool = False
 
     @property
     def timer(self) -> Millis:
@@ -55,7 +57,7 @@ class AttemptLoop:
     """`until`: when everything must have ended, if the caller ends the process then. The loop
     starts nothing that might not end in time. `until` and all timers are monotonic times."""
 
-    def __init__(self, executor: Executor, clock: Clock, *, until: Millis | None = None) -> None:
+    def __init__(self, executor: AttemptIO, clock: Clock, *, until: Millis | None = None) -> None:
         self._executor = executor
         self._clock = clock
         self._until = until
@@ -68,15 +70,17 @@ class AttemptLoop:
         self._record_retries: list[tuple[Millis, Ended]] = []
         self._next_heartbeat = clock.monotonic() + lease.HEARTBEAT
         self._renew_now = False  # set by the thread of the lease guard
+        self._drain_until: Millis | None = None  # while the executor drains: the end of the grace
+        self.not_stopped = 0  # handlers that a drain could not stop: their leases run out
         self._clock_jumps = ClockJumps(clock)
 
     @property
     def running(self) -> int:
         return len(self._running)
 
-    def running_by_lane(self) -> Counter[Lane]:
+    def running_by_queue(self) -> Counter[Queue]:
         """Called from any thread, hence the copy."""
-        return Counter(running.run.message.lane for running in list(self._running.values()))
+        return Counter(running.run.message.queue for running in list(self._running.values()))
 
     @property
     def unfinished(self) -> int:
@@ -96,6 +100,7 @@ class AttemptLoop:
         timers = [running.timer for running in self._running.values()]
         if timers:
             timers.append(self._next_heartbeat)
+            timers += self._drain_timers()
         timers += [at for at, _ in self._record_retries]
         timers += [at for at, _ in self._lease_retries]
         timers += [at for at, _ in self._stopping.values()]
@@ -104,8 +109,29 @@ class AttemptLoop:
             timers.append(self._clock.monotonic() + early)
         return min(timers, default=None)
 
+    @property
+    def grace_over(self) -> bool:
+        """Whether the handlers that still run are to be stopped by any means."""
+        return self._drain_until is not None and self._drain_until <= self._clock.monotonic()
+
+    def drain(self, grace: Millis) -> int:
+        """Start nothing from now on, and ask the running handlers to stop. What does not end within
+        `grace` is interrupted. A second call may only shorten the grace. Returns how many messages
+        were handed back."""
+        until = self._clock.monotonic() + grace
+        self._drain_until = until if self._drain_until is None else min(self._drain_until, until)
+        for running in self._running.values():
+            running.run.control.request_stop("draining")
+        waiting = [message for _, _, message in sorted(self._waiting)]
+        self._waiting.clear()
+        self._executor.hand_back(waiting)
+        return len(waiting)
+
     def accept(self, messages: Sequence[Message]) -> int:
         """Queue messages until they are due. Returns how many were handed back instead."""
+        if self._drain_until is not None:
+            self._executor.hand_back(messages)
+            return len(messages)
         admitted = self._executor.admit(messages, self._until)
         for message in admitted:
             self._wait(message)
@@ -140,7 +166,7 @@ class AttemptLoop:
             control = running.run.control
             silence = now - control.renewed_at
             if silence >= lease.MAX_SILENCE:
-                control.request_stop()
+                control.request_stop("lease_lost")
             if silence >= lease.MAX_SILENCE + STOP_GRACE:
                 control.force_stop()
         return self._clock_was_set()
@@ -158,11 +184,14 @@ class AttemptLoop:
         heappush(self._waiting, (message.delivery.visible_at, next(self._order), message))
 
     def _start(self, run: Run) -> bool:
-        """Returns False if the executor was delayed since the lease for so long that the lease may
-        end soon; the message then goes back to its lane."""
+        """Returns False if the run does not start. If the executor was delayed since the lease for
+        so long that the lease may end soon, the message goes back to its lane."""
         now = self._clock.monotonic()
         if now - run.control.renewed_at >= lease.MAX_SILENCE:
             self._executor.hand_back_with_backoff(run.message)
+            return False
+        if self._drain_until is not None:
+            self._record_retries.append((now, interrupted(run)))
             return False
         if not self._running:
             self._next_heartbeat = now + lease.HEARTBEAT
@@ -179,7 +208,9 @@ class AttemptLoop:
             return None
         # A target with a timeout of its own may fail before the loop has seen that time is up.
         late = end.failure is not None and end.run.control.ends_at <= self._clock.monotonic()
-        return timed_out(end.run, end) if late or running.abandon_at else end
+        if late or running.abandon_at is not None:
+            return timed_out(end.run, end)
+        return interrupted(end.run) if running.drained and end.failure is not None else end
 
     def _renew_leases(self) -> None:
         now = self._clock.monotonic()
@@ -195,7 +226,9 @@ class AttemptLoop:
 
         A cancelled task is recorded right away; its handler has been asked to stop, and is
         interrupted after STOP_GRACE. A timed-out task will be retried, so its handler, which knows
-        its deadline, is interrupted at once, and the outcome waits up to STOP_GRACE for it."""
+        its deadline, is interrupted at once, and the outcome waits up to STOP_GRACE for it. So is
+        a handler that still runs after the grace of a drain; its task is due at once, so nothing is
+        recorded before the handler has ended."""
         now = self._clock.monotonic()
         to_record = []
         for holder, running in list(self._running.items()):
@@ -212,12 +245,32 @@ class AttemptLoop:
                 del self._running[holder]
             elif running.timer <= now:
                 running.abandon_at = now + STOP_GRACE
-                run.control.request_stop()
+                run.control.request_stop("timed_out")
                 run.control.force_stop()
             elif run.control.lease_lost:
                 run.control.force_stop()
+            elif self.grace_over:
+                self._stop_drained(running, now)
         self._stop_recorded(now)
         return to_record
+
+    def _stop_drained(self, running: _Running, now: Millis) -> None:
+        """Interrupt a handler. One that goes on keeps its task until the process ends and its lease
+        has run out: no other executor may start it before."""
+        if not running.drained:
+            running.drained = True
+            running.run.control.force_stop()
+        elif self._drain_until is not None and now >= self._drain_until + LONGEST_STOP:
+            _warn_not_stopped(running.run)
+            self.not_stopped += 1
+            del self._running[running.run.holder]
+
+    def _drain_timers(self) -> list[Millis]:
+        """Returns when running handlers are interrupted, and when the loop gives up on them."""
+        if self._drain_until is None:
+            return []
+        stopped = all(running.drained for running in self._running.values())
+        return [self._drain_until + LONGEST_STOP if stopped else self._drain_until]
 
     def _stop_recorded(self, now: Millis) -> None:
         """Interrupt the handlers of cancelled tasks; give up on those that go on after that."""

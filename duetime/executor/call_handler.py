@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Coroutine
 from typing import Any
 
-from duetime.core.errors import Stopped
+from duetime.core.errors import AskedForDelay, PermanentError, Stopped
+from duetime.executor.failures import StoppedByDrain
 from duetime.executor.interrupt import Interrupt
 from duetime.executor.run_control import RunControl
 from duetime.forks import EndForkedChild
@@ -17,13 +18,23 @@ from duetime.handlers.handler import Handler
 
 def call_handler(handler: Handler[..., Any], payload: Any, control: RunControl) -> Any:
     """Returns the result as the handler's annotation converts it. Raises BadPayload if the payload
-    does not fit the parameters."""
+    does not fit the parameters.
+
+    A handler that stops because its worker drains does so by raising, as after a cancellation:
+    that is no failure, and uses up no attempt."""
     call = handler.bind(payload, control.context)
-    with active(control.context):
-        with EndForkedChild():
-            result = call()
-        if inspect.iscoroutine(result):
-            result = _run_coroutine(result, control.interrupt)
+    try:
+        with active(control.context):
+            with EndForkedChild():
+                result = call()
+            if inspect.iscoroutine(result):
+                result = _run_coroutine(result, control.interrupt)
+    except (AskedForDelay, PermanentError):
+        raise
+    except Exception as error:
+        if control.context._saw_draining:
+            raise StoppedByDrain(error) from None
+        raise
     return handler.result_json(result)
 
 

@@ -7,7 +7,7 @@ deleted message leaves a message whose token is spent.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -20,8 +20,8 @@ from duetime.core.steps.record import fail, needs_enqueue, started, succeed
 from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
-from duetime.core.value import value
 from duetime.engine.enqueue import enqueue
+from duetime.executor.attempt_io import MAX_EARLY, Written
 from duetime.executor.children import Children, ChildSubmission
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
 from duetime.executor.run_control import RunControl
@@ -33,22 +33,10 @@ from duetime.handlers.context import Previous
 
 log = logging.getLogger(__name__)
 
-MAX_EARLY: Millis = 2 * SECOND  # a message that arrives earlier is handed back
 OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts as failed
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
 HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
 HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
-
-
-@value(kw_only=True, slots=True)
-class Written:
-    """The result of `record_and_lease`: the runs that it leased, the messages that may start a
-    moment later, and what the loop must repeat because the store did not answer."""
-
-    started: list[Run] = field(default_factory=list)
-    waiting: list[Message] = field(default_factory=list)
-    record_retries: list[Ended] = field(default_factory=list)
-    lease_retries: list[Admitted] = field(default_factory=list)
 
 
 class _Outcome(NamedTuple):
@@ -122,6 +110,10 @@ class Executor:
         self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
         return written
 
+    def hand_back(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._acks.hand_back(message, 0)
+
     def hand_back_with_backoff(self, message: Message) -> None:
         self._acks.hand_back_with_backoff(message)
 
@@ -144,13 +136,13 @@ class Executor:
         for run, answer in zip(runs, self._apply(changes), strict=True):
             match answer:
                 case Refused():
-                    run.control.request_stop(lease_lost=True)
+                    run.control.lose_lease()
                 case Applied(task):
                     run.control.renewed_at = renewed_at
                     if progress is not None and self._on_progress is not None:
                         self._on_progress(task)
                     if task.cancel_requested:
-                        run.control.request_stop(cancelled=True)
+                        run.control.request_stop("cancelled")
                 case Unknown(reason):  # see AttemptLoop.check_leases
                     log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
         long = [r for r in runs if renewed_at - r.control.message_held_at >= HOLD_EVERY]

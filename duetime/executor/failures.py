@@ -5,9 +5,10 @@ from types import TracebackType
 
 from duetime.core.errors import AskedForDelay, DuetimeError, PermanentError, RateLimited, Snooze
 from duetime.core.lifecycle import Outcome
-from duetime.core.steps.record import Failure
+from duetime.core.steps.record import INTERRUPTED, Failure
 from duetime.core.task import TaskError, storable
 from duetime.core.times import Millis, seconds
+from duetime.core.value import replace
 from duetime.executor.targets import TargetFailed
 
 TRACEBACK_LIMIT = 1_500  # characters
@@ -110,8 +111,18 @@ class FailedElsewhere(DuetimeError):
         self.failure = failure
 
 
+class StoppedByDrain(DuetimeError):
+    """Raised for a handler that has raised after it saw that its worker drains."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 def failure_of(error: BaseException) -> Failure:
     match error:
+        case StoppedByDrain(error=cause):
+            return replace(INTERRUPTED, error=_task_error(cause, trace=format_traceback(cause)))
         case FailedElsewhere():
             return error.failure
         case TargetFailed():

@@ -2,7 +2,7 @@
 
 A handler author sees the `Context` alone, which asks this object. Three threads use it: the one
 that runs the handler, the attempt loop and the lease guard. Each flag is only ever set, never
-cleared, so none of them needs a lock."""
+cleared, and reasons are only added, so none of them needs a lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,11 +10,18 @@ from typing import Any
 from duetime.core.task import Progress, Task
 from duetime.core.times import Millis, seconds
 from duetime.executor.interrupt import Interrupt
-from duetime.handlers.context import Context, NoSubmissions, Previous, Submissions
+from duetime.handlers.context import Context, NoSubmissions, Previous, Reason, Submissions
 
 Renew = Callable[[Progress | None], None]
 LookUpPrevious = Callable[[], Previous | None]
 ReadResults = Callable[[str, int], list[Any]]  # the step and the first item
+
+REASONS: tuple[Reason, ...] = (
+    "cancelled",
+    "lease_lost",
+    "timed_out",
+    "draining",
+)  # strongest first
 
 
 class RunControl:
@@ -40,10 +47,9 @@ class RunControl:
         # From asking for the lease to calling the target; None until then.
         self.started_after: Millis | None = None
         self.trace: str | None = None  # the context of the span of the attempt
-        self.stop_requested = False
-        self.cancel_requested = False  # by a user or the overlap policy
-        self.lease_lost = False
+        self.lease_lost = False  # for certain: another executor may have the task
         self.force_stopped = False
+        self._reasons: set[Reason] = set()
         self._timeout = seconds(task.spec.timeout)
         self._started_at = task.current.started_at if task.current else 0
         self._leased_at = leased_at
@@ -53,6 +59,10 @@ class RunControl:
         self._children = children or NoSubmissions()
 
     # for the context
+
+    @property
+    def reason(self) -> Reason | None:
+        return next((r for r in REASONS if r in self._reasons), None) if self._reasons else None
 
     @property
     def deadline(self) -> Millis:
@@ -89,12 +99,19 @@ class RunControl:
         if self.started_after is None:
             self.started_after = now - self._leased_at
 
-    def request_stop(self, *, cancelled: bool = False, lease_lost: bool = False) -> None:
-        """Ask the handler to stop, through `ctx.cancelled`. `cancelled`: the task was cancelled.
-        `lease_lost`: another executor may already run it."""
-        self.stop_requested = True
-        self.cancel_requested = self.cancel_requested or cancelled
-        self.lease_lost = self.lease_lost or lease_lost
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether the task was cancelled, by a user or the overlap policy."""
+        return "cancelled" in self._reasons
+
+    def request_stop(self, reason: Reason) -> None:
+        """Ask the handler to stop, through `ctx.cancelled` and `ctx.reason`."""
+        self._reasons.add(reason)
+
+    def lose_lease(self) -> None:
+        """Ask the handler to stop: another executor may already run the task."""
+        self.lease_lost = True
+        self.request_stop("lease_lost")
 
     def force_stop(self) -> None:
         """Interrupt a handler that was asked to stop."""
@@ -108,4 +125,6 @@ class RunControl:
             return "the lease was lost"
         if now >= self.ends_at:
             return "its time was up"
+        if self.reason == "draining":
+            return "its worker was stopped"
         return "the heartbeats were not answered"

@@ -8,7 +8,7 @@ from duetime.core.change import Change
 from duetime.core.delivery import Message
 from duetime.core.errors import Stopped
 from duetime.core.lifecycle import Outcome
-from duetime.core.steps.record import Failure
+from duetime.core.steps.record import INTERRUPTED, Failure
 from duetime.core.suspension import Suspension
 from duetime.core.task import Task, TaskError
 from duetime.core.times import Millis
@@ -107,6 +107,10 @@ def timed_out(run: Run, late: Ended | None = None) -> Ended:
 def cancelled(run: Run) -> Ended:
     error = TaskError(type="Cancelled", message="cancelled while it ran")
     return Ended(run=run, failure=Failure(outcome=Outcome.CANCELLED, error=error))
+
+
+def interrupted(run: Run) -> Ended:
+    return Ended(run=run, failure=INTERRUPTED)
 
 
 def failed(run: Run, error: BaseException) -> Ended:

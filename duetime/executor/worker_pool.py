@@ -17,12 +17,13 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
-from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.core.times import MINUTE, SECOND, Millis, seconds
+from duetime.core.value import value
+from duetime.executor.attempt_io import AttemptIO
 from duetime.executor.attempt_loop import AttemptLoop
-from duetime.executor.executor import Executor
-from duetime.executor.runs import Ended, Run
+from duetime.executor.runs import Ended, Run, interrupted
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,13 @@ LEASE_GUARD_INTERVAL = 1.0  # seconds
 WAKE_MORE_AFTER = 0.001  # seconds that a run may wait for a busy thread before more are woken
 THREAD_RETRY_DELAY: Millis = MINUTE  # after a thread could not be started
 
-InboxItem = Sequence[Message] | Ended | BaseException | None  # None: close
+
+@value(frozen=True, slots=True)
+class _Drain:
+    grace: Millis
+
+
+InboxItem = Sequence[Message] | Ended | _Drain | BaseException | None  # None: close
 OnStart = Callable[[Sequence[Run]], None]
 
 
@@ -41,7 +48,7 @@ class WorkerPool:
 
     def __init__(
         self,
-        executor: Executor,
+        executor: AttemptIO,
         clock: Clock,
         slots: int,
         *,
@@ -85,12 +92,22 @@ class WorkerPool:
         """Have `run` return once everything that was offered is done."""
         self._inbox.put(None)
 
+    def drain(self, grace: float) -> None:
+        """Start nothing more, ask running handlers to stop, and have `run` return once they have
+        ended. After `grace` seconds they are interrupted. A second call may shorten the grace."""
+        self._inbox.put(_Drain(seconds(grace)))
+
+    @property
+    def not_stopped(self) -> int:
+        """How many handlers a drain could not stop."""
+        return self._loop.not_stopped
+
     @property
     def running(self) -> int:
         return self._loop.running
 
-    def running_by_lane(self) -> Counter[Lane]:
-        return self._loop.running_by_lane()
+    def running_by_queue(self) -> Counter[Queue]:
+        return self._loop.running_by_queue()
 
     def abandoned(self) -> int:
         """Returns how many handlers still run after `run` has returned: they did not stop."""
@@ -148,6 +165,8 @@ class WorkerPool:
     def _receive(self, item: InboxItem, ended: list[Ended]) -> None:
         if item is None:
             self._closing = True
+        elif isinstance(item, _Drain):
+            self._drain(item.grace, ended)
         elif isinstance(item, BaseException):
             raise item  # another thread of the pool has died: the pool ends with it
         elif isinstance(item, Ended):
@@ -156,6 +175,15 @@ class WorkerPool:
             ended.append(item)
         else:
             self._free(self._loop.accept(item))
+
+    def _drain(self, grace: Millis, ended: list[Ended]) -> None:
+        """A run that no thread has begun ends at once. Each run is popped once, here or by a
+        thread."""
+        self._closing = True
+        self._free(self._loop.drain(grace))
+        with suppress(IndexError):
+            while True:
+                self._receive(interrupted(self._work.popleft()), ended)
 
     def _until_next_timer(self) -> float | None:
         at = self._loop.next_timer

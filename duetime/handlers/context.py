@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from duetime.core.task import Progress, Task, storable
 from duetime.core.times import Millis, seconds, to_datetime
@@ -22,6 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 MESSAGE_LIMIT = 256
+Reason = Literal["cancelled", "lease_lost", "timed_out", "draining"]
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -50,7 +51,9 @@ class AttemptControl(Submissions, Protocol):
     """What a context asks of the executor that runs the attempt."""
 
     @property
-    def stop_requested(self) -> bool: ...
+    def reason(self) -> Reason | None:
+        """Why the handler should stop; None while it should not."""
+        ...
 
     @property
     def deadline(self) -> Millis:
@@ -96,6 +99,7 @@ class Context:
         self._occurrence = task.spec.occurrence
         self._control = control or _NoExecutor(task.current.started_at, task.spec.timeout)
         self._pid = os.getpid()
+        self._saw_draining = False
 
     @property
     def deadline(self) -> datetime:
@@ -105,9 +109,20 @@ class Context:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the handler should stop: its task is cancelled, its time is up, or its lease
-        is lost or about to be."""
-        return self._control.stop_requested
+        """Whether the handler should stop: its task is cancelled, its time is up, its lease is lost
+        or about to be, or its worker drains. `reason` says which."""
+        return self.reason is not None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why the handler should stop: `cancelled`, `lease_lost`, `timed_out` or `draining`; None
+        while it should not. While its worker drains, a handler may go on for the grace period. If
+        it raises after it has seen this, the attempt is `interrupted` and does not count; what it
+        returns is its result."""
+        reason = self._control.reason
+        if reason == "draining":
+            self._saw_draining = True
+        return reason
 
     @property
     def traceparent(self) -> str | None:
@@ -205,7 +220,7 @@ class NoSubmissions:
 class _NoExecutor(NoSubmissions):
     """The control of a context that no executor made."""
 
-    stop_requested = False
+    reason = None
     trace = None
 
     def __init__(self, started_at: Millis, timeout: float) -> None:

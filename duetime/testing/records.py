@@ -52,8 +52,8 @@ class TaskRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptRecord:
-    """An attempt. `outcome` is succeeded, failed, timed_out, lease_expired, snoozed or cancelled;
-    None while it runs."""
+    """An attempt. `outcome` is succeeded, failed, timed_out, lease_expired, snoozed, interrupted or
+    cancelled; None while it runs."""
 
     number: int
     outcome: str | None

@@ -56,7 +56,7 @@ def perform(
         task = _task(handler, payload, attempt, world.new_id(), world.now())
         control = RunControl(task, _renew, children=world.children_of(task))
     if cancelled:
-        control.request_stop(cancelled=True)
+        control.request_stop("cancelled")
     stored = encode_result(
         outside_loop(lambda: call_handler(handler, payload, control)), large=True
     )

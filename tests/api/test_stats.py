@@ -26,7 +26,17 @@ STATE = {
     "relay_age_seconds": 0.3,
 }
 ZERO_ATTEMPTS = dict.fromkeys(
-    ["succeeded", "failed", "timed_out", "lease_expired", "snoozed", "suspended", "cancelled"], 0
+    [
+        "succeeded",
+        "failed",
+        "timed_out",
+        "lease_expired",
+        "snoozed",
+        "interrupted",
+        "suspended",
+        "cancelled",
+    ],
+    0,
 )
 ZERO_ENDS = dict.fromkeys(["SUCCEEDED", "DEAD", "CANCELLED", "EXPIRED"], 0)
 NOTHING = {

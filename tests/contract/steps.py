@@ -19,7 +19,7 @@ from duetime.core.steps.discard import discard
 from duetime.core.steps.follow_up import follow_up_done
 from duetime.core.steps.hold import hold
 from duetime.core.steps.lease import lease, renew
-from duetime.core.steps.record import Failure, fail, lease_expired, succeed
+from duetime.core.steps.record import INTERRUPTED, Failure, fail, lease_expired, succeed
 from duetime.core.steps.revive import revive
 from duetime.core.steps.revoke import revoke
 from duetime.core.steps.supersede import supersede
@@ -194,6 +194,11 @@ def snoozed() -> Made:
     task = a_failing_task(max_attempts=1)
     failure = replace(FAILED, outcome=Outcome.SNOOZED, delay=HOUR)
     return task, fail(WAKE_POLICY, task, failure, now=NOW + 20 * SECOND, draw=a_draw())
+
+
+def interrupted() -> Made:
+    task = a_failing_task(max_attempts=1)
+    return task, fail(WAKE_POLICY, task, INTERRUPTED, now=NOW + 20 * SECOND, draw=a_draw())
 
 
 def a_dead_task() -> Task:
@@ -474,6 +479,7 @@ STEPS = [
     buried,
     buried_with_a_long_traceback,
     snoozed,
+    interrupted,
     revived,
     superseded,
     discarded,

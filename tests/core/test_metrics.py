@@ -61,14 +61,15 @@ def test_end_of_an_attempt_has_its_outcome_drift_duration_and_status():
     assert not found.retried
 
 
-def test_failed_attempt_is_retried_and_a_snoozed_one_is_not():
+@pytest.mark.parametrize("uncounted", [Outcome.SNOOZED, Outcome.INTERRUPTED])
+def test_failed_attempt_is_retried_and_an_uncounted_one_is_not(uncounted):
     task = running()
-    retried, snoozed = failed(task, Outcome.FAILED), failed(task, Outcome.SNOOZED)
+    retried, snoozed = failed(task, Outcome.FAILED), failed(task, uncounted)
     assert retried.status is snoozed.status is Status.RETRYING
 
     assert (counted(task, retried).retried, counted(task, retried).end) == (True, None)
     assert not counted(task, snoozed).retried
-    assert counted(task, snoozed).outcome is Outcome.SNOOZED
+    assert counted(task, snoozed).outcome is uncounted
 
 
 def test_end_without_an_attempt_is_an_end_only():

@@ -41,6 +41,14 @@ def waits(payload, ctx):
     return "stopped"
 
 
+@task("isolated.tells_why", isolated=True)
+def tells_why(payload, ctx):
+    ctx.heartbeat()
+    while ctx.reason is None:
+        time.sleep(0.01)
+    return ctx.reason
+
+
 @task("isolated.blocks", isolated=True)
 def blocks(payload, ctx):
     ctx.heartbeat()

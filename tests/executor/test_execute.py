@@ -112,16 +112,16 @@ def test_every_kind_of_exception_fails_the_attempt(world: World, error, name, me
 @pytest.mark.parametrize(
     ("why", "passed", "status", "message"),
     [
-        ({"cancelled": True}, 0, Status.CANCELLED, "the task was cancelled"),
-        ({"lease_lost": True}, 0, Status.RETRYING, "the lease was lost"),
-        ({}, 30 * SECOND, Status.RETRYING, "the heartbeats were not answered"),
-        ({}, 60 * SECOND, Status.RETRYING, "its time was up"),
+        ("cancelled", 0, Status.CANCELLED, "the task was cancelled"),
+        ("lease_lost", 30 * SECOND, Status.RETRYING, "the heartbeats were not answered"),
+        ("timed_out", 60 * SECOND, Status.RETRYING, "its time was up"),
+        ("draining", 30 * SECOND, Status.RETRYING, "its worker was stopped"),
     ],
 )
 def test_interrupted_handler_records_why_it_was_stopped(world: World, why, passed, status, message):
     def script(task, ctx):
         world.advance(passed)
-        ctx._control.request_stop(**why)
+        ctx._control.request_stop(why)
         raise Stopped
 
     task = ended(world, script)

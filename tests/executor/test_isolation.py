@@ -209,9 +209,17 @@ def test_child_converts_payload_and_result_to_their_types(ended):
 
 def test_stop_request_reaches_the_child():
     running = RunningChild("isolated.waits")
-    running.control.request_stop(cancelled=True)
+    running.control.request_stop("cancelled")
 
     assert running.outcome() == Encoded('"stopped"')
+
+
+@pytest.mark.parametrize("reason", ["cancelled", "lease_lost", "timed_out", "draining"])
+def test_child_sees_the_reason_why_it_should_stop(reason):
+    running = RunningChild("isolated.tells_why")
+    running.control.request_stop(reason)
+
+    assert running.outcome() == Encoded(f'"{reason}"')
 
 
 def test_blocked_child_is_killed():

@@ -249,9 +249,9 @@ def timeouts_ignored():
 def cancellation_ignored():
     request_stop = RunControl.request_stop
 
-    def deaf(control, *, cancelled=False, lease_lost=False):
-        if not cancelled:
-            request_stop(control, lease_lost=lease_lost)
+    def deaf(control, reason):
+        if reason != "cancelled":
+            request_stop(control, reason)
 
     return patch.object(RunControl, "request_stop", deaf)
 

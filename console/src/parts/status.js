@@ -9,7 +9,7 @@ const LOOKS = {
   CANCELLED: ['slash', 'grey'], EXPIRED: ['timeout', 'grey'], SKIPPED: ['slash', 'grey'], BLOCKED: ['pause', 'amber'],
   active: ['check', 'green'], paused: ['pause', 'amber'], finished: ['check', 'grey'], ended: ['check', 'grey'], broken: ['alert', 'red'],
   succeeded: ['check', 'green'], failed: ['cross', 'red'], timed_out: ['timeout', 'red'], lease_expired: ['alert', 'red'],
-  snoozed: ['clock', 'grey'], suspended: ['hourglass', 'violet'], cancelled: ['slash', 'grey'], running: ['play', 'blue'],
+  snoozed: ['clock', 'grey'], interrupted: ['pause', 'grey'], suspended: ['hourglass', 'violet'], cancelled: ['slash', 'grey'], running: ['play', 'blue'],
 };
 
 export const toneOf = (status) => (LOOKS[status] ?? ['dot', 'grey'])[1];

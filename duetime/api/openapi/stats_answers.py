@@ -15,6 +15,7 @@ class AttemptCounts(AnswerModel):
     timed_out: int
     lease_expired: int
     snoozed: int
+    interrupted: int
     suspended: int
     cancelled: int
 

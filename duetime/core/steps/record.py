@@ -5,7 +5,7 @@ from typing import Any
 
 from duetime.core.change import Change
 from duetime.core.delivery import new_token
-from duetime.core.lifecycle import Outcome, Status, Step
+from duetime.core.lifecycle import UNCOUNTED, Outcome, Status, Step
 from duetime.core.steps.follow_up import follow_up_wake, is_near
 from duetime.core.steps.lease import held
 from duetime.core.task import Attempt, Task, TaskError
@@ -15,7 +15,7 @@ from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import WakeKind
 
 LONGEST_RETRY_AFTER: Millis = DAY  # of a target's Retry-After
-MAX_ATTEMPTS = 10_000  # above this even a snooze uses up an attempt, so that every task ends
+MAX_ATTEMPTS = 10_000  # above this every attempt counts, so that every task ends
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -33,6 +33,11 @@ class Failure:
 LEASE_EXPIRED = Failure(
     outcome=Outcome.LEASE_EXPIRED,
     error=TaskError(type="LeaseExpired", message="the executor stopped renewing its lease"),
+)
+INTERRUPTED = Failure(
+    outcome=Outcome.INTERRUPTED,
+    error=TaskError(type="Interrupted", message="its worker was stopped while it ran"),
+    delay=0,
 )
 
 
@@ -132,8 +137,9 @@ def _retry_fields(
 
 
 def _extra_budget(task: Task, failure: Failure) -> int:
-    """A snooze raises the budget by the attempt it used, since attempt numbers only increase."""
-    return int(failure.outcome is Outcome.SNOOZED and task.attempt < MAX_ATTEMPTS)
+    """A snooze or an interruption raises the budget by the attempt it used, since attempt numbers
+    only increase."""
+    return int(failure.outcome in UNCOUNTED and task.attempt < MAX_ATTEMPTS)
 
 
 def _retry_delay(task: Task, failure: Failure, luck: float) -> Millis:

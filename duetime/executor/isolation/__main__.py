@@ -80,8 +80,8 @@ class Parent:
                 notice = self._pipe.recv()
             except (EOFError, OSError):
                 _end()
-            if notice.stop:
-                control.request_stop()
+            if notice.reason is not None:
+                control.request_stop(notice.reason)
             if notice.answer is not None:
                 self._answers.put(notice.answer)
 

@@ -165,12 +165,11 @@ def _request(handler: Handler[..., Any], task: Task, control: RunControl) -> Run
 
 
 def _serve(child: Child, control: RunControl) -> Succeeded | Failed:
-    ctx = control.context
-    stop_sent = False
+    sent = None
     while True:
-        if ctx.cancelled and not stop_sent:
-            stop_sent = True
-            child.send(StopNotice(stop=True))
+        if control.reason != sent:
+            sent = control.reason
+            child.send(StopNotice(reason=sent))
         match child.receive():
             case Succeeded() | Failed() as outcome:
                 return outcome
@@ -178,7 +177,7 @@ def _serve(child: Child, control: RunControl) -> Succeeded | Failed:
                 continue
             case question:
                 answer = _answer(control, question)
-                child.send(StopNotice(stop=ctx.cancelled, answer=answer))
+                child.send(StopNotice(reason=control.reason, answer=answer))
 
 
 def _answer(control: RunControl, question: Question) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 from duetime.core.steps.record import Failure
 from duetime.core.task import Progress, Task
 from duetime.core.value import value
-from duetime.handlers.context import Previous
+from duetime.handlers.context import Previous, Reason
 from duetime.handlers.sources import KeptModule
 from duetime.logs.formatting import LogSettings
 
@@ -30,9 +30,10 @@ class RunRequest:
 
 @value(frozen=True, kw_only=True, slots=True)
 class StopNotice:
-    """To the child: whether the handler should stop. `answer` answers a question of the child."""
+    """To the child: why the handler should stop, if it should. `answer` answers a question of the
+    child."""
 
-    stop: bool
+    reason: Reason | None
     answer: "Answer | None" = None
 
 

@@ -10,6 +10,7 @@ from duetime.core.lifecycle import FINISHED, Outcome, Status, Step
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.record import (
+    INTERRUPTED,
     MAX_ATTEMPTS,
     Failure,
     fail,
@@ -276,6 +277,27 @@ def test_even_the_last_attempt_can_be_snoozed(wake_policy, task, wait, draw):
         fail(wake_policy, last, a_snooze(), now=task.updated_at + wait, draw=draw).step
         is Step.RETRY
     )
+
+
+@given(wake_policies, running, waits, draws)
+def test_an_interrupted_attempt_is_not_used_up_and_the_next_one_is_due_at_once(
+    wake_policy, task, wait, draw
+):
+    now = task.updated_at + wait
+    last = replace(task, attempt=task.budget)
+    change = fail(wake_policy, last, INTERRUPTED, now=now, draw=draw)
+    after = change.applied_to(last)
+
+    assert (after.status, after.due_at) == (Status.RETRYING, now)
+    assert after.budget - after.attempt == 1
+    assert after.token != last.token
+    assert after.current.outcome is Outcome.INTERRUPTED
+
+
+def test_interruptions_are_limited():
+    task = a_running_task(attempt=MAX_ATTEMPTS, budget=MAX_ATTEMPTS)
+
+    assert fail(WAKE_POLICY, task, INTERRUPTED, now=NOW, draw=a_draw()).step is Step.BURY
 
 
 def test_a_failure_after_snoozes_is_as_if_there_had_been_none():
