@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from peer_adapters import installs
+from bench.peer_adapters import installs
 
 APPS = Path(__file__).parent / "apps"
 Environment = dict[str, str]
@@ -41,6 +41,8 @@ class Peer:
         client: The command of the client, to which the work is added.
         ended: Returns how many outcomes are stored.
         share: The share of the tasks that a slow peer gets, so that it does not hold up the run.
+        differs_in_storage: Whether another peer differs in nothing but how its server stores; such
+            a peer takes part in the throughput alone.
         environment: Of worker and client, beside what the server gives them."""
 
     name: str
@@ -57,6 +59,7 @@ class Peer:
     ended: Callable[[Environment], int]
     processes: int = 1
     share: float = 1
+    differs_in_storage: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from peer_adapters.servers import postgresql_programs
+from bench.peer_adapters.servers import postgresql_programs
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / ".cache" / "peers"

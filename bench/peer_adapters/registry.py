@@ -8,12 +8,12 @@ from functools import cache, partial
 from pathlib import Path
 
 import psycopg
-from harness import free_port
 
+from bench.harness import free_port
+from bench.peer_adapters import installs, servers
+from bench.peer_adapters.adapter import APPS, Environment, Peer, Server
+from bench.peer_adapters.installs import MODULES, PYTHON
 from duetime.version import VERSION
-from peer_adapters import installs, servers
-from peer_adapters.adapter import APPS, Environment, Peer, Server
-from peer_adapters.installs import MODULES, PYTHON
 
 ROOT = APPS.parents[2]
 CORES = os.cpu_count() or 1
@@ -76,6 +76,7 @@ def bullmq(name: str, what: str, stored: str, server: Server) -> Peer:
         worker=lambda _, slots: ["node", worker, str(slots or QUEUED)],
         client=["node", str(APPS / "bullmq_client.cjs")],
         ended=lambda e: servers.ask_redis(e["PEER_REDIS_PORT"], "ZCARD bull:work:completed"),
+        differs_in_storage=name != "bullmq",
         environment={"NODE_PATH": str(MODULES), "NODE_ENV": "production"},
     )
 

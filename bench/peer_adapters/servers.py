@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import create_connection
+from tempfile import TemporaryDirectory
 
-from harness import free_port
-
-from peer_adapters.processes import started
+from bench.harness import free_port
+from bench.peer_adapters.processes import started
 
 Environment = dict[str, str]
 POSTGRES_USER = "postgres"  # PostgreSQL refuses to run as root
@@ -40,32 +40,28 @@ def ask_redis(port: str, *commands: str) -> int:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[Environment]:
-    """Runs PostgreSQL with its defaults: each commit is on disk before it is answered."""
+def postgresql(_: Path | None = None) -> Iterator[Environment]:
+    """Runs PostgreSQL with its defaults: each commit is on disk before it is answered. Its folder
+    is below that for temporary files, since its user may not enter ours."""
     programs = postgresql_programs()
     if programs is None:
         raise FileNotFoundError("initdb")
     user = POSTGRES_USER if os.geteuid() == 0 else None
-    data = folder / "postgresql"
-    data.mkdir()
-    if user:
-        shutil.chown(data, user, user)
-    command = [str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "bench", "-N"]
-    subprocess.run(
-        [*command, "-E", "UTF8"],
-        check=True,
-        cwd=data,
-        stdout=subprocess.DEVNULL,
-        user=user,
-        group=user,
-        extra_groups=[] if user else None,
-    )
     port = free_port()
-    server = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-h", "127.0.0.1"]
-    with started([*server, "-c", "unix_socket_directories="], folder, user=user) as process:
-        ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
-        _wait(lambda: subprocess.run(ready, check=False).returncode == 0, process)
-        yield {"PEER_POSTGRESQL": f"postgresql://bench@127.0.0.1:{port}/postgres"}
+    with TemporaryDirectory(prefix="postgresql-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        if user:
+            shutil.chown(folder, user, user)
+        init = [str(programs / "initdb"), "-D", f"{name}/data", "-A", "trust", "-U", "bench", "-N"]
+        with started([*init, "-E", "UTF8"], folder, user=user) as process:
+            if process.wait() != 0:
+                raise RuntimeError((folder / "initdb.log").read_text())
+        server = [str(programs / "postgres"), "-D", f"{name}/data", "-p", str(port)]
+        server += ["-h", "127.0.0.1", "-c", "unix_socket_directories="]
+        with started(server, folder, user=user) as process:
+            ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
+            _wait(lambda: subprocess.run(ready, check=False).returncode == 0, process)
+            yield {"PEER_POSTGRESQL": f"postgresql://bench@127.0.0.1:{port}/postgres"}
 
 
 def postgresql_programs() -> Path | None:

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from peer_adapters.adapter import APPS, Peer
-from peer_adapters.processes import started
+from bench.peer_adapters.adapter import APPS, Peer
+from bench.peer_adapters.processes import started
 
 WARM_UP = 100  # no-ops before anything is measured: the worker is up when they have ended
 PAUSE = 0.02  # between two looks at the outcomes
@@ -126,7 +126,6 @@ def station(peer: Peer) -> Iterator[Station]:
             dir=os.environ.get("BENCH_DIR"), prefix=f"{peer.name}-", ignore_cleanup_errors=True
         )
         path = Path(stack.enter_context(folder))
-        path.chmod(0o711)  # PostgreSQL runs as a user of its own
         its = Station(peer, path, stack.enter_context(peer.server(path)))
         its.prepare()
         yield its

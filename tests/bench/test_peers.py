@@ -5,16 +5,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
 
+from bench.peer_adapters import installs, processes, registry, servers
 from tests.bench.test_scripts import ROOT, run
-
-sys.path.append(str(ROOT / "bench"))
-
-from peer_adapters import installs, processes, registry, servers
 
 SMALL = ("--no-install", "--rounds=1", "--tasks=200", "--delayed=20", "--over=0.5")
 SMALL_KILL = ("--naps=16", "--nap=0.5")
@@ -48,7 +44,8 @@ def test_peer_that_is_installed_does_the_same_work(name: str, tmp_path: Path) ->
         for part in ("drift", "kill")
     )
 
-    assert len(rows) == len(drift) == len(kill) == (1 if name == "duetime" else 2)
+    assert len(rows) == (1 if name == "duetime" else 2)
+    assert len(drift) == len(kill) == (1 if name in ("duetime", "bullmq-fsync") else 2)
     assert all(row["tasks/s"] > 0 for row in rows)
     assert drift[0]["early"] == 0
     assert kill[-1]["cut off"] > 0
@@ -110,13 +107,11 @@ def test_redis_has_a_port_of_its_own_and_ends(fsync: bool, tmp_path: Path) -> No
 
 @needs_postgresql
 @pytest.mark.long
-def test_postgresql_has_a_port_of_its_own_and_ends(tmp_path: Path) -> None:
-    with TemporaryDirectory() as folder:  # not below pytest's, which only its owner may enter
-        Path(folder).chmod(0o711)
-        with servers.postgresql(Path(folder)) as environment:
-            url = environment["PEER_POSTGRESQL"]
-            with psycopg.connect(url) as connection:
-                assert connection.execute("SELECT 1").fetchone() == (1,)
+def test_postgresql_has_a_port_of_its_own_and_ends() -> None:
+    with servers.postgresql() as environment:
+        url = environment["PEER_POSTGRESQL"]
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
 
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(url)
