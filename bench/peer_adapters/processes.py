@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,11 +49,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kills a process and its whole session with -9."""
-    for pid in {process.pid, *session(process.pid)}:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    process.wait()
+    """Kills a process and its whole session with -9, and waits until they are gone."""
+    while left := session(process.pid):
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+        time.sleep(0.01)
 
 
 def session(leader: int) -> list[int]:
