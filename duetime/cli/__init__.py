@@ -33,6 +33,8 @@ from duetime.cli import (
     system,
     tasks,
     watch,
+    worker,
+    workers,
     workflows,
 )
 from duetime.cli.exit_codes import EPILOG, Commands
@@ -67,6 +69,7 @@ def duetime(
 
 
 app.command()(local.local)
+app.command()(worker.worker)
 app.command()(console.console)
 app.command()(submit.submit)
 app.command()(tasks.show)
@@ -89,6 +92,7 @@ app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(lanes.lanes)
+app.command()(workers.workers)
 app.command()(stats.stats)
 app.command()(stats.slo)
 app.command()(tasks.health)

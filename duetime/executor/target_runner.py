@@ -55,9 +55,13 @@ class TargetRunner:
             span.end(end.name, end.error_type, _drift(run))
             return end
 
+    def prepare(self, run: Run) -> Task:
+        """Returns the task with what its row only refers to. Raises as a target does."""
+        return self._with_payload(_filled_in(run))
+
     def _run(self, run: Run) -> Ended:
         try:
-            task = self._with_payload(_filled_in(run))
+            task = self.prepare(run)
             value = self._value(task, run)
             if isinstance(value, Suspension):
                 return Ended(run=run, suspension=value)
