@@ -12,7 +12,6 @@ from duetime.cli.parse import duration, refuse
 from duetime.core.lanes import Lane
 
 if TYPE_CHECKING:
-    from duetime.logs.formatting import Format
     from duetime.worker.http_worker import HttpWorker
 
 ONLY_WARNS = "the token goes over plain http: put a proxy with TLS in front of the runner"
@@ -75,12 +74,10 @@ def worker(
         refuse("--url", "give the address of the runner")
     from duetime.core.errors import DuetimeError
     from duetime.handlers import registry
-    from duetime.logs import formatting
     from duetime.worker.http_connection import BadRunnerUrl
     from duetime.worker.http_worker import HttpWorker, HttpWorkerOptions, worker_name
 
-    form = log_format.value if log_format is not LogFormat.AUTO else _fitting_format()
-    formatting.install(formatting.LogSettings(format=form, level=log_level.value))
+    _install_logs(log_level, log_format)
     options = HttpWorkerOptions(
         url=url,
         token=read_token("--token", token),
@@ -127,7 +124,10 @@ def _read_lanes(text: str) -> tuple[Lane, ...]:
     return tuple(lane for lane in Lane if lane in named)
 
 
-def _fitting_format() -> "Format":
-    if sys.stderr.isatty():
-        return "terminal"
-    return "json"
+def _install_logs(level: LogLevel, form: LogFormat) -> None:
+    """Logs JSON lines where nobody watches."""
+    from duetime.logs.formatting import LogSettings, install
+
+    terminal = form is LogFormat.AUTO and sys.stderr.isatty()
+    text = "text" if form is LogFormat.TEXT else "json"
+    install(LogSettings(format="terminal" if terminal else text, level=level.value))
