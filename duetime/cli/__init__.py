@@ -69,8 +69,8 @@ def duetime(
 
 
 app.command()(local.local)
-app.command()(worker.worker)
 app.command()(console.console)
+app.add_typer(worker.app)
 app.command()(submit.submit)
 app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)

@@ -1,34 +1,46 @@
-"""`duetime worker`: runs handlers for a Duetime that runs elsewhere."""
+"""`duetime worker`: a process that runs tasks."""
 
-import signal
-import sys
-from typing import TYPE_CHECKING, Annotated
+import os
+import re
+import socket
+from typing import Annotated
 
 import typer
 
 from duetime.cli.local_options import LogFormat, LogLevel, check_filled, read_token
-from duetime.cli.output import print_error
 from duetime.cli.parse import duration, refuse
 from duetime.core.lanes import Lane
 
-if TYPE_CHECKING:
-    from duetime.worker.http_worker import HttpWorker
+NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+MAX_GRACE = 3_600.0  # seconds
+AWS, LOGS = "AWS", "Logs"
+CONTROL_TIMEOUT = 10.0  # seconds
 
-ONLY_WARNS = "the token goes over plain http: put a proxy with TLS in front of the runner"
-CONFIGURATION, NOT_LOADED = 2, 1  # exit codes
+app = typer.Typer(
+    name="worker",
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
+)
 
 
+@app.callback()
 def worker(
+    ctx: typer.Context,
     *,
     handlers: Annotated[
-        list[str],
-        typer.Option(metavar="MODULE|FILE|DIR", help="Where your handlers are; repeatable."),
-    ],
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE|FILE|DIR",
+            help="Where your handlers are; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="The runner to work for, such as http://host:8080.",
+            help="A runner to work for, such as http://host:8080. Without it: the queues of a"
+            " deployment on AWS.",
             show_default=False,
         ),
     ] = None,
@@ -39,95 +51,154 @@ def worker(
             envvar=["DUETIME_WORKER_TOKEN", "DUETIME_TOKEN"],
             help="The worker token of the runner; the variable keeps it off the screen.",
             show_default=False,
+            show_envvar=False,
         ),
     ] = None,
     pool: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Take the tasks of this pool. Without it: tasks without a pool.",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", help="The pool whose tasks it runs.", show_default=False),
     ] = None,
     lanes: Annotated[
-        str, typer.Option(metavar="LANE,...", help="Take tasks of these lanes only.")
+        str, typer.Option(metavar="LANE,...", help="Which lanes it serves.")
     ] = ",".join(Lane),
     concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 8,
     grace: Annotated[
         str,
         typer.Option(
-            metavar="DURATION", help="How long handlers may go on after SIGTERM or Ctrl-C."
+            metavar="DURATION",
+            help="How long running handlers may go on when the worker is stopped.",
         ),
-    ] = "25s",
+    ] = "25",
+    control_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65_535,
+            metavar="PORT",
+            help="A port on this machine for GET /health and POST /drain.",
+            show_default=False,
+        ),
+    ] = None,
+    spot_notice: Annotated[
+        bool,
+        typer.Option("--spot-notice", help="Drain when EC2 takes the spot instance back."),
+    ] = False,
     name: Annotated[
         str | None,
-        typer.Option(help="Its name, which no other worker has.", show_default="host and pid"),
+        typer.Option(
+            metavar="NAME",
+            help="Unique for each worker; letters, digits, . _ and -.",
+            show_default="host and process",
+        ),
     ] = None,
-    log_level: Annotated[LogLevel, typer.Option(case_sensitive=False)] = LogLevel.INFO,
-    log_format: Annotated[LogFormat, typer.Option(case_sensitive=False)] = LogFormat.AUTO,
+    endpoint_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Of another DynamoDB and SQS.", rich_help_panel=AWS),
+    ] = None,
+    log_level: Annotated[
+        LogLevel,
+        typer.Option(
+            case_sensitive=False,
+            help="Of the log records of Duetime and of your handlers.",
+            rich_help_panel=LOGS,
+        ),
+    ] = LogLevel.WARNING,
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(
+            case_sensitive=False,
+            help="auto: for people on a terminal, otherwise json, a line for each record.",
+            rich_help_panel=LOGS,
+        ),
+    ] = LogFormat.AUTO,
 ) -> None:
-    """Run handlers for a Duetime that runs elsewhere, until SIGTERM or Ctrl-C.
+    """Run tasks in this process: those of a runner elsewhere, with --url, or of a pool on AWS. It
+    stops at Ctrl-C or SIGTERM, after its running tasks; a second signal interrupts them.
 
-    It then takes no more tasks, and hands back what has not ended after the grace."""
-    check_filled({"--handlers": handlers, "--url": [url], "--pool": [pool], "--name": [name]})
-    if url is None:
-        refuse("--url", "give the address of the runner")
-    from duetime.core.errors import DuetimeError
-    from duetime.handlers import registry
-    from duetime.worker.http_connection import BadRunnerUrl
-    from duetime.worker.http_worker import HttpWorker, HttpWorkerOptions, worker_name
+    On AWS the environment names the deployment, as it does for its functions. Exit codes: 0
+    drained, 1 the handlers cannot be loaded, or a failure, 2 wrong configuration, or a token that
+    is refused.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    check_filled({"--handlers": handlers or [], "--pool": [pool], "--name": [name], "--url": [url]})
+    if not handlers:
+        refuse("--handlers", "is missing: a worker runs your handlers")
+    if url is not None:
+        if endpoint_url is not None:
+            refuse("--endpoint-url", "belongs to AWS, and --url to a runner")
+        from duetime.worker.http_worker import connect
+    else:
+        if pool is None and endpoint_url is None:
+            message = (
+                "is missing: give the --url of a runner, or on AWS a pool, since the functions"
+            )
+            refuse("--pool", f"{message} of a deployment run the tasks without one")
+        from duetime.worker.aws_worker import connect
+    from duetime.worker.options import WorkerOptions
+    from duetime.worker.process import run
 
-    _install_logs(log_level, log_format)
-    options = HttpWorkerOptions(
-        url=url,
-        token=read_token("--token", token),
-        name=name or worker_name(),
+    options = WorkerOptions(
+        name=read_name(name),
+        handlers=tuple(handlers),
         pool=pool,
-        lanes=_read_lanes(lanes),
+        lanes=read_lanes(lanes),
         concurrency=concurrency,
-        grace=duration("--grace", grace),
+        grace=read_grace(grace),
+        control_port=control_port,
+        spot_notice=spot_notice,
+        url=url,
+        token=read_token("--token", token) if url else None,
+        endpoint_url=endpoint_url,
+        log_level=log_level.value,
+        log_format=log_format.value,
     )
+    raise typer.Exit(run(options, connect))
+
+
+@app.command()
+def drain(
+    *,
+    control_port: Annotated[
+        int, typer.Option(min=1, max=65_535, metavar="PORT", help="That of the worker.")
+    ],
+) -> None:
+    """Have a worker on this machine stop, after its running tasks. Does not wait for its end."""
+    from urllib.request import Request, urlopen
+
+    from duetime.cli.exit_codes import ExitCode
+    from duetime.cli.output import print_error
+
+    request = Request(f"http://127.0.0.1:{control_port}/drain", data=b"", method="POST")
     try:
-        found = HttpWorker(options)
-        for source in handlers:
-            registry.load(source)
-    except BadRunnerUrl as error:
-        refuse("--url", str(error))
-    except DuetimeError as error:
-        print_error(str(error))
-        raise typer.Exit(NOT_LOADED) from None
-    if found.sends_token_in_plain:
-        print_error(ONLY_WARNS)
-    code = _run(found, options.name)
-    if found.refused is not None:
-        print_error(f"the runner refuses this worker: {found.refused}")
-    raise typer.Exit(code)
+        with urlopen(request, timeout=CONTROL_TIMEOUT) as answer:
+            answer.read()
+    except OSError as error:  # a URLError is one
+        reason = getattr(error, "reason", error)
+        print_error(f"no worker answers on the control port {control_port}: {reason}")
+        raise typer.Exit(ExitCode.UNREACHABLE) from error
+    typer.echo("The worker drains.")
 
 
-def _run(worker: "HttpWorker", name: str) -> int:
-    """A second signal cuts the grace short."""
-
-    def on_signal(number: int, frame: object) -> None:  # noqa: ARG001
-        worker.drain(0 if worker.draining else None)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
-    print(f"worker {name} started", file=sys.stderr)
-    return worker.run()
+def read_name(text: str | None) -> str:
+    if text is None:
+        host = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())
+        return f"{host[:50]}-{os.getpid()}"
+    if not NAME.fullmatch(text):
+        refuse("--name", f"{text!r} is not 1 to 64 letters, digits, '.', '_' or '-'")
+    return text
 
 
-def _read_lanes(text: str) -> tuple[Lane, ...]:
-    named = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = [part for part in named if part not in list(Lane)]
-    if unknown or not named:
-        refuse("--lanes", f"{text!r} is not a list of {', '.join(Lane)}")
-    return tuple(lane for lane in Lane if lane in named)
+def read_lanes(text: str) -> tuple[Lane, ...]:
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in list(Lane)]
+    if unknown:
+        refuse("--lanes", f"{unknown[0]!r} is none of {', '.join(Lane)}")
+    return tuple(lane for lane in Lane if lane in names)
 
 
-def _install_logs(level: LogLevel, form: LogFormat) -> None:
-    """Logs JSON lines where nobody watches."""
-    from duetime.logs.formatting import LogSettings, install
-
-    terminal = form is LogFormat.AUTO and sys.stderr.isatty()
-    text = "text" if form is LogFormat.TEXT else "json"
-    install(LogSettings(format="terminal" if terminal else text, level=level.value))
+def read_grace(text: str) -> float:
+    seconds = duration("--grace", text)
+    if seconds > MAX_GRACE:
+        refuse("--grace", "must be at most 1h")
+    return seconds

@@ -49,18 +49,16 @@ class _WorkerPorts:
 class HttpExecutor:
     """`on_refused` is called if the runner refuses this worker."""
 
-    def __init__(
-        self, calls: RunnerCalls, clock: Clock, on_refused: Callable[[CallRefused], object]
-    ) -> None:
+    def __init__(self, calls: RunnerCalls, clock: Clock) -> None:
         self._calls = calls
         self._clock = clock
-        self._on_refused = on_refused
+        self.on_refused: Callable[[CallRefused], object] = lambda _: None
         self._leases: dict[str, Lease] = {}  # by holder, until they start
         self._lock = Lock()
-        self._outbox = Outbox(calls, on_refused)
+        self._outbox = Outbox(calls, self._refused)
         ports = cast("Ports", _WorkerPorts(clock=clock))
         self.targets = TargetRunner(ports, {"python": run_handler})
-        self.draining = False
+        self.draining = False  # shown by the runner
 
     def start(self) -> None:
         self._outbox.start()
@@ -73,6 +71,9 @@ class HttpExecutor:
         """Takes leases before their messages are offered to the pool."""
         with self._lock:
             self._leases.update((lease.message.receipt, lease) for lease in leases)
+
+    def _refused(self, error: CallRefused) -> None:
+        self.on_refused(error)
 
     # what the attempt loop asks for
 
@@ -113,7 +114,7 @@ class HttpExecutor:
         try:
             results = self._calls.renew(leases, draining=self.draining)
         except CallRefused as error:
-            self._on_refused(error)
+            self.on_refused(error)
             return
         except (NoAnswer, RunnerBusy) as error:  # see AttemptLoop.check_leases
             log.info("leases not renewed: %s", error, extra={"step": "renew"})

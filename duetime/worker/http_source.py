@@ -18,6 +18,7 @@ from duetime.core.worker_calls import LONGEST_POLL, MAX_LEASES
 from duetime.version import VERSION
 from duetime.worker.http_executor import HttpExecutor
 from duetime.worker.leased_task import read_lease
+from duetime.worker.options import BadConfiguration
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
 
 log = logging.getLogger(__name__)
@@ -46,23 +47,25 @@ class HttpLanes:
         executor: HttpExecutor,
         clock: Clock,
         wanted: Wanted,
-        on_refused: Callable[[CallRefused], object],
     ) -> None:
         self._calls = calls
         self._executor = executor
         self._clock = clock
         self._wanted = wanted
-        self._on_refused = on_refused
+        self._refusal: CallRefused | None = None
         self._at_hand: dict[Lane, deque[Message]] = {lane: deque() for lane in Lane}
         self._unanswered: dict[str, Any] | None = None
         self._tries = 0
         self._closing = threading.Event()
 
     def ready(self, wait: float, limit: int) -> Mapping[Lane, int]:
-        """Leases up to `limit` tasks. A call without an answer is repeated unchanged: the runner
-        may have leased something for it."""
+        """Leases up to `limit` tasks. With a `wait`, the call waits as long as the runner lets it:
+        `close` ends it. A call without an answer is repeated unchanged, since the runner may have
+        leased something for it. Raises BadConfiguration if the runner refuses this worker."""
         if not any(self._at_hand.values()) and not self._closing.is_set():
-            self._lease(min(wait, LONGEST_POLL), min(limit, MAX_LEASES))
+            self._lease(LONGEST_POLL if wait else 0, min(limit, MAX_LEASES))
+        if self._refusal is not None:
+            raise BadConfiguration(f"the runner refuses this worker: {self._refusal}")
         return {lane: len(messages) for lane, messages in self._at_hand.items() if messages}
 
     def take(self, lane: Lane, limit: int) -> list[Message]:
@@ -72,8 +75,14 @@ class HttpLanes:
     def poll(self, lane: Lane, wait: float) -> None:
         """Does nothing: no lane is polled."""
 
+    def refuse(self, error: CallRefused) -> None:
+        """The runner has refused another call, and would refuse the next one. Any thread."""
+        self._refusal = error
+        self.close()
+
     def close(self) -> None:
-        """Ends the call that waits."""
+        """Ends the call that waits. From now on the renewals say that the worker drains."""
+        self._executor.draining = True
         self._closing.set()
         self._calls.end_poll()
 
@@ -96,8 +105,7 @@ class HttpLanes:
                 self._unanswered = None
                 self._wait(None)
                 return
-            self._on_refused(error)
-            self._closing.set()
+            self._refusal = error
             return
         except (NoAnswer, RunnerBusy) as error:
             if not self._closing.is_set():
