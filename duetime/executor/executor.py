@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
@@ -30,6 +30,9 @@ from duetime.executor.stale_messages import LEASE_OVER_AFTER, StaleMessages, kee
 from duetime.executor.target_runner import TargetRunner
 from duetime.executor.targets import Targets
 from duetime.handlers.context import Previous
+
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +57,8 @@ class Executor:
             executor (see MessageAcks).
         children: How the tasks are submitted that handlers submit.
         callback_url: Where the API answers, for the callbacks of steps.
-        on_progress: Called with each task whose handler has reported progress, as it is stored."""
+        on_progress: Called with each task whose handler has reported progress, as it is stored.
+        processes: Those that run plain handlers; without them, worker threads do."""
 
     def __init__(
         self,
@@ -64,13 +68,14 @@ class Executor:
         children: ChildSubmission | None = None,
         callback_url: str | None = None,
         on_progress: Callable[[Task], object] | None = None,
+        processes: "HandlerProcesses | None" = None,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
         self._store = ports.store
         self._clock = ports.clock
         self._on_progress = on_progress
-        self._runner = TargetRunner(ports, targets, callback_url)
+        self._runner = TargetRunner(ports, targets, callback_url, processes)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
 
@@ -126,6 +131,9 @@ class Executor:
     def run_target(self, run: Run) -> Ended:
         """Run the target, in a worker thread. The caller hands the end to `record_and_lease`."""
         return self._runner.run(run)
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        return self._runner.hand_over(run, on_end)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Renew the leases. A handler whose lease is lost or whose task is cancelled is asked to
