@@ -81,14 +81,16 @@ class Dispatch:
 
     def hand_out(self, now: Millis) -> Iterable[tuple[int, list[Call]]]:
         """Yields lists of calls, each with the process to send it to."""
+        share = 0
         while self.waiting:
             available = [p for p in self.processes.values() if self._has_room(p)]
             if not available:
                 return
+            share = share or ceil(len(self.waiting) / len(available))
             avoid = self.waiting[0].avoid
             others = [p for p in available if p.number != avoid] or available
             process = min(others, key=lambda p: (self._backlog(p), len(p.begun)))
-            yield process.number, self._take_list(process, len(available), now)
+            yield process.number, self._take_list(process, share, now)
 
     def _has_room(self, process: Process) -> bool:
         """Whether a process may get more: it has a thread for it, and begins it soon."""
@@ -99,8 +101,8 @@ class Dispatch:
     def _backlog(self, process: Process) -> float:
         return sum(self.expected(call.handler) for call in process.not_begun.values())
 
-    def _take_list(self, process: Process, processes: int, now: Millis) -> list[Call]:
-        most = min(ceil(len(self.waiting) / processes), LONGEST_LIST, len(process.free_places))
+    def _take_list(self, process: Process, share: int, now: Millis) -> list[Call]:
+        most = min(share, LONGEST_LIST, len(process.free_places))
         calls: list[Call] = []
         time = 0.0
         while self.waiting and len(calls) < most and time < LIST_TIME:
