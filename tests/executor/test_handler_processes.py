@@ -18,6 +18,7 @@ from duetime.core.task import Progress
 from duetime.engine.clock import SystemClock
 from duetime.executor.executor import Executor
 from duetime.executor.handler_processes.pool import HandlerProcesses, Returned
+from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import handlers_in
 from duetime.handlers import registry
@@ -31,9 +32,11 @@ MODULE = process_handlers.__name__
 
 
 @pytest.fixture(autouse=True)
-def _handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+def _handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(registry, "_handlers", {})
     importlib.reload(process_handlers)
+    yield
+    TEMPLATES.close()
 
 
 Start = Callable[..., HandlerProcesses]
@@ -286,6 +289,7 @@ EXECUTOR = """
 import sys, threading
 from duetime.engine.clock import SystemClock
 from duetime.executor.handler_processes.pool import HandlerProcesses
+from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from tests.executor import process_handlers
 from tests.factories import a_running_task, a_spec

@@ -18,6 +18,8 @@ from duetime.handlers import registry, sources
 
 PATIENCE = 0.2  # seconds that an attempt waits for each template that a core has
 UNUSED_FOR = 60.0  # seconds
+START_TIME = 0.2  # seconds, of a new template
+LOOK_EVERY = 0.05  # seconds between two looks whether the machine has a core to spare
 
 
 class Templates:
@@ -26,6 +28,7 @@ class Templates:
     def __init__(self) -> None:
         self._idle: deque[Template] = deque()  # the one used last is at the end
         self._taken = 0
+        self._started_at = -START_TIME
         self._freed = threading.Condition()
 
     def take(self) -> Template:
@@ -41,17 +44,26 @@ class Templates:
 
     def _wait_for_one(self) -> Template | None:
         """Returns None if another is to be started."""
-        give_up = monotonic() + PATIENCE * self._taken / _cores()
+        arrived_at = monotonic()
         while True:
             while self._idle:
                 template = self._idle.pop()
                 if template.usable and template.sources is sources.kept():
                     return template
                 template.close()
-            left = give_up - monotonic()
-            if self._taken < _cores() or left <= 0 or has_idle_core():
+            if self._may_start_another(arrived_at):
+                self._started_at = monotonic()
                 return None
-            self._freed.wait(min(left, 0.02))
+            self._freed.wait(LOOK_EVERY)
+
+    def _may_start_another(self, arrived_at: float) -> bool:
+        """One after another: a template that starts keeps a core busy itself."""
+        if self._taken < _cores():
+            return True
+        now = monotonic()
+        if now - self._started_at >= START_TIME and has_idle_core():
+            return True
+        return now - max(arrived_at, self._started_at) >= PATIENCE * self._taken / _cores()
 
     def give_back(self, template: Template) -> None:
         """One that is not usable any more is ended."""
