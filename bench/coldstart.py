@@ -47,10 +47,12 @@ ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": "example",
     "AWS_DEFAULT_REGION": "eu-central-1",
     "DUETIME_TABLE": "duetime",
-    **{
-        f"DUETIME_QUEUE_{lane}": f"https://sqs.eu-central-1.amazonaws.com/123456789012/{lane}"
-        for lane in ("HIGH", "MEDIUM", "LOW")
-    },
+    "DUETIME_QUEUES": json.dumps(
+        {
+            lane: f"https://sqs.eu-central-1.amazonaws.com/123456789012/{lane}"
+            for lane in ("high", "medium", "low")
+        }
+    ),
 }
 SPEC = {"target": {"type": "python", "handler": "demo.hello"}, "payload": {"name": "Ada"}}
 

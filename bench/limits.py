@@ -30,7 +30,7 @@ from duetime.aws import clients
 from duetime.aws.lane_queue import delay_seconds
 from duetime.aws.provision import ensure_resources
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.limits.definition import Limit, LimitUse, Rate
 from duetime.core.ports import Ports
 from duetime.core.task import Task
@@ -102,7 +102,7 @@ class RacingExecutor:
 
     def receive(self) -> bool:
         free = SLOTS - self._loop.unfinished
-        messages = self.ports.lanes.receive(LANE, free, 0) if free > 0 else []
+        messages = self.ports.lanes.receive(Queue(LANE), free, 0) if free > 0 else []
         self._loop.accept(messages)
         return bool(messages)
 
@@ -175,13 +175,13 @@ class Race:
 
     def _receive_all(self, now: Millis) -> None:
         """All executors race for the messages until there are none, or no free slots."""
-        while self.world.lanes.depth(LANE).ready and any(
+        while self.world.lanes.depth(Queue(LANE)).ready and any(
             list(self._threads.map(RacingExecutor.receive, self.executors))
         ):
             list(self._threads.map(RacingExecutor.step, self.executors))
         while self.lanes.visible and self.lanes.visible[0] <= now:
             heappop(self.lanes.visible)
-        if self.world.lanes.depth(LANE).ready:
+        if self.world.lanes.depth(Queue(LANE)).ready:
             heappush(self.lanes.visible, now + SECOND // 10)  # every slot is in use: a moment later
 
     def _next_event(self) -> Millis:

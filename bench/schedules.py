@@ -19,7 +19,7 @@ from typing import Any
 
 from harness import report
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.ports import Ports
 from duetime.core.recurrence.fire_times import check, next_fire
@@ -104,7 +104,7 @@ class Bench:
 
     def _run_lane(self) -> int:
         done = 0
-        while messages := self.ports.lanes.receive(Lane.MEDIUM, 100, 0):
+        while messages := self.ports.lanes.receive(Queue(Lane.MEDIUM), 100, 0):
             due = [Admitted(message=message) for message in self.executor.admit(messages)]
             begun = self.executor.record_and_lease(due=due).started
             self.executor.record_and_lease(ended=[self.executor.run_target(run) for run in begun])

@@ -45,7 +45,7 @@ def pretend_deployment() -> None:
         "AWS_SESSION_TOKEN": "x" * 800,  # a function has one, and every request carries it
         "AWS_DEFAULT_REGION": "eu-central-1",
         "DUETIME_TABLE": "duetime",
-        **{f"DUETIME_QUEUE_{lane.name}": f"{QUEUES}/{lane}" for lane in Lane},
+        "DUETIME_QUEUES": json.dumps({lane: f"{QUEUES}/{lane}" for lane in Lane}),
     }
 
 

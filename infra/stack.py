@@ -8,6 +8,7 @@ from aws_cdk import Annotations, Stack, Tags
 from constructs import Construct
 
 from duetime.aws.settings import Settings
+from duetime.core.codec import to_json
 from duetime.core.lanes import Lane
 from infra.alarms import Alarms
 from infra.api import Api
@@ -138,7 +139,7 @@ def _with_objectives(given: FunctionInputs) -> FunctionInputs:
 
 
 def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
-    urls = {f"queue_{lane}": lanes.queues[lane].queue_url for lane in Lane}
+    urls = {lane.value: queue.queue_url for lane, queue in lanes.queues.items()}
     return Settings(
         stage=stage.name,
         table=table.name,
@@ -156,5 +157,5 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         crowded_minute=stage.crowded_minute,
         callbacks=int(stage.callbacks),
         stats=stage.stats or "",
-        **urls,
+        queues=to_json(urls),
     )

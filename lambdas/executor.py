@@ -151,7 +151,7 @@ def end_sandbox(lanes: LaneQueue, done: Sequence[Message], abandoned: int) -> No
 
 
 def _messages(records: Sequence[Mapping[str, Any]], failed: list[str]) -> Iterator[Message]:
-    queues = backend.settings().queues
+    queues = backend.settings().queue_urls
     for record in records:
         try:
             yield message_of_record(record, queues)

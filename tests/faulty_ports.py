@@ -10,7 +10,7 @@ from typing import Any
 
 from duetime.core.change import Unknown
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.limits.ports import RateStore
 from duetime.core.limits.slots import SlotStore
 from duetime.core.ports import Archive, CursorStore, Depth, LaneQueue, ObjectStore, TaskStore
@@ -84,9 +84,9 @@ class FaultyLanes(FaultyPort):
             self.port.send(deliveries, now)
         return [self.fate in ("sent", "lost")] * len(deliveries)
 
-    def depth(self, lane: Lane) -> Depth:
+    def depth(self, queue: Queue) -> Depth:
         if self.crowd is None:
-            depth: Depth = self.port.depth(lane)
+            depth: Depth = self.port.depth(queue)
             return depth
         return Depth(ready=self.crowd, delayed=0, in_flight=0)
 

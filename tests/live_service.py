@@ -8,7 +8,7 @@ from typing import Any
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import Ports
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
@@ -76,7 +76,7 @@ class LiveService:
         self.store.close()
 
     def run_due(self) -> None:
-        messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)
+        messages = self._lanes.receive(Queue(Lane.MEDIUM), 10, wait=0)
         due = [Admitted(message=message) for message in messages]
         runs = self._executor.record_and_lease(due=due).started
         self._executor.record_and_lease(ended=[self._executor.run_target(run) for run in runs])

@@ -26,7 +26,7 @@ from duetime.aws.slot_store import DynamoSlotStore
 from duetime.aws.task_store import DynamoTaskStore
 from duetime.core.codec import to_json
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.limits.ports import LimitStore
 from duetime.core.ports import CursorStore, LaneQueue, Ports, TaskStore
@@ -177,7 +177,7 @@ class World:
         """Receives every visible message, the highest lane first."""
         messages: list[Message] = []
         for lane in Lane:
-            while some := self.lanes.receive(lane, RECEIVE_LIMIT, 0):
+            while some := self.lanes.receive(Queue(lane), RECEIVE_LIMIT, 0):
                 messages += some
         return messages
 

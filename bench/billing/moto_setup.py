@@ -15,9 +15,9 @@ from bench.billing.sandbox import ROLES
 from duetime.aws import backend, clients
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.provision import ensure_resources
-from duetime.aws.settings import STATS_IN_TABLE, Settings
+from duetime.aws.settings import STATS_IN_TABLE, Settings, queue_setting
 from duetime.aws.stream_reader import stream_arn
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import SliceState
 from duetime.core.times import DAY, Millis
 from duetime.core.wakes import minute_of
@@ -73,12 +73,10 @@ def deployed(batching: Batching = FULL, *, stats: bool = False) -> Iterator[Depl
         )
 
 
-def _settings(table: str, queues: Mapping[Lane, str]) -> Settings:
+def _settings(table: str, queues: Mapping[Queue, str]) -> Settings:
     return Settings(
         table=table,
-        queue_high=queues[Lane.HIGH],
-        queue_medium=queues[Lane.MEDIUM],
-        queue_low=queues[Lane.LOW],
+        queues=queue_setting(queues),
     )
 
 
@@ -109,7 +107,7 @@ def _cold(settings: Settings, clock: SteppedClock, dynamodb: Any, sqs: Any) -> I
 def _adapters(settings: Settings, stack: ExitStack) -> backend.Adapters:
     adapters = backend.aws_adapters(
         table=settings.table,
-        queues=settings.queues,
+        queues=settings.queue_urls,
         shards=settings.shards,
         retention=settings.retention,
         endpoint_url=None,

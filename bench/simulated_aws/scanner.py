@@ -17,10 +17,10 @@ from bench.simulated_aws.table import Table
 from bench.simulated_aws.tally import Tally
 from duetime.aws import backend
 from duetime.aws.lane_queue import delay_seconds
-from duetime.aws.settings import Settings
+from duetime.aws.settings import Settings, queue_setting
 from duetime.core.change import Answer, Change, Unknown
 from duetime.core.delivery import Delivery
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queues_of
 from duetime.core.ports import Depth, Ports, Shards, SliceState
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND, Millis
@@ -137,12 +137,12 @@ class TickLanes:
             self._lanes[delivery.lane].put(Held(delivery), self._sandbox.now + delay)
         return [True] * len(deliveries)
 
-    def depth(self, lane: Lane) -> Depth:
+    def depth(self, queue: Queue) -> Depth:
         self._sandbox.spend(
             self._sandbox.model.assumed.request_cpu, self._sandbox.model.assumed.queue_ms
         )
         self._tally.counts["sqs"] += 1
-        return self._lanes[lane].depth()
+        return self._lanes[queue.lane].depth()
 
 
 class ScannerFunction:
@@ -180,13 +180,13 @@ class ScannerFunction:
     @contextmanager
     def deployed(self) -> Iterator[None]:
         """Connects the handler to this model. The handler's own code does the rest."""
-        queues = {f"queue_{lane}": lane.value for lane in Lane}
+        queues = queue_setting({queue: queue.lane.value for queue in queues_of(None)})
         at_once = {f"at_once_{lane}": self._stage.at_once(lane) for lane in Lane}
         settings = Settings(
             table="tasks",
             shards=self._stage.shards,
             catch_up=self._stage.catch_up,
-            **queues,
+            queues=queues,
             **at_once,
         )
         scanner = handler.scanner.__wrapped__  # without its cache: each sandbox has its own

@@ -7,7 +7,7 @@ from typing import Any
 from duetime.api.http import Request, Response, Router
 from duetime.api.paging import list_response
 from duetime.api.query import Query
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue, queues_of
 from duetime.core.ports import Ports
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
@@ -33,12 +33,12 @@ class LaneActivity:
     waiting: int | None = None
 
 
-LaneActivities = Callable[[], Mapping[Lane, LaneActivity]]
+LaneActivities = Callable[[], Mapping[Queue, LaneActivity]]
 
 
-def unknown() -> Mapping[Lane, LaneActivity]:
+def unknown() -> Mapping[Queue, LaneActivity]:
     """The activities for a process that serves no lane, such as the API on AWS."""
-    return dict.fromkeys(Lane, LaneActivity())
+    return dict.fromkeys(queues_of(None), LaneActivity())
 
 
 @value(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class Lanes:
 
     def states(self) -> list[dict[str, Any]]:
         now, known = self.ports.clock.now(), self.activities()
-        return [self._lane_json(lane, known[lane], now) for lane in Lane]
+        return [self._lane_json(queue, known[queue], now) for queue in queues_of(None)]
 
-    def _lane_json(self, lane: Lane, known: LaneActivity, now: Millis) -> dict[str, Any]:
-        depth = self.ports.lanes.depth(lane)
+    def _lane_json(self, queue: Queue, known: LaneActivity, now: Millis) -> dict[str, Any]:
+        depth = self.ports.lanes.depth(queue)
         oldest = depth.oldest
         return {
-            "lane": lane,
+            "lane": str(queue),
             "depth": depth.ready,
             "delayed": depth.delayed,
             "in_flight": depth.in_flight,

@@ -16,7 +16,7 @@ from duetime.aws.lane_queue import SqsLaneQueue
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.settings import STATS_IN_TABLE, Settings
 from duetime.aws.task_store import DynamoTaskStore
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock, CursorStore, ObjectStore, Ports
 from duetime.core.secrets import SecretStore
 from duetime.core.times import SECOND, Millis
@@ -74,7 +74,7 @@ class Adapters:
 def aws_adapters(
     *,
     table: str,
-    queues: Mapping[Lane, str],
+    queues: Mapping[Queue, str],
     shards: int,
     retention: Millis,
     endpoint_url: str | None = None,
@@ -199,7 +199,7 @@ def adapters() -> Adapters:
     given = settings()
     return aws_adapters(
         table=given.table,
-        queues=given.queues,
+        queues=given.queue_urls,
         shards=given.shards,
         retention=given.retention,
         endpoint_url=given.endpoint_url or None,

@@ -8,7 +8,7 @@ from duetime.aws.message_codec import read_message
 from duetime.aws.task_items import decode_task, is_task, refers_to_objects, task_references
 from duetime.core.delivery import Message
 from duetime.core.events import StatusChange, status_change
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import UniqueKey
 from duetime.core.times import SECOND, Millis
@@ -17,23 +17,23 @@ from duetime.core.value import value
 if TYPE_CHECKING:
     from duetime.core.live.pushes import Progressed
 
-Queues = Mapping[Lane, str]
+Queues = Mapping[Queue, str]
 
 UNKNOWN: Queues = {}
 
 
 def message_of_record(record: Mapping[str, Any], queues: Queues = UNKNOWN) -> Message:
     """Reads a record of SQS. Raises Corrupt if the message is not one of ours; reported as failed,
-    it ends in the dead-letter queue. `queues` maps each lane to its queue's URL, by which the
-    record's own queue is recognised."""
+    it ends in the dead-letter queue. `queues` maps each queue to its URL, by which that of the
+    record is recognised."""
     receipt, attributes = record["receiptHandle"], record["attributes"]
-    source = _lane_of_queue(record.get("eventSourceARN", ""), queues)
+    source = _queue_of_arn(record.get("eventSourceARN", ""), queues)
     return read_message(record["messageId"], receipt, record["body"], attributes, source)
 
 
-def _lane_of_queue(arn: str, queues: Queues) -> Lane | None:
+def _queue_of_arn(arn: str, queues: Queues) -> Queue | None:
     name = arn.rpartition(":")[2]
-    return next((lane for lane, url in queues.items() if url.rpartition("/")[2] == name), None)
+    return next((queue for queue, url in queues.items() if url.rpartition("/")[2] == name), None)
 
 
 def change_of_record(record: Mapping[str, Any]) -> StatusChange | None:

@@ -14,7 +14,7 @@ from duetime.aws.message_codec import ATTRIBUTES, body_of, read_message
 from duetime.aws.parallel import ParallelCalls
 from duetime.core.delivery import Delivery, Message, dead_letter_delays
 from duetime.core.errors import Corrupt, Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Depth
 from duetime.core.times import SECOND, Millis
 
@@ -43,7 +43,7 @@ class SqsLaneQueue:
     def __init__(
         self,
         client: "SQSClient",
-        urls: Mapping[Lane, str],
+        urls: Mapping[Queue, str],
         *,
         parallel: ParallelCalls | None = None,
     ) -> None:
@@ -56,25 +56,25 @@ class SqsLaneQueue:
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         sent = [False] * len(deliveries)
-        batches = list(_batches(enumerate(deliveries), lambda numbered: numbered[1].lane))
+        batches = list(_batches(enumerate(deliveries), lambda numbered: numbered[1].queue))
         for numbers in self._parallel.each(lambda batch: self._send(*batch, now), batches):
             for number in numbers:
                 sent[number] = True
         return sent
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
         with translate_errors():
             answer = self._client.receive_message(
-                QueueUrl=self._urls[lane],
+                QueueUrl=self._urls[queue],
                 MaxNumberOfMessages=min(limit, MESSAGES_PER_CALL),
                 MessageSystemAttributeNames=ATTRIBUTES,
                 WaitTimeSeconds=min(ceil(wait), MAX_WAIT),
             )
-        return list(_readable(answer.get("Messages", []), lane))
+        return list(_readable(answer.get("Messages", []), queue))
 
     def delete(self, messages: Sequence[Message]) -> None:
-        for lane, batch in _batches(messages, _lane):
-            self._delete(lane, batch)
+        for queue, batch in _batches(messages, _queue):
+            self._delete(queue, batch)
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._set_visibility(message, _visibility(delay))
@@ -88,10 +88,10 @@ class SqsLaneQueue:
         which queue they came from."""
         self._hold_each(messages, dead_letter_delays)
 
-    def depth(self, lane: Lane) -> Depth:
+    def depth(self, queue: Queue) -> Depth:
         with translate_errors():
             answer = self._client.get_queue_attributes(
-                QueueUrl=self._urls[lane], AttributeNames=[READY, DELAYED, IN_FLIGHT]
+                QueueUrl=self._urls[queue], AttributeNames=[READY, DELAYED, IN_FLIGHT]
             )
         counts = answer["Attributes"]
         return Depth(
@@ -100,7 +100,7 @@ class SqsLaneQueue:
             in_flight=int(counts[IN_FLIGHT]),
         )
 
-    def _send(self, lane: Lane, batch: Sequence[Numbered], now: Millis) -> list[int]:
+    def _send(self, queue: Queue, batch: Sequence[Numbered], now: Millis) -> list[int]:
         """Returns the numbers of the deliveries that SQS has accepted."""
         entries: Any = [
             {
@@ -113,38 +113,40 @@ class SqsLaneQueue:
         ]
         try:
             with translate_errors():
-                answer = self._client.send_message_batch(QueueUrl=self._urls[lane], Entries=entries)
+                answer = self._client.send_message_batch(
+                    QueueUrl=self._urls[queue], Entries=entries
+                )
         except Unavailable:
-            fields = {"step": "enqueue", "lane": lane, "count": len(batch)}
+            fields = {"step": "enqueue", "lane": str(queue), "count": len(batch)}
             log.warning("deliveries not sent", exc_info=True, extra=fields)
             return []
         for failed in answer.get("Failed", []):
-            fields = {"step": "enqueue", "lane": lane, "reason": failed.get("Message")}
+            fields = {"step": "enqueue", "lane": str(queue), "reason": failed.get("Message")}
             log.warning("delivery refused", extra=fields)
         return [int(entry["Id"]) for entry in answer.get("Successful", [])]
 
-    def _delete(self, lane: Lane, messages: Sequence[Message]) -> None:
+    def _delete(self, queue: Queue, messages: Sequence[Message]) -> None:
         """A message that stays is received again and deleted then, because its token is spent."""
         entries: Any = [
             {"Id": str(number), "ReceiptHandle": message.receipt}
             for number, message in enumerate(messages)
         ]
         with translate_errors():
-            answer = self._client.delete_message_batch(QueueUrl=self._urls[lane], Entries=entries)
+            answer = self._client.delete_message_batch(QueueUrl=self._urls[queue], Entries=entries)
         for failed in answer.get("Failed", []):
             message = messages[int(failed["Id"])]
             ids = {"task_id": message.delivery.task_id, "message_id": message.message_id}
-            fields = {"step": "record", "lane": lane, "reason": failed["Code"], **ids}
+            fields = {"step": "record", "lane": str(queue), "reason": failed["Code"], **ids}
             log.warning("message not deleted", extra=fields)
 
     def _hold_each(
         self, messages: Sequence[Message], spans: Callable[[Sequence[Message]], list[Millis]]
     ) -> None:
         self._parallel.each(
-            lambda batch: self._hold(*batch, spans(batch[1])), list(_batches(messages, _lane))
+            lambda batch: self._hold(*batch, spans(batch[1])), list(_batches(messages, _queue))
         )
 
-    def _hold(self, lane: Lane, messages: Sequence[Message], spans: Sequence[Millis]) -> None:
+    def _hold(self, queue: Queue, messages: Sequence[Message], spans: Sequence[Millis]) -> None:
         """A message that is not held is received again: its token is spent, or its lease held."""
         entries: Any = [
             {
@@ -156,7 +158,7 @@ class SqsLaneQueue:
         ]
         with translate_errors():
             answer = self._client.change_message_visibility_batch(
-                QueueUrl=self._urls[lane], Entries=entries
+                QueueUrl=self._urls[queue], Entries=entries
             )
         for failed in answer.get("Failed", []):
             _log_not_held(messages[int(failed["Id"])], failed["Code"], failed.get("Message", ""))
@@ -165,7 +167,7 @@ class SqsLaneQueue:
         try:
             with translate_errors():
                 self._client.change_message_visibility(
-                    QueueUrl=self._urls[message.lane],
+                    QueueUrl=self._urls[message.queue],
                     ReceiptHandle=message.receipt,
                     VisibilityTimeout=seconds,
                 )
@@ -194,23 +196,26 @@ def _visibility(span: Millis) -> int:
     return min(ceil(span / SECOND), MAX_VISIBILITY)
 
 
-def _batches(values: Iterable[T], lane_of: Callable[[T], Lane]) -> Iterator[tuple[Lane, list[T]]]:
-    """Groups values by lane, at most as many as one call takes."""
-    for lane, group in groupby(sorted(values, key=lane_of), key=lane_of):
-        of_lane = list(group)
-        for start in range(0, len(of_lane), MESSAGES_PER_CALL):
-            yield lane, of_lane[start : start + MESSAGES_PER_CALL]
+def _batches(
+    values: Iterable[T], queue_of: Callable[[T], Queue]
+) -> Iterator[tuple[Queue, list[T]]]:
+    """Groups values by queue, at most as many as one call takes."""
+    ordered = sorted(values, key=lambda value: str(queue_of(value)))
+    for queue, group in groupby(ordered, key=queue_of):
+        of_queue = list(group)
+        for start in range(0, len(of_queue), MESSAGES_PER_CALL):
+            yield queue, of_queue[start : start + MESSAGES_PER_CALL]
 
 
-def _readable(received: Sequence[Any], lane: Lane) -> Iterator[Message]:
+def _readable(received: Sequence[Any], queue: Queue) -> Iterator[Message]:
     """Skips messages that cannot be read. After enough receives, SQS moves such a message to the
     dead-letter queue, where an operator can look at it."""
     for raw in received:
         try:
             receipt, attributes = raw["ReceiptHandle"], raw["Attributes"]
-            yield read_message(raw["MessageId"], receipt, raw["Body"], attributes, lane)
+            yield read_message(raw["MessageId"], receipt, raw["Body"], attributes, queue)
         except Corrupt:
-            fields = {"step": "lease", "lane": lane, "message_id": raw["MessageId"]}
+            fields = {"step": "lease", "lane": str(queue), "message_id": raw["MessageId"]}
             log.warning("message skipped: unreadable", exc_info=True, extra=fields)
 
 
@@ -229,5 +234,5 @@ def _is_gone(code: str, text: str) -> bool:
     )
 
 
-def _lane(message: Message) -> Lane:
-    return message.lane
+def _queue(message: Message) -> Queue:
+    return message.queue

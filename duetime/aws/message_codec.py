@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.core import codec
 from duetime.core.delivery import Delivery, Limits, Message
 from duetime.core.errors import UNREADABLE, Corrupt
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.step_ref import decode_step_ref, encode_step_ref
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def body_of(delivery: Delivery) -> str:
         "written_at": delivery.written_at,
         "timeout": delivery.timeout,
     }
+    if delivery.pool is not None:
+        body["pool"] = delivery.pool
     if delivery.occurrence:
         body["occurrence"] = codec.encode_occurrence(delivery.occurrence)
     if delivery.not_before:  # the delay of a message is in whole seconds, and ends early
@@ -44,9 +46,9 @@ def read_message(
     receipt: str,
     body: str,
     attributes: Mapping[str, str],
-    source: Lane | None = None,
+    source: Queue | None = None,
 ) -> Message:
-    """Reads a message; `source` is the lane whose queue returned it. Raises Corrupt."""
+    """Reads a message; `source` is the queue that returned it. Raises Corrupt."""
     try:
         delivery = _read(codec.from_json(body))
         delivery.due_at  # noqa: B018 - raises if the token does not begin with a due time
@@ -71,6 +73,7 @@ def _read(body: Mapping[str, Any]) -> Delivery:
         lane=Lane(body["lane"]),
         written_at=int(body["written_at"]),
         timeout=float(body["timeout"]),
+        pool=body.get("pool"),
         not_before=int(body.get("not_before", 0)),
         occurrence=codec.decode_occurrence(body["occurrence"]) if "occurrence" in body else None,
         limits=_read_limits(body["limits"]) if "limits" in body else None,

@@ -1,5 +1,6 @@
 """The table and the queues, created where no stack has: in tests and at local endpoints."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -7,7 +8,7 @@ from botocore.exceptions import ClientError
 from duetime.aws import schema
 from duetime.aws.clients import error_code, translate_errors
 from duetime.core import codec
-from duetime.core.lanes import MAX_RECEIVES, MESSAGE_RETENTION, Lane
+from duetime.core.lanes import MAX_RECEIVES, MESSAGE_RETENTION, Queue, queues_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,10 +24,11 @@ def ensure_resources(
     table: str,
     prefix: str = "duetime",
     visibility: int = VISIBILITY,
-) -> dict[Lane, str]:
-    """Creates the table and the lanes' queues if they are absent; returns the queue URLs."""
+    pools: Iterable[str] = (),
+) -> dict[Queue, str]:
+    """Creates the table and the queues if they are absent; returns the queue URLs."""
     ensure_table(dynamodb, table)
-    return ensure_lanes(sqs, prefix=prefix, visibility=visibility)
+    return ensure_lanes(sqs, prefix=prefix, visibility=visibility, pools=pools)
 
 
 def ensure_table(client: "DynamoDBClient", table: str) -> None:
@@ -59,12 +61,21 @@ def ensure_bucket(client: Any, bucket: str) -> None:
 
 
 def ensure_lanes(
-    client: "SQSClient", *, prefix: str = "duetime", visibility: int = VISIBILITY
-) -> dict[Lane, str]:
-    return {lane: _ensure_lane(client, f"{prefix}-{lane}", visibility) for lane in Lane}
+    client: "SQSClient",
+    *,
+    prefix: str = "duetime",
+    visibility: int = VISIBILITY,
+    pools: Iterable[str] = (),
+) -> dict[Queue, str]:
+    """Creates the queues of all lanes, and of those of the pools."""
+    return {
+        queue: _ensure_queue(client, f"{prefix}-{str(queue).replace('/', '-')}", visibility)
+        for pool in (None, *pools)
+        for queue in queues_of(pool)
+    }
 
 
-def _ensure_lane(client: "SQSClient", name: str, visibility: int) -> str:
+def _ensure_queue(client: "SQSClient", name: str, visibility: int) -> str:
     url = _url(client, name)
     if url is not None:
         return url

@@ -5,9 +5,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
+from urllib.parse import urljoin
 
 from duetime.core.allowed_targets import AllowedTargets
-from duetime.core.lanes import Lane
+from duetime.core.lanes import MAX_POOLS, POOL_NAME, Lane, Queue, queues_of
 from duetime.core.retention import RETENTION
 from duetime.core.task import LONGEST_TIMEOUT
 from duetime.core.times import DAY, SECOND, Millis
@@ -19,15 +20,14 @@ MAX_RETENTION_DAYS = 3650
 MIN_AGE_AFTER = 300  # seconds: later than a lost message is sent again, by a tick once a minute
 STATS_IN_TABLE = "table"
 
-_REQUIRED = ("table", "queue_high", "queue_medium", "queue_low")
+_REQUIRED = ("table", "queues")
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Settings:
     table: str
-    queue_high: str
-    queue_medium: str
-    queue_low: str
+    queues: str  # their URLs, as JSON: see queue_urls
+    pools: str = ""  # the longest timeout of each pool in seconds, as JSON
     stage: str = ""
     shards: int = 16
     catch_up: int = 100  # overdue tasks per second and lane, over all slices
@@ -74,12 +74,31 @@ class Settings:
                 f"{_variable('longest_timeout')} must be from 1 to {LONGEST_TIMEOUT},"
                 f" not {self.longest_timeout}"
             )
+        self._check_queues()
         if self.stats not in ("", STATS_IN_TABLE):
             raise ValueError(f"{_variable('stats')} must be {STATS_IN_TABLE}, not {self.stats!r}")
         if self.crowded_minute < 0:
             raise ValueError(
                 f"{_variable('crowded_minute')} must be at least 0, not {self.crowded_minute}"
             )
+
+    def _check_queues(self) -> None:
+        pools = self.pool_timeouts
+        if len(pools) > MAX_POOLS:
+            raise ValueError(f"{_variable('pools')} must have at most {MAX_POOLS} pools")
+        for pool, longest in pools.items():
+            if not POOL_NAME.fullmatch(pool):
+                raise ValueError(f"{_variable('pools')}: {pool!r} is not the name of a pool")
+            if not 1 <= longest <= LONGEST_TIMEOUT:
+                raise ValueError(
+                    f"{_variable('pools')}: the timeout of {pool} must be from 1 to"
+                    f" {LONGEST_TIMEOUT}, not {longest}"
+                )
+        given = _mapping(_variable("queues"), self.queues)
+        names = [str(queue) for pool in (None, *pools) for queue in queues_of(pool)]
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise ValueError(f"{_variable('queues')} has no URL of {', '.join(missing)}")
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -103,12 +122,18 @@ class Settings:
         }
 
     @property
-    def queues(self) -> dict[Lane, str]:
-        return {
-            Lane.HIGH: self.queue_high,
-            Lane.MEDIUM: self.queue_medium,
-            Lane.LOW: self.queue_low,
-        }
+    def queue_urls(self) -> dict[Queue, str]:
+        """Reads a map from the names of queues, such as `high` and `batch/high`, to their URLs. A
+        URL may be relative to that of `high`: the environment of a function has little room."""
+        given = _mapping(_variable("queues"), self.queues)
+        start = given[Lane.HIGH]
+        return {Queue.parse(name): urljoin(start, url) for name, url in given.items()}
+
+    @property
+    def pool_timeouts(self) -> dict[str, int]:
+        """Returns the longest timeout of each pool, in seconds."""
+        given = _mapping(_variable("pools"), self.pools) if self.pools else {}
+        return {pool: int(longest) for pool, longest in given.items()}
 
     @property
     def at_once(self) -> dict[Lane, int]:
@@ -148,8 +173,23 @@ class Settings:
         return self.retention_days * DAY
 
 
+def queue_setting(urls: Mapping[Queue, str]) -> str:
+    """Returns the text that `queue_urls` reads."""
+    return json.dumps({str(queue): url for queue, url in urls.items()})
+
+
 def _variable(name: str) -> str:
     return PREFIX + name.upper()
+
+
+def _mapping(variable: str, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{variable} must be an object in JSON, not {text!r}")
+    return found
 
 
 def _number(variable: str, text: str) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from zlib import crc32
 
-from duetime.core.lanes import MAX_RECEIVES, Lane
+from duetime.core.lanes import MAX_RECEIVES, Lane, Queue, queue_of
 from duetime.core.limits.definition import LimitUse
 from duetime.core.occurrence import Occurrence
 from duetime.core.step_ref import StepRef
@@ -36,12 +36,17 @@ class Delivery:
     lane: Lane
     written_at: Millis
     timeout: float  # seconds that the attempt may take
+    pool: str | None = None
     not_before: Millis = 0  # it starts no earlier: overdue work is spread out, and rates have slots
     occurrence: Occurrence | None = None  # of the first attempt: see core.schedules.overlap
     limits: Limits | None = None
     step: StepRef | None = None  # of a workflow run: see duetime.executor.run_gate
     group: str = ""  # its fairness key; not part of the body, as the next
     watch: Wake | None = None  # the watch that backs it up
+
+    @property
+    def queue(self) -> Queue:
+        return queue_of(self.lane, self.pool)
 
     @property
     def due_at(self) -> Millis:
@@ -67,14 +72,13 @@ class Message:
     message_id: str
     sent_at: Millis  # when the queue accepted it
     receives: int = 1  # how often it was received, including this time
-    source: Lane | None = None  # the queue it came from, if the backend says so
+    source: Queue | None = None  # the queue it came from, if the backend says so
 
     @property
-    def lane(self) -> Lane:
-        """The lane whose queue holds this message. The SQS console can redrive a message into the
-        queue of another lane than its task's, and only the queue that holds a message can delete
-        or hide it."""
-        return self.source or self.delivery.lane
+    def queue(self) -> Queue:
+        """The queue that holds this message. The SQS console can redrive a message into another
+        queue than its task's, and only the queue that holds a message can delete or hide it."""
+        return self.source or self.delivery.queue
 
     def redriven(self, died_at: Millis) -> bool:
         """Whether the message was moved back from a dead-letter queue. A redrive enqueues it anew,
@@ -115,6 +119,7 @@ def delivery_of(
         lane=task.lane,
         written_at=now,
         timeout=task.spec.timeout,
+        pool=task.spec.pool,
         not_before=not_before,
         occurrence=task.spec.occurrence if task.attempt == 0 else None,
         limits=_limits_of(task, grant),

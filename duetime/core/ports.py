@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from duetime.core.change import Answer, Change
 from duetime.core.delivery import Delivery, Message
 from duetime.core.forecast import DueCounts, DueSpan
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import FINAL, Status
 from duetime.core.retention import kept_for, kept_until
 from duetime.core.steps.remove import Removal
@@ -276,7 +276,7 @@ class CursorStore(Protocol):
 
 @value(frozen=True, kw_only=True, slots=True)
 class Depth:
-    """The approximate number of messages in a lane.
+    """The approximate number of messages in a queue.
 
     `oldest` is since when the oldest ready message waits. It is None if none is ready, and for SQS,
     which does not say."""
@@ -295,7 +295,7 @@ class LaneQueue(Protocol):
         that was refused or whose fate is unknown."""
         ...
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
         """Returns up to `limit` messages; waits up to `wait` seconds for the first."""
         ...
 
@@ -313,7 +313,7 @@ class LaneQueue(Protocol):
         """Hands back the last messages of dead tasks, on their way to the dead-letter queue."""
         ...
 
-    def depth(self, lane: Lane) -> Depth: ...
+    def depth(self, queue: Queue) -> Depth: ...
 
 
 class Archive(Protocol):

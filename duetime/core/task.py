@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import LimitUse, OnDead
 from duetime.core.occurrence import Occurrence
@@ -34,6 +34,7 @@ class Spec:
     payload: Any = None
     payload_object: str | None = None  # in place of a large payload: see duetime.core.large_texts
     priority: Lane = Lane.MEDIUM
+    pool: str | None = None  # whose workers run it; None: the executors of Duetime itself
     timeout: float = 60.0
     retry: RetryPolicy = DEFAULT_RETRY
     jitter: float = 0.0
@@ -125,6 +126,10 @@ class Task:
     @property
     def lane(self) -> Lane:
         return self.promoted.lane if self.promoted else self.spec.priority
+
+    @property
+    def queue(self) -> Queue:
+        return queue_of(self.lane, self.spec.pool)
 
     @property
     def in_line(self) -> bool:

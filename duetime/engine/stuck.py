@@ -8,7 +8,7 @@ have, or until MAX_QUERIES or MAX_KEYS are used up.
 from collections.abc import Iterable, Mapping, Sequence
 
 from duetime.core.errors import Corrupt
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import CursorStore, Ports, SliceState
 from duetime.core.steps.claim import SET_ASIDE_FOR
 from duetime.core.steps.watch import LONGEST_WATCH
@@ -139,7 +139,7 @@ class StuckFinder:
 
     def _lanes(self, states: Iterable[SliceState], now: Millis) -> Mapping[Lane, LaneCondition]:
         paced = {lane for state in states for lane, end in state.paced.items() if end > now}
-        depths = {lane: self._ports.lanes.depth(lane) for lane in Lane}
+        depths = {lane: self._ports.lanes.depth(Queue(lane)) for lane in Lane}
         return {
             lane: LaneCondition(
                 paced=lane.value in paced, ready=depth.ready, in_flight=depth.in_flight

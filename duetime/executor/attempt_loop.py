@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
 from duetime.core.steps import lease
 from duetime.core.times import SECOND, Millis
@@ -79,9 +79,9 @@ class AttemptLoop:
     def running(self) -> int:
         return len(self._running)
 
-    def running_by_lane(self) -> Counter[Lane]:
+    def running_by_queue(self) -> Counter[Queue]:
         """Called from any thread, hence the copy."""
-        return Counter(running.run.message.lane for running in list(self._running.values()))
+        return Counter(running.run.message.queue for running in list(self._running.values()))
 
     @property
     def unfinished(self) -> int:

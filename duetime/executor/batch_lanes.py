@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.times import Millis
 
@@ -19,8 +19,8 @@ class BatchLanes:
         """To any lane: a handler may submit to another one than its own."""
         return self._lanes.send(deliveries, now)
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return self._lanes.receive(lane, limit, wait)
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
+        return self._lanes.receive(queue, limit, wait)
 
     def delete(self, messages: Sequence[Message]) -> None:
         """Does nothing: the event source deletes every message that the answer does not name."""
@@ -36,5 +36,5 @@ class BatchLanes:
         self.kept += [message.message_id for message in messages]
         self._lanes.bury(messages)
 
-    def depth(self, lane: Lane) -> Depth:
-        return self._lanes.depth(lane)
+    def depth(self, queue: Queue) -> Depth:
+        return self._lanes.depth(queue)

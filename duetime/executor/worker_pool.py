@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.core.value import value
@@ -112,8 +112,8 @@ class WorkerPool:
     def running(self) -> int:
         return self._loop.running
 
-    def running_by_lane(self) -> Counter[Lane]:
-        return self._loop.running_by_lane()
+    def running_by_queue(self) -> Counter[Queue]:
+        return self._loop.running_by_queue()
 
     def abandoned(self) -> int:
         """Returns how many handlers still run after `run` has returned: they did not stop."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from duetime.aws.settings import Settings
+from duetime.aws.settings import Settings, queue_setting
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Lane
@@ -121,7 +121,7 @@ def _aws(options: LocalOptions) -> Backend:
     settings = _settings(options)
     adapters = aws_adapters(
         table=settings.table,
-        queues=settings.queues,
+        queues=settings.queue_urls,
         shards=settings.shards,
         retention=settings.retention,
         endpoint_url=options.endpoint_url,
@@ -168,12 +168,9 @@ def _settings(options: LocalOptions) -> Settings:
     urls = ensure_resources(
         clients.dynamodb(options.endpoint_url), clients.sqs(options.endpoint_url), table=TABLE
     )
-    high, medium, low = urls.values()
     return Settings(
         table=TABLE,
-        queue_high=high,
-        queue_medium=medium,
-        queue_low=low,
+        queues=queue_setting(urls),
         shards=MOTO_SHARDS,
         longest_timeout=LONGEST_TIMEOUT,
         objects_bucket=BUCKET if moto else "",

@@ -1,13 +1,13 @@
 """What the local runner knows about its lanes, for GET /v1/lanes."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from time import monotonic
 
 from duetime.api.lanes import LaneActivity
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queues_of
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.shares import Weights
 from duetime.core.times import Millis
@@ -47,40 +47,40 @@ class LaneCounts:
     """Counts what enters and leaves the lanes of this runner, from any thread."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._entered = {lane: LastMinute(clock) for lane in Lane}
-        self._left = {lane: LastMinute(clock) for lane in Lane}
+        self._entered: dict[Queue, LastMinute] = defaultdict(lambda: LastMinute(clock))
+        self._left: dict[Queue, LastMinute] = defaultdict(lambda: LastMinute(clock))
         self._promoted: Counter[Lane] = Counter()  # since the start; written by the tick alone
 
     def sent(self, deliveries: Sequence[Delivery]) -> None:
-        for lane, count in Counter(delivery.lane for delivery in deliveries).items():
-            self._entered[lane].add(count)
+        for queue, count in Counter(delivery.queue for delivery in deliveries).items():
+            self._entered[queue].add(count)
 
     def started(self, runs: Sequence[Run]) -> None:
-        for lane, count in Counter(run.message.lane for run in runs).items():
-            self._left[lane].add(count)
+        for queue, count in Counter(run.message.queue for run in runs).items():
+            self._left[queue].add(count)
 
     def ticked(self, report: TickReport) -> None:
         self._promoted += report.promoted
 
     def activity(
-        self, weights: Weights, running: Counter[Lane], waiting: Counter[Lane] | None
-    ) -> dict[Lane, LaneActivity]:
+        self, weights: Weights, running: Counter[Queue], waiting: Counter[Lane] | None
+    ) -> dict[Queue, LaneActivity]:
         """Returns the activity of each lane.
 
         Args:
             weights: Of the lanes.
-            running: How many attempts of each lane run now.
+            running: How many attempts of each queue run now.
             waiting: How many tasks of each lane wait for a limit; None if that is not known."""
         return {
-            lane: LaneActivity(
-                weight=weights.of(lane),
-                running=running[lane],
-                in_per_minute=self._entered[lane].total(),
-                out_per_minute=self._left[lane].total(),
-                promoted=self._promoted[lane],
-                waiting=None if waiting is None else waiting[lane],
+            queue: LaneActivity(
+                weight=weights.of(queue.lane),
+                running=running[queue],
+                in_per_minute=self._entered[queue].total(),
+                out_per_minute=self._left[queue].total(),
+                promoted=self._promoted[queue.lane],
+                waiting=None if waiting is None else waiting[queue.lane],
             )
-            for lane in Lane
+            for queue in queues_of(None)
         }
 
 
@@ -97,8 +97,8 @@ class CountedLanes:
         self._counts.sent([delivery for delivery, accepted in pairs if accepted])
         return sent
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return self._lanes.receive(lane, limit, wait)
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
+        return self._lanes.receive(queue, limit, wait)
 
     def delete(self, messages: Sequence[Message]) -> None:
         self._lanes.delete(messages)
@@ -112,5 +112,5 @@ class CountedLanes:
     def bury(self, messages: Sequence[Message]) -> None:
         self._lanes.bury(messages)
 
-    def depth(self, lane: Lane) -> Depth:
-        return self._lanes.depth(lane)
+    def depth(self, queue: Queue) -> Depth:
+        return self._lanes.depth(queue)

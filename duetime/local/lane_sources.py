@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, queue_of
 from duetime.core.ports import LaneQueue
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 
@@ -14,8 +14,8 @@ AT_HAND = 10  # messages that are received before a slot is free, in each polled
 
 
 class LaneSource(Protocol):
-    """The messages that could start, lane by lane. A slot is free before one is taken, so the lane
-    is chosen when a task can start, not when its message arrives."""
+    """The messages of one pool that could start, lane by lane. A slot is free before one is taken,
+    so the lane is chosen when a task can start, not when its message arrives."""
 
     polled: Collection[Lane]  # the lanes whose `poll` must be called all the time
 
@@ -38,14 +38,15 @@ class MemoryLanes:
 
     polled: Collection[Lane] = ()
 
-    def __init__(self, lanes: MemoryLaneQueue) -> None:
+    def __init__(self, lanes: MemoryLaneQueue, pool: str | None = None) -> None:
         self._lanes = lanes
+        self._pool = pool
 
     def ready(self, wait: float, limit: int) -> Mapping[Lane, int]:
-        return self._lanes.ready(wait, limit)
+        return self._lanes.ready(wait, limit, self._pool)
 
     def take(self, lane: Lane, limit: int) -> list[Message]:
-        return self._lanes.receive(lane, limit, 0)
+        return self._lanes.receive(queue_of(lane, self._pool), limit, 0)
 
     def poll(self, lane: Lane, wait: float) -> None:
         """Does nothing: no lane is polled."""
@@ -62,8 +63,9 @@ class PolledLanes:
 
     polled: Collection[Lane] = tuple(Lane)
 
-    def __init__(self, lanes: LaneQueue) -> None:
+    def __init__(self, lanes: LaneQueue, pool: str | None = None) -> None:
         self._lanes = lanes
+        self._pool = pool
         self._changed = threading.Condition()
         self._at_hand: dict[Lane, deque[Message]] = {lane: deque() for lane in Lane}
         self._closed = False
@@ -86,7 +88,8 @@ class PolledLanes:
             at_hand = self._at_hand[lane]
             if not self._changed.wait_for(lambda: len(at_hand) <= AT_HAND // 2, wait):
                 return
-        messages = self._lanes.receive(lane, AT_HAND - len(at_hand), wait)
+        room = AT_HAND - len(at_hand)
+        messages = self._lanes.receive(queue_of(lane, self._pool), room, wait)
         with self._changed:
             at_hand.extend(messages)
             closed = self._closed

@@ -19,7 +19,7 @@ from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity, Lanes
 from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Clock
 from duetime.core.shares import Shares
 from duetime.engine.clock import SystemClock
@@ -214,9 +214,9 @@ class Runner:
             return self._metrics.respond(request)
         return self.api.call(request)
 
-    def _lane_activity(self) -> Mapping[Lane, LaneActivity]:
+    def _lane_activity(self) -> Mapping[Queue, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
-        return self._lane_counts.activity(self._weights, self._pool.running_by_lane(), waiting)
+        return self._lane_counts.activity(self._weights, self._pool.running_by_queue(), waiting)
 
     def _lane_states(self) -> list[dict[str, Any]]:
         return self._lanes.states()

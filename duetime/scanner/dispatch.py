@@ -8,7 +8,7 @@ from math import ceil
 
 from duetime.core.change import Answer, Applied, Change, Unknown, Unreadable
 from duetime.core.delivery import delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, queue_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.ports import Ports
 from duetime.core.steps.claim import claim, set_aside
@@ -307,7 +307,7 @@ class Dispatcher:
 
     def _backed_up(self, lane: Lane) -> bool:
         if lane not in self._ready:
-            self._ready[lane] = self.ports.lanes.depth(lane).ready
+            self._ready[lane] = self.ports.lanes.depth(queue_of(lane, None)).ready
         return self._ready[lane] > max(BACKED_UP, self.executors.get(lane, 0) * TAKEN_PER_MINUTE)
 
     def _trickle(self, lane: Lane) -> int:

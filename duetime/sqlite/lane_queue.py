@@ -7,13 +7,14 @@ Overdue work, which is paced, has a queue of its own and comes after all fresh w
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
 from time import monotonic
 
 from duetime.core.delivery import Delivery, Message
 from duetime.core.fair_queue import FairQueue
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queues_of
 from duetime.core.ports import Clock, Depth
 from duetime.core.times import SECOND, Millis
 
@@ -22,35 +23,36 @@ class MemoryLaneQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._lanes = {lane: _MemoryLane() for lane in Lane}
+        self._queues: dict[Queue, _MemoryQueue] = defaultdict(_MemoryQueue)
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:  # noqa: ARG002
         with self._changed:
             for delivery in deliveries:
-                self._lanes[delivery.lane].push(delivery, delivery.visible_at)
+                self._queues[delivery.queue].push(delivery, delivery.visible_at)
             self._changed.notify_all()
         return [True] * len(deliveries)
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
         with self._changed:
             if wait:
-                self._wait([lane], wait, 1)
-            return self._lanes[lane].pop(limit, self._clock.now())
+                self._wait([queue], wait, 1)
+            return self._queues[queue].pop(limit, self._clock.now())
 
-    def ready(self, wait: float, limit: int) -> dict[Lane, int]:
-        """Returns how many messages of each lane are visible, or `limit` if there are more; waits
-        up to `wait` seconds for the first."""
+    def ready(self, wait: float, limit: int, pool: str | None = None) -> dict[Lane, int]:
+        """Returns how many messages of each lane of a pool are visible, or `limit` if there are
+        more; waits up to `wait` seconds for the first."""
         with self._changed:
-            return self._wait(Lane, wait, limit)
+            ready = self._wait(queues_of(pool), wait, limit)
+        return {queue.lane: count for queue, count in ready.items()}
 
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
-            self._lanes[message.delivery.lane].in_flight.pop(message.receipt, None)
+            self._queues[message.queue].in_flight.pop(message.receipt, None)
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         with self._changed:
-            lane = self._lanes[message.delivery.lane]
-            lane.push(lane.in_flight.pop(message.receipt), self._clock.now() + delay)
+            queue = self._queues[message.queue]
+            queue.push(queue.in_flight.pop(message.receipt), self._clock.now() + delay)
             self._changed.notify_all()
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
@@ -60,40 +62,40 @@ class MemoryLaneQueue:
         """Deletes the messages: dead letters are listed from the tasks, which are already DEAD."""
         self.delete(messages)
 
-    def depth(self, lane: Lane) -> Depth:
+    def depth(self, queue: Queue) -> Depth:
         with self._changed:
-            return self._lanes[lane].depth(self._clock.now())
+            return self._queues[queue].depth(self._clock.now())
 
     def purge(self) -> int:
         """Deletes the messages that no executor has received. Returns how many there were."""
         with self._changed:
-            return sum(lane.purge() for lane in self._lanes.values())
+            return sum(queue.purge() for queue in self._queues.values())
 
     def next_visible(self) -> Millis | None:
-        """Returns when the next message becomes visible; None if the lanes are empty."""
+        """Returns when the next message becomes visible; None if there is none."""
         with self._changed:
-            return self._next_visible(Lane)
+            return self._next_visible(list(self._queues))
 
-    def _wait(self, lanes: Iterable[Lane], wait: float, limit: int) -> dict[Lane, int]:
+    def _wait(self, queues: Iterable[Queue], wait: float, limit: int) -> dict[Queue, int]:
         give_up = monotonic() + wait
         while True:
             now = self._clock.now()
-            counts = {lane: self._lanes[lane].ready(now, limit) for lane in lanes}
-            ready = {lane: count for lane, count in counts.items() if count}
+            counts = {queue: self._queues[queue].ready(now, limit) for queue in queues}
+            ready = {queue: count for queue, count in counts.items() if count}
             left = give_up - monotonic()
             if ready or left <= 0:
                 return ready
-            if (at := self._next_visible(lanes)) is not None:
+            if (at := self._next_visible(queues)) is not None:
                 left = min(left, (at - now) / SECOND)
             self._changed.wait(max(left, 0))
 
-    def _next_visible(self, lanes: Iterable[Lane]) -> Millis | None:
-        times = (self._lanes[lane].next_visible() for lane in lanes)
+    def _next_visible(self, queues: Iterable[Queue]) -> Millis | None:
+        times = (self._queues[queue].next_visible() for queue in queues)
         return min((at for at in times if at is not None), default=None)
 
 
-class _MemoryLane:
-    """One lane. Its caller holds the lock."""
+class _MemoryQueue:
+    """One queue. Its caller holds the lock."""
 
     def __init__(self) -> None:
         self.in_flight: dict[str, Delivery] = {}

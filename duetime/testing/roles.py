@@ -12,7 +12,7 @@ from functools import partial
 
 from duetime.api.app import Api
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, ListOrder, Ports
 from duetime.core.secrets import Secret
@@ -193,7 +193,7 @@ class Roles:
     def _advance_lane(self, lane: Lane) -> bool:
         """Runs the next attempt of a lane. Returns whether there was something to do."""
         self._check_runs()
-        messages = self.lanes.receive(lane, 1, 0)
+        messages = self.lanes.receive(Queue(lane), 1, 0)
         loop = self._loops[lane]
         loop.accept(messages)
         started = list(loop.step().started)

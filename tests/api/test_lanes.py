@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from duetime.core.errors import Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.times import SECOND
 from tests.api.service import PYTHON, Service
 
@@ -30,7 +30,7 @@ def test_waiting_delayed_and_running_tasks_are_counted(service: Service):
     service.post({"target": PYTHON, "delay": 86_400})  # not claimed yet
     service.post({"target": PYTHON, "priority": "low"})
     service.clock.advance(2 * SECOND)
-    service.ports.lanes.receive(Lane.LOW, 1, 0)
+    service.ports.lanes.receive(Queue(Lane.LOW), 1, 0)
 
     activity = dict.fromkeys(ACTIVITY)  # this API serves no lane, as on AWS
     assert lanes(service) == {

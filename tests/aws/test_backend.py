@@ -1,5 +1,6 @@
 """The wiring of the AWS backend: the schedule store is loaded on first use."""
 
+import json
 import os
 import subprocess
 import sys
@@ -45,7 +46,9 @@ print(*(name for name in ("dynamodb", "sqs") if getattr(wiring, name).cache_info
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-central-1",
     "DUETIME_TABLE": "duetime",
-    **{f"DUETIME_QUEUE_{lane}": "https://sqs.example/1/lane" for lane in ("HIGH", "MEDIUM", "LOW")},
+    "DUETIME_QUEUES": json.dumps(
+        dict.fromkeys(("high", "medium", "low"), "https://sqs.example/1/lane")
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from duetime.aws.table import Table
 from duetime.core.change import Unknown
 from duetime.core.delivery import Message, delivery_of
 from duetime.core.errors import NotConfigured, Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import DeadListing
 from duetime.core.steps.cancel import cancel
 from duetime.core.times import MINUTE
@@ -122,17 +122,17 @@ def test_a_write_without_an_answer_is_unknown_and_a_read_raises(serve: Serve):
 
 
 def test_deliveries_that_cannot_be_sent_are_reported_not_raised():
-    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Queue(Lane.MEDIUM): f"{NOWHERE}/1/medium"})
     deliveries = [delivery_of(a_sent_task(), NOW) for _ in range(12)]
 
     assert lanes.send(deliveries, NOW) == [False] * 12
     with pytest.raises(Unavailable):
-        lanes.depth(Lane.MEDIUM)
+        lanes.depth(Queue(Lane.MEDIUM))
     lanes.close()
 
 
 def test_messages_that_cannot_be_held_are_logged():
-    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Lane.MEDIUM: f"{NOWHERE}/1/medium"})
+    lanes = SqsLaneQueue(clients.sqs(NOWHERE), {Queue(Lane.MEDIUM): f"{NOWHERE}/1/medium"})
     delivery = delivery_of(a_sent_task(), NOW)
     message = Message(delivery=delivery, receipt="r", message_id="m", sent_at=NOW)
 

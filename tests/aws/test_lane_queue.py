@@ -15,7 +15,7 @@ from duetime.aws.message_codec import body_of
 from duetime.aws.provision import ensure_lanes
 from duetime.core.delivery import Delivery, Limits, Message, delivery_of, new_token
 from duetime.core.errors import Corrupt
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.limits.definition import LimitUse, OnFull
 from duetime.core.ports import Depth
 from duetime.core.times import HOUR, MINUTE, SECOND
@@ -25,12 +25,12 @@ from tests.world import stepped_sqs
 
 
 @pytest.fixture
-def urls(sqs: Any) -> dict[Lane, str]:
+def urls(sqs: Any) -> dict[Queue, str]:
     return ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}")
 
 
 @pytest.fixture
-def lanes(sqs: Any, urls: dict[Lane, str]) -> SqsLaneQueue:
+def lanes(sqs: Any, urls: dict[Queue, str]) -> SqsLaneQueue:
     return SqsLaneQueue(sqs, urls)
 
 
@@ -70,7 +70,7 @@ def test_an_entry_that_sqs_refuses_is_not_sent(
     sent = lanes.send(deliveries, NOW)
 
     assert sent == [n not in (1, 11) for n in range(13)]
-    assert lanes.depth(Lane.MEDIUM).delayed == 11
+    assert lanes.depth(Queue(Lane.MEDIUM)).delayed == 11
     assert [r.getMessage() for r in caplog.records].count("delivery refused") == 2
 
 
@@ -85,12 +85,12 @@ def test_an_entry_that_sqs_refuses_is_not_sent(
     ],
 )
 def test_message_carries_its_group_so_that_the_queue_is_fair(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue, group: str, sent_as: str
+    sqs: Any, urls: dict[Queue, str], lanes: SqsLaneQueue, group: str, sent_as: str
 ):
     assert lanes.send([replace(a_delivery(), group=group), a_delivery()], NOW) == [True, True]
 
     received = sqs.receive_message(
-        QueueUrl=urls[Lane.MEDIUM],
+        QueueUrl=urls[Queue(Lane.MEDIUM)],
         MaxNumberOfMessages=10,
         MessageSystemAttributeNames=["MessageGroupId"],
     )["Messages"]
@@ -99,7 +99,9 @@ def test_message_carries_its_group_so_that_the_queue_is_fair(
 
 
 def test_a_lane_without_a_queue_is_our_own_mistake(sqs: Any):
-    lost = SqsLaneQueue(sqs, {Lane.MEDIUM: "https://queue.amazonaws.com/123456789012/nowhere"})
+    lost = SqsLaneQueue(
+        sqs, {Queue(Lane.MEDIUM): "https://queue.amazonaws.com/123456789012/nowhere"}
+    )
 
     with pytest.raises(ClientError, match=r"NonExistentQueue|QueueDoesNotExist"):
         lost.send([a_delivery()], NOW)
@@ -123,29 +125,29 @@ GOOD = body_of(a_delivery())
 )
 def test_an_unreadable_message_is_skipped_and_left_to_the_redrive_policy(
     sqs: Any,
-    urls: dict[Lane, str],
+    urls: dict[Queue, str],
     lanes: SqsLaneQueue,
     body: str,
     caplog: pytest.LogCaptureFixture,
 ):
-    sqs.send_message(QueueUrl=urls[Lane.MEDIUM], MessageBody=body)
+    sqs.send_message(QueueUrl=urls[Queue(Lane.MEDIUM)], MessageBody=body)
     delivery = a_delivery()
     lanes.send([delivery], NOW)
 
     with caplog.at_level(logging.WARNING):
-        messages = lanes.receive(Lane.MEDIUM, 10, 0)
+        messages = lanes.receive(Queue(Lane.MEDIUM), 10, 0)
 
     assert [message.delivery for message in messages] == [delivery]
     [record] = caplog.records
     assert (record.message, bool(record.message_id)) == ("message skipped: unreadable", True)
-    assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=2)
+    assert lanes.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=2)
 
 
 def buried(lanes: SqsLaneQueue, clock: SteppedClock) -> dict[int, list[Message]]:
     """Returns what a lane hands out in two minutes, by the second, if every message is buried."""
     received: dict[int, list[Message]] = {}
     for second in range(120):
-        while messages := lanes.receive(Lane.MEDIUM, 10, 0):
+        while messages := lanes.receive(Queue(Lane.MEDIUM), 10, 0):
             received.setdefault(second, []).extend(messages)
             lanes.bury(messages)
         clock.advance(SECOND)
@@ -153,13 +155,13 @@ def buried(lanes: SqsLaneQueue, clock: SteppedClock) -> dict[int, list[Message]]
 
 
 def test_a_buried_message_lands_in_the_dead_letter_queue(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue
+    sqs: Any, urls: dict[Queue, str], lanes: SqsLaneQueue
 ):
     delivery, clock = a_delivery(), SteppedClock()
     with stepped_sqs(clock):
         lanes.send([delivery], NOW)
         received = [m for messages in buried(lanes, clock).values() for m in messages]
-        letters = sqs.receive_message(QueueUrl=f"{urls[Lane.MEDIUM]}-dlq")["Messages"]
+        letters = sqs.receive_message(QueueUrl=f"{urls[Queue(Lane.MEDIUM)]}-dlq")["Messages"]
 
     assert [message.receives for message in received] == list(range(1, 11))
     assert [letter["Body"] for letter in letters] == [body_of(delivery)]
@@ -180,10 +182,10 @@ def test_buried_messages_leave_their_lane_to_the_others_for_most_of_the_time(lan
 
 
 def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue
+    sqs: Any, urls: dict[Queue, str], lanes: SqsLaneQueue
 ):
     """A redrive sends the message anew, with a new time, so it can be recognised."""
-    lane, dead_letters = urls[Lane.MEDIUM], f"{urls[Lane.MEDIUM]}-dlq"
+    lane, dead_letters = urls[Queue(Lane.MEDIUM)], f"{urls[Queue(Lane.MEDIUM)]}-dlq"
     clock = SteppedClock()
     with stepped_sqs(clock):
         lanes.send([a_delivery()], NOW)
@@ -193,7 +195,7 @@ def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
         )["Messages"]
         sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=letter["ReceiptHandle"])
         sqs.send_message(QueueUrl=lane, MessageBody=letter["Body"])
-        [moved] = lanes.receive(Lane.MEDIUM, 1, 0)
+        [moved] = lanes.receive(Queue(Lane.MEDIUM), 1, 0)
 
     assert int(letter["Attributes"]["SentTimestamp"]) == first.sent_at
     assert moved.delivery == first.delivery
@@ -202,18 +204,18 @@ def test_the_way_to_the_dead_letter_queue_keeps_the_time_of_sending(
 
 def test_handing_back_what_is_gone_changes_nothing(lanes: SqsLaneQueue):
     lanes.send([a_delivery()], NOW)
-    messages = lanes.receive(Lane.MEDIUM, 1, 0)
+    messages = lanes.receive(Queue(Lane.MEDIUM), 1, 0)
     lanes.delete(messages)
 
     lanes.hand_back(messages[0], SECOND)
     lanes.bury(messages[:1])
 
-    assert lanes.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+    assert lanes.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=0)
 
 
 def test_holding_what_is_gone_is_no_alarm(lanes: SqsLaneQueue, caplog: pytest.LogCaptureFixture):
     lanes.send([a_delivery() for _ in range(3)], NOW)
-    messages = lanes.receive(Lane.MEDIUM, 3, 0)
+    messages = lanes.receive(Queue(Lane.MEDIUM), 3, 0)
     lanes.delete(messages[1:2])
 
     with caplog.at_level(logging.INFO, logger=lane_queue.__name__):
@@ -228,7 +230,7 @@ def test_a_message_that_sqs_does_not_hold_is_logged(
 ):
     monkeypatch.setattr(lane_queue, "MAX_VISIBILITY", 100_000)  # SQS takes no more than 43200
     lanes.send([a_delivery()], NOW)
-    messages = lanes.receive(Lane.MEDIUM, 1, 0)
+    messages = lanes.receive(Queue(Lane.MEDIUM), 1, 0)
 
     lanes.hold(messages, 24 * HOUR)
 
@@ -237,7 +239,7 @@ def test_a_message_that_sqs_does_not_hold_is_logged(
 
 def test_ten_messages_are_held_with_one_call(sqs: Any, lanes: SqsLaneQueue):
     lanes.send([a_delivery() for _ in range(12)], NOW)
-    messages = [m for _ in range(2) for m in lanes.receive(Lane.MEDIUM, 10, 0)]
+    messages = [m for _ in range(2) for m in lanes.receive(Queue(Lane.MEDIUM), 10, 0)]
 
     with asked_of(sqs) as asked:
         lanes.hold(messages, MINUTE)
@@ -249,18 +251,18 @@ def test_a_message_is_handed_back_for_as_long_as_sqs_allows(
     lanes: SqsLaneQueue, caplog: pytest.LogCaptureFixture
 ):
     lanes.send([a_delivery()], NOW)
-    [message] = lanes.receive(Lane.MEDIUM, 1, 0)
+    [message] = lanes.receive(Queue(Lane.MEDIUM), 1, 0)
 
     with caplog.at_level(logging.INFO, logger=lane_queue.__name__):
         lanes.hand_back(message, 24 * HOUR)
 
     assert not caplog.records
-    assert lanes.depth(Lane.MEDIUM).in_flight == 1
+    assert lanes.depth(Queue(Lane.MEDIUM)).in_flight == 1
 
 
 @pytest.mark.parametrize("settle", ["delete", "hand_back", "hold", "bury"])
 def test_a_message_in_another_lanes_queue_is_settled_there(
-    sqs: Any, urls: dict[Lane, str], lanes: SqsLaneQueue, settle: str
+    sqs: Any, urls: dict[Queue, str], lanes: SqsLaneQueue, settle: str
 ):
     delivery = replace(a_delivery(), lane=Lane.LOW)
     settled: dict[str, Callable[[], None]] = {
@@ -271,10 +273,10 @@ def test_a_message_in_another_lanes_queue_is_settled_there(
     }
 
     with stepped_sqs(SteppedClock()):
-        sqs.send_message(QueueUrl=urls[Lane.HIGH], MessageBody=body_of(delivery))
-        [message] = lanes.receive(Lane.HIGH, 1, 0)
+        sqs.send_message(QueueUrl=urls[Queue(Lane.HIGH)], MessageBody=body_of(delivery))
+        [message] = lanes.receive(Queue(Lane.HIGH), 1, 0)
         settled[settle]()
-        left = lanes.depth(Lane.HIGH)
+        left = lanes.depth(Queue(Lane.HIGH))
 
     assert (left.ready, left.in_flight) == (0 if settle == "delete" else 1, 0)
 
@@ -294,7 +296,7 @@ def test_a_record_of_an_event_is_the_same_message():
     }
 
     url = "https://sqs.us-east-2.amazonaws.com/123456789012/duetime"
-    queues = {lane: f"{url}-{lane}" for lane in Lane}
+    queues = {Queue(lane): f"{url}-{lane}" for lane in Lane}
     message = message_of_record(record, queues)
 
     assert message == Message(
@@ -302,12 +304,12 @@ def test_a_record_of_an_event_is_the_same_message():
         receipt="AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a",
         message_id="19dd0b57-b21e-4ac1-bd88-01bbb068cb78",
         sent_at=1_545_082_649_183,
-        source=Lane.MEDIUM,
+        source=Queue(Lane.MEDIUM),
     )
     moved = record | {"eventSourceARN": "arn:aws:sqs:us-east-2:123456789012:duetime-low"}
-    assert message_of_record(moved, queues).lane is Lane.LOW
+    assert message_of_record(moved, queues).queue == Queue(Lane.LOW)
     unknown = record | {"eventSourceARN": "arn:aws:sqs:us-east-2:123456789012:another"}
-    assert message_of_record(unknown, queues).lane is message.delivery.lane
+    assert message_of_record(unknown, queues).queue == message.delivery.queue
     assert body_of(message.delivery) == body_of(delivery)
     with pytest.raises(Corrupt, match="19dd0b57"):
         message_of_record(record | {"body": "?"})
@@ -325,6 +327,6 @@ def test_a_message_says_which_limits_its_task_is_under(lanes: SqsLaneQueue, limi
     delivery = replace(a_delivery(), limits=limits)
     lanes.send([delivery], NOW)
 
-    [message] = lanes.receive(Lane.MEDIUM, 10, 0)
+    [message] = lanes.receive(Queue(Lane.MEDIUM), 10, 0)
 
     assert message.delivery == delivery

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from duetime.aws import schema
 from duetime.aws.provision import ensure_lanes, ensure_resources, ensure_table
-from duetime.core.lanes import MESSAGE_RETENTION, Lane
+from duetime.core.lanes import MESSAGE_RETENTION, Lane, Queue
 
 
 def attributes_of(sqs: Any, url: str) -> dict[str, str]:
@@ -29,19 +29,19 @@ def test_existing_resources_are_left_unchanged(dynamodb: Any, sqs: Any, table: s
     assert ensure_resources(dynamodb, sqs, table=table, prefix=prefix) == urls
     ensure_table(dynamodb, table)
 
-    assert attributes_of(sqs, urls[Lane.HIGH])["VisibilityTimeout"] == "60"
+    assert attributes_of(sqs, urls[Queue(Lane.HIGH)])["VisibilityTimeout"] == "60"
     assert dynamodb.scan(TableName=table)["Count"] == 1
 
 
 def test_every_lane_has_its_dead_letter_queue(sqs: Any):
     urls = ensure_lanes(sqs, prefix=f"duetime-{uuid4().hex[:8]}", visibility=60)
 
-    assert set(urls) == set(Lane)
-    for lane, url in urls.items():
+    assert set(urls) == {Queue(lane) for lane in Lane}
+    for queue, url in urls.items():
         attributes = attributes_of(sqs, url)
         redrive = json.loads(attributes["RedrivePolicy"])
         letters = attributes_of(sqs, f"{url}-dlq")
-        assert url.endswith(f"-{lane}")
+        assert url.endswith(f"-{queue}")
         assert redrive == {"deadLetterTargetArn": letters["QueueArn"], "maxReceiveCount": 10}
         assert attributes["MessageRetentionPeriod"] == str(MESSAGE_RETENTION)
         assert letters["MessageRetentionPeriod"] == str(MESSAGE_RETENTION)

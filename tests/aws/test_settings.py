@@ -9,9 +9,7 @@ from duetime.core.times import DAY
 
 REQUIRED = {
     "DUETIME_TABLE": "tasks",
-    "DUETIME_QUEUE_HIGH": "h",
-    "DUETIME_QUEUE_MEDIUM": "m",
-    "DUETIME_QUEUE_LOW": "l",
+    "DUETIME_QUEUES": json.dumps({"high": "https://q/1/h", "medium": "m", "low": "https://r/l"}),
 }
 
 
@@ -91,8 +89,8 @@ def test_a_task_outlives_its_idempotency_key():
 
 
 def test_missing_variables_are_named():
-    with pytest.raises(ValueError, match=r"^not set: DUETIME_QUEUE_LOW$"):
-        Settings.read({k: v for k, v in REQUIRED.items() if k != "DUETIME_QUEUE_LOW"})
+    with pytest.raises(ValueError, match=r"^not set: DUETIME_QUEUES$"):
+        Settings.read({k: v for k, v in REQUIRED.items() if k != "DUETIME_QUEUES"})
 
 
 def test_aging_can_be_set_and_turned_off():

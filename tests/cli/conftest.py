@@ -15,7 +15,7 @@ from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import unknown
 from duetime.cli import app
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import Ports
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
@@ -172,7 +172,7 @@ class System:
         return self.lanes()
 
     def lease(self) -> list[Any]:
-        messages = self._lanes.receive(Lane.MEDIUM, 10, wait=0)
+        messages = self._lanes.receive(Queue(Lane.MEDIUM), 10, wait=0)
         return self.executor.record_and_lease(due=[Admitted(message=m) for m in messages]).started
 
     def run_due(self) -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from duetime.core.delivery import Delivery, Limits, new_token
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.limits.definition import LimitUse
 from duetime.core.ports import Depth
 from duetime.core.times import SECOND
@@ -31,7 +31,7 @@ def send(lanes: Lanes, *deliveries: Delivery) -> list[bool]:
 
 
 def received(lanes: Lanes, lane: Lane = Lane.MEDIUM, limit: int = 10) -> list[Delivery]:
-    return [message.delivery for message in lanes.queue.receive(lane, limit, 0)]
+    return [message.delivery for message in lanes.queue.receive(Queue(lane), limit, 0)]
 
 
 def test_a_delivery_that_is_sent_is_received(lanes: Lanes):
@@ -63,11 +63,11 @@ def test_more_deliveries_than_a_batch_are_sent(lanes: Lanes):
     deliveries = [a_delivery(lanes) for _ in range(23)]
     assert send(lanes, *deliveries) == [True] * 23
 
-    messages = [m for _ in range(3) for m in lanes.queue.receive(Lane.MEDIUM, 10, 0)]
+    messages = [m for _ in range(3) for m in lanes.queue.receive(Queue(Lane.MEDIUM), 10, 0)]
     lanes.queue.delete(messages)
 
     assert {m.delivery.task_id for m in messages} == {d.task_id for d in deliveries}
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=0)
 
 
 def test_receive_returns_at_most_the_limit(lanes: Lanes):
@@ -122,7 +122,7 @@ def test_a_message_is_not_received_before_it_is_due(lanes: Lanes):
     delivery = a_delivery(lanes, due_in=600 * SECOND)
     send(lanes, replace(delivery, not_before=lanes.now()))
 
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=1, in_flight=0)
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=1, in_flight=0)
 
 
 def test_a_message_tells_which_sending_it_is(lanes: Lanes):
@@ -136,9 +136,9 @@ def test_a_message_tells_when_its_lane_took_it_in(lanes: Lanes):
     before = lanes.now()
     send(lanes, a_delivery(lanes))
     after = lanes.now()
-    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    [message] = lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
     lanes.queue.hand_back(message, 0)
-    [again] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    [again] = lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
 
     assert before <= message.sent_at <= after
     assert again.sent_at == message.sent_at
@@ -154,17 +154,17 @@ def test_a_past_due_time_means_now(lanes: Lanes):
 
 def test_a_deleted_message_does_not_come_back(lanes: Lanes):
     send(lanes, a_delivery(lanes))
-    messages = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    messages = lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
 
     lanes.queue.delete(messages)
 
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=0)
 
 
 def test_a_message_handed_back_comes_again_after_the_delay(lanes: Lanes):
     delivery = a_delivery(lanes)
     send(lanes, delivery)
-    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    [message] = lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
 
     lanes.queue.hand_back(message, 900)
 
@@ -176,7 +176,7 @@ def test_a_message_handed_back_comes_again_after_the_delay(lanes: Lanes):
 def test_a_message_handed_back_without_delay_comes_at_once(lanes: Lanes):
     delivery = a_delivery(lanes)
     send(lanes, delivery)
-    [message] = lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    [message] = lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
 
     lanes.queue.hand_back(message, 0)
 
@@ -192,7 +192,7 @@ def test_messages_that_are_held_do_not_come_back(lanes: Lanes):
         message
         for lane in (Lane.MEDIUM, Lane.LOW)
         for _ in range(2)
-        for message in lanes.queue.receive(lane, 10, 0)
+        for message in lanes.queue.receive(Queue(lane), 10, 0)
     ]
 
     lanes.queue.hold(messages, 60 * SECOND)
@@ -205,43 +205,43 @@ def test_messages_that_are_held_do_not_come_back(lanes: Lanes):
 def test_a_message_that_was_held_can_still_be_given_up(lanes: Lanes):
     deliveries = [a_delivery(lanes), a_delivery(lanes)]
     send(lanes, *deliveries)
-    first, second = lanes.queue.receive(Lane.MEDIUM, 2, 0)
+    first, second = lanes.queue.receive(Queue(Lane.MEDIUM), 2, 0)
 
     lanes.queue.hold([first, second], 60 * SECOND)
     lanes.queue.delete([first])
     lanes.queue.hand_back(second, 0)
 
     assert received(lanes) == [second.delivery]
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=1)
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=1)
 
 
 def test_holding_what_is_gone_holds_the_rest(lanes: Lanes):
     send(lanes, a_delivery(lanes), a_delivery(lanes))
-    gone, there = lanes.queue.receive(Lane.MEDIUM, 2, 0)
+    gone, there = lanes.queue.receive(Queue(Lane.MEDIUM), 2, 0)
     lanes.queue.delete([gone])
 
     lanes.queue.hold([gone, there], 60 * SECOND)
     lanes.queue.hold([], 60 * SECOND)
 
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=1)
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=1)
 
 
 def test_a_message_buried_whenever_it_is_seen_leaves_the_lane(lanes: Lanes):
     send(lanes, a_delivery(lanes))
     for _ in range(SECONDS_TO_BURY):
-        lanes.queue.bury(lanes.queue.receive(Lane.MEDIUM, 10, 0))
-        if not lanes.queue.depth(Lane.MEDIUM).in_flight:
+        lanes.queue.bury(lanes.queue.receive(Queue(Lane.MEDIUM), 10, 0))
+        if not lanes.queue.depth(Queue(Lane.MEDIUM)).in_flight:
             break
         lanes.pass_time(SECOND)
 
-    assert lanes.queue.receive(Lane.MEDIUM, 10, 0) == []
-    assert lanes.queue.depth(Lane.MEDIUM) == Depth(ready=0, delayed=0, in_flight=0)
+    assert lanes.queue.receive(Queue(Lane.MEDIUM), 10, 0) == []
+    assert lanes.queue.depth(Queue(Lane.MEDIUM)) == Depth(ready=0, delayed=0, in_flight=0)
 
 
 def test_the_depth_of_a_lane(lanes: Lanes):
     send(lanes, *(a_delivery(lanes) for _ in range(3)), a_delivery(lanes, due_in=600 * SECOND))
-    lanes.queue.receive(Lane.MEDIUM, 1, 0)
+    lanes.queue.receive(Queue(Lane.MEDIUM), 1, 0)
 
-    depth = lanes.queue.depth(Lane.MEDIUM)
+    depth = lanes.queue.depth(Queue(Lane.MEDIUM))
     assert replace(depth, oldest=None) == Depth(ready=2, delayed=1, in_flight=1)
-    assert lanes.queue.depth(Lane.HIGH) == Depth(ready=0, delayed=0, in_flight=0)
+    assert lanes.queue.depth(Queue(Lane.HIGH)) == Depth(ready=0, delayed=0, in_flight=0)

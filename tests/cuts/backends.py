@@ -15,11 +15,12 @@ from typing import Any, Literal
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 from moto.moto_api._internal import mock_random
-from moto.sqs.models import Queue, sqs_backends
+from moto.sqs.models import Queue as MotoQueue
+from moto.sqs.models import sqs_backends
 
 from duetime.aws.message_codec import ATTRIBUTES, read_message
 from duetime.core.delivery import Delivery, Message, delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Depth
 from duetime.core.times import Millis
@@ -58,8 +59,8 @@ class RedrivableLanes(MemoryLaneQueue):
         self._visible += [(delivery.visible_at, delivery) for delivery in deliveries]
         return super().send(deliveries, now)
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return [self._taken(message) for message in super().receive(lane, limit, wait)]
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
+        return [self._taken(message) for message in super().receive(queue, limit, wait)]
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._visible.append((self._clock.now() + delay, message.delivery))
@@ -125,18 +126,18 @@ class Aws:
     dynamodb: Any
     sqs: Any
     table: str
-    urls: dict[Lane, str]
+    urls: dict[Queue, str]
 
-    def lane(self, lane: Lane) -> Queue:
-        return self._queue(self.urls[lane])
+    def lane(self, lane: Lane) -> MotoQueue:
+        return self._queue(self.urls[Queue(lane)])
 
     @property
-    def dead_letters(self) -> Queue:
+    def dead_letters(self) -> MotoQueue:
         return self._queue(self.dead_letters_url)
 
     @property
     def dead_letters_url(self) -> str:
-        return f"{self.urls[LANE]}-dlq"
+        return f"{self.urls[Queue(LANE)]}-dlq"
 
     def items(self) -> dict[Any, dict[Any, Any]]:
         """Returns the items of the table by partition key and sort key."""
@@ -150,7 +151,7 @@ class Aws:
             for messages in (queue._messages, queue.pending_messages, queue.deleted_messages):
                 messages.clear()
 
-    def _queue(self, url: str) -> Queue:
+    def _queue(self, url: str) -> MotoQueue:
         region = self.sqs.meta.region_name
         return sqs_backends[DEFAULT_ACCOUNT_ID][region].queues[url.rsplit("/", 1)[-1]]
 
@@ -201,7 +202,7 @@ class Moto:
     def redrive(self) -> None:
         """Sends the same bodies again, as SQS does."""
         for body in self._bodies:
-            self.aws.sqs.send_message(QueueUrl=self.aws.urls[LANE], MessageBody=body)
+            self.aws.sqs.send_message(QueueUrl=self.aws.urls[Queue(LANE)], MessageBody=body)
 
 
 Backend = Sqlite | Moto
@@ -223,7 +224,7 @@ def open_backend(name: str, aws: Aws | None) -> Iterator[Backend]:
 
 def _depth(world: World) -> Depth:
     """Returns the depth of all lanes."""
-    depths = [world.lanes.depth(lane) for lane in LANES]
+    depths = [world.lanes.depth(Queue(lane)) for lane in LANES]
     return Depth(
         ready=sum(depth.ready for depth in depths),
         delayed=sum(depth.delayed for depth in depths),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from duetime.core.lanes import Queue
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.task import Task
@@ -27,8 +28,8 @@ class ExecutorSession:
     def begin(self) -> "ExecutorSession":
         """An executor has one lane. It is the first one, unless a promotion has left the task's
         message in the next."""
-        ready = (lane for lane in LANES if self._world.lanes.depth(lane).ready)
-        self._loop.accept(self._lanes.receive(next(ready, LANE), 10, 0))
+        ready = (lane for lane in LANES if self._world.lanes.depth(Queue(lane)).ready)
+        self._loop.accept(self._lanes.receive(Queue(next(ready, LANE)), 10, 0))
         self._begun = self._loop.step().started
         return self
 

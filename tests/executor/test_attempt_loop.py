@@ -9,7 +9,7 @@ import pytest
 from duetime.aws.clients import CONNECT_TIMEOUT, TABLE_READ_TIMEOUT
 from duetime.core.change import Answer, Change, Unknown
 from duetime.core.delivery import Message
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status, Step
 from duetime.core.ports import Ports
 from duetime.core.retry import RetryPolicy
@@ -88,7 +88,7 @@ class Harness:
         return self.step()
 
     def receive(self) -> list[Message]:
-        return self.world.lanes.receive(Lane.MEDIUM, 10, 0)
+        return self.world.lanes.receive(Queue(Lane.MEDIUM), 10, 0)
 
     def step(self, *ended: Ended) -> StepResult:
         result = self.loop.step(ended)

@@ -10,7 +10,7 @@ import pytest
 
 from duetime.core.delivery import Message
 from duetime.core.errors import Stopped
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import request_cancel
@@ -102,7 +102,7 @@ def step(world: World, pool: Observed, by: int) -> None:
 def comes_early(world: World) -> Message:
     """Returns the last message that was sent, as a queue with a clock ahead may deliver it."""
     world.lanes.port.purge()
-    world.lanes.port._lanes[Lane.MEDIUM].push(world.lanes.sent[-1], 0)
+    world.lanes.port._queues[Queue(Lane.MEDIUM)].push(world.lanes.sent[-1], 0)
     [message] = world.receive()
     return message
 

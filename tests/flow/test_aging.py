@@ -1,6 +1,6 @@
 """A task that waits in its lane moves to a higher one."""
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.times import HOUR, MINUTE
 from duetime.executor.runs import Admitted
@@ -34,19 +34,19 @@ def test_task_moves_up_one_lane_for_each_hour_and_starts_once(world: World):
     assert (task.status, task.spec.priority, task.lane) == (Status.SUCCEEDED, Lane.LOW, Lane.HIGH)
     assert task.promoted.at <= task.due_at + 2 * (HOUR + MINUTE)
     assert world.task(other).promoted is None
-    assert all(world.lanes.depth(lane).ready == 0 for lane in Lane)
+    assert all(world.lanes.depth(Queue(lane)).ready == 0 for lane in Lane)
 
 
 def test_executor_that_takes_the_old_message_first_starts_nothing(world: World):
     task_id = world.submit(priority=Lane.LOW)
     wait(world, 59 * MINUTE)
-    while old := world.lanes.receive(Lane.LOW, 10, 0):
+    while old := world.lanes.receive(Queue(Lane.LOW), 10, 0):
         late = old
     wait(world, 2 * MINUTE)
     for message in late:
         world.redeliver(message)
 
-    stale = world.lanes.receive(Lane.LOW, 10, 0)
+    stale = world.lanes.receive(Queue(Lane.LOW), 10, 0)
     due = [Admitted(message=message) for message in stale]
     started = world.executor.record_and_lease(due=due).started
 
@@ -92,9 +92,9 @@ def test_promoted_task_is_not_behind_fresh_work(world: World):
     wait(world, HOUR + MINUTE)
     for _ in range(20):
         world.submit(priority=Lane.HIGH)
-    if world.lanes.depth(Lane.HIGH).oldest is None:  # SQS has no order
+    if world.lanes.depth(Queue(Lane.HIGH)).oldest is None:  # SQS has no order
         return
 
-    [first] = world.lanes.receive(Lane.HIGH, 1, 0)
+    [first] = world.lanes.receive(Queue(Lane.HIGH), 1, 0)
 
     assert first.delivery.task_id == task_id

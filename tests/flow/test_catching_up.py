@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Depth
 from duetime.core.steps.claim import SET_ASIDE_FOR
@@ -170,8 +170,8 @@ def test_nothing_overdue_is_added_to_a_lane_that_is_backed_up(world: World):
     world.advance(HOUR)
     held = minute_of(world.task(old[0]).due_at)
 
-    def crowded(lane: Lane) -> Depth:
-        return Depth(ready=BACKED_UP + (lane is Lane.MEDIUM), delayed=0, in_flight=0)
+    def crowded(queue: Queue) -> Depth:
+        return Depth(ready=BACKED_UP + (queue.lane is Lane.MEDIUM), delayed=0, in_flight=0)
 
     world.lanes.depth = crowded
     report = world.tick()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from duetime.core.errors import Unavailable
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import Limit, LimitUse, OnFull
 from duetime.core.limits.slots import Line
@@ -66,7 +67,7 @@ def test_no_more_attempts_run_than_the_limit_allows_and_the_rest_waits_its_turn(
     waiting = world.task(ids[2])
     assert (waiting.status, waiting.attempt, waiting.held) == (Status.ENQUEUED, 0, 0)
     assert task_json(waiting)["waiting_for"] == {"limit": "stripe", "key": "acct-7"}
-    assert world.lanes.depth(waiting.lane).ready == 0, "it waits without a message"
+    assert world.lanes.depth(Queue(waiting.lane)).ready == 0, "it waits without a message"
 
     world.record([world.executor.run_target(runs[0])])
     world.lease()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from duetime.core.errors import Unavailable
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import OnDead
 from duetime.core.limits.slots import Line, Place
@@ -80,7 +81,7 @@ def test_a_task_that_waits_for_its_turn_says_so_and_has_no_message(world: World)
     task = world.task(second)
     assert (task.held, task.attempt) == (ORDERING_KEY, 0)
     assert task_json(task)["waiting_for"] == {"ordering_key": "order-7"}
-    assert world.lanes.depth(task.lane).ready == 0
+    assert world.lanes.depth(Queue(task.lane)).ready == 0
 
 
 def test_a_late_submission_with_an_earlier_time_goes_before_what_has_not_started(world: World):

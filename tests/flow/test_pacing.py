@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.submit import submit
@@ -69,7 +69,7 @@ def test_fresh_work_starts_on_time_although_thousands_are_overdue_in_its_lane():
         fresh = [world.submit(due_in=HOUR + n * SECOND) for n in range(100)]
         world.advance(HOUR)
         world.receive = lambda: world.lanes.receive(
-            Lane.MEDIUM, 15, 0
+            Queue(Lane.MEDIUM), 15, 0
         )  # the throughput of the lane
         started = live(world, MINUTE)
         fresh += [world.submit(due_in=n * SECOND) for n in range(60)]
@@ -283,7 +283,7 @@ def test_two_ticks_at_once_start_nothing_twice_and_at_most_double_the_pace():
 
 def test_the_depth_of_a_lane_is_read_once_a_tick_and_only_for_overdue_work(world: World):
     paced(world, 100)
-    asked: list[Lane] = []
+    asked: list[Queue] = []
     depth = world.lanes.depth
     world.lanes.depth = lambda lane: (asked.append(lane), depth(lane))[1]
     for priority in (Lane.LOW, Lane.MEDIUM):
@@ -298,7 +298,7 @@ def test_the_depth_of_a_lane_is_read_once_a_tick_and_only_for_overdue_work(world
         world.submit(due_in=10 * MINUTE, priority=Lane.LOW)
     world.advance(HOUR)
     world.tick()
-    assert Counter(asked)[Lane.LOW] == 1
+    assert Counter(asked)[Queue(Lane.LOW)] == 1
 
 
 def test_a_late_row_that_has_to_wait_is_not_left_to_the_next_sweep(world: World):

@@ -4,7 +4,7 @@ has found, each as a short story."""
 from dataclasses import replace
 
 from duetime.core.errors import PermanentError
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.steps.record import succeed
 from duetime.core.steps.revive import revive
@@ -43,11 +43,11 @@ def test_a_retry_sends_no_step_that_another_has_revived(world: World):
     change = revive(world.wake_policy, a, now=world.clock.now(), draw=world.chance.draw())
     (answer,) = world.store.apply([change])
     enqueue(world.ports, [answer.stored])
-    sent = world.lanes.depth(Lane.MEDIUM)
+    sent = world.lanes.depth(Queue(Lane.MEDIUM))
 
     retry_stored(world.ports, stored(world, run))
 
-    assert world.lanes.depth(Lane.MEDIUM) == sent
+    assert world.lanes.depth(Queue(Lane.MEDIUM)) == sent
     settle(world)
     assert stored(world, run).status is RunStatus.SUCCEEDED
 

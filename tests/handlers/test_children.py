@@ -25,7 +25,7 @@ from duetime.core.child_ids import call_of, child_id
 from duetime.core.codec import to_json
 from duetime.core.errors import Unavailable, WaitInsideHandler
 from duetime.core.ids import created_at
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import Limit, LimitUse
 from duetime.core.limits.ports import RECENT
@@ -309,7 +309,7 @@ def test_child_is_sent_to_its_lane_at_once_or_waits_for_the_scanner(shop: Shop):
     assert made[1].status is Status.ENQUEUED
     assert made[2].status is Status.PENDING
     assert made[2].due_at == made[2].created_at + 2 * HOUR
-    assert shop.world.lanes.depth(Lane.LOW).ready == 1
+    assert shop.world.lanes.depth(Queue(Lane.LOW)).ready == 1
 
 
 def test_child_of_a_child_has_that_as_its_parent(shop: Shop):
@@ -652,7 +652,7 @@ ports = Ports(
 spec = Spec(target={"type": "python", "handler": "parent"}, payload={"n": 7}, run_at=clock.now())
 [submitted] = Submission(ports).submit([TaskRequest(spec=spec, body_hash="")])
 executor = Executor(ports, {"python": run_handler})
-[message] = ports.lanes.receive(spec.priority, 1, 1)
+[message] = ports.lanes.receive(Queue(spec.priority), 1, 1)
 [run] = executor.record_and_lease(due=[Admitted(message=message)]).started
 ended = executor.run_target(run)
 assert ended.failure is None, ended.failure

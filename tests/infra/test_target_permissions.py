@@ -86,7 +86,7 @@ def test_functions_know_the_targets_of_their_stage(synthesize: Synthesize):
 def test_stage_without_targets_allows_http_and_python_alone(dev: dict[str, Any]):
     for function in of_type(dev, "AWS::Lambda::Function").values():
         assert "DUETIME_TARGETS" not in function["Environment"]["Variables"]
-    allowed = Settings(table="t", queue_high="h", queue_medium="m", queue_low="l").targets_allowed
+    allowed = Settings(table="t", queues='{"high":"h","medium":"m","low":"l"}').targets_allowed
     assert allowed.refusal({"type": "http", "url": "https://example.com"}) is None
     assert allowed.refusal({"type": "sqs", "queue": SQS}) is not None
 

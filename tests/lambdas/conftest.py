@@ -12,8 +12,9 @@ import pytest
 
 from duetime.aws import backend, clients, schema
 from duetime.aws.provision import ensure_resources
+from duetime.aws.settings import queue_setting
 from duetime.aws.stream_reader import stream_arn
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.times import SECOND, Millis
 from duetime.handlers import registry
 from duetime.handlers.context import Context
@@ -62,7 +63,7 @@ class Aws:
 class Deployment:
     """Invokes the functions, and makes their events from the queues and the stream."""
 
-    def __init__(self, aws: Aws, table: str, urls: dict[Lane, str], clock: SteppedClock) -> None:
+    def __init__(self, aws: Aws, table: str, urls: dict[Queue, str], clock: SteppedClock) -> None:
         self.clock = clock
         self.table = table
         self.urls = urls
@@ -96,7 +97,7 @@ class Deployment:
     def sqs_records(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
         """Returns the records that the event source of a lane would send to its function."""
         answer = self._sqs.receive_message(
-            QueueUrl=self.urls[lane], MaxNumberOfMessages=10, AttributeNames=["All"]
+            QueueUrl=self.urls[Queue(lane)], MaxNumberOfMessages=10, AttributeNames=["All"]
         )
         return [
             recorded("sqs_record")
@@ -105,30 +106,30 @@ class Deployment:
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
                 "attributes": message["Attributes"],
-                "eventSourceARN": queue_arn(self.urls[lane]),
+                "eventSourceARN": queue_arn(self.urls[Queue(lane)]),
             }
             for message in answer.get("Messages", [])
         ]
 
     def dead_letters(self, lane: Lane = Lane.MEDIUM) -> list[Any]:
-        answer = self._sqs.receive_message(QueueUrl=f"{self.urls[lane]}-dlq")
+        answer = self._sqs.receive_message(QueueUrl=f"{self.urls[Queue(lane)]}-dlq")
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
 
     def move(self, source: Lane, to: Lane) -> None:
         """Does what a redrive in the SQS console to a chosen queue does."""
         for record in self.sqs_records(source):
-            self._sqs.send_message(QueueUrl=self.urls[to], MessageBody=record["body"])
+            self._sqs.send_message(QueueUrl=self.urls[Queue(to)], MessageBody=record["body"])
             handle = record["receiptHandle"]
-            self._sqs.delete_message(QueueUrl=self.urls[source], ReceiptHandle=handle)
+            self._sqs.delete_message(QueueUrl=self.urls[Queue(source)], ReceiptHandle=handle)
 
     def redrive(self, after: Millis, lane: Lane = Lane.MEDIUM, copies: int = 1) -> list[Any]:
         """Returns the records after the console has moved the dead letters back: the same bodies
         with new ids, enqueued `after` now."""
-        dlq = f"{self.urls[lane]}-dlq"
+        dlq = f"{self.urls[Queue(lane)]}-dlq"
         answer = self._sqs.receive_message(QueueUrl=dlq, MaxNumberOfMessages=10)
         for letter in answer["Messages"]:
             for _ in range(copies):
-                self._sqs.send_message(QueueUrl=self.urls[lane], MessageBody=letter["Body"])
+                self._sqs.send_message(QueueUrl=self.urls[Queue(lane)], MessageBody=letter["Body"])
             self._sqs.delete_message(QueueUrl=dlq, ReceiptHandle=letter["ReceiptHandle"])
         records = self.sqs_records(lane)
         for record in records:
@@ -197,8 +198,7 @@ def deployment(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment
         prefix = f"duetime-{uuid4().hex[:8]}"
         urls = ensure_resources(aws.dynamodb, aws.sqs, table=table, prefix=prefix)
         monkeypatch.setenv("DUETIME_TABLE", table)
-        for lane, url in urls.items():
-            monkeypatch.setenv(f"DUETIME_QUEUE_{lane.upper()}", url)
+        monkeypatch.setenv("DUETIME_QUEUES", queue_setting(urls))
         monkeypatch.setenv("DUETIME_SHARDS", "2")
         monkeypatch.setattr(backend, "SystemClock", lambda: clock)
         monkeypatch.setattr(registry, "_handlers", {"handlers.echo": a_handler(echo)})

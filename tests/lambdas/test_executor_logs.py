@@ -13,7 +13,9 @@ ENVIRONMENT = {
     "AWS_LAMBDA_FUNCTION_NAME": "executor-medium",
     "AWS_DEFAULT_REGION": "eu-central-1",
     "DUETIME_TABLE": "duetime",
-    **{f"DUETIME_QUEUE_{lane}": "https://sqs.example/1/lane" for lane in ("HIGH", "MEDIUM", "LOW")},
+    "DUETIME_QUEUES": json.dumps(
+        dict.fromkeys(("high", "medium", "low"), "https://sqs.example/1/lane")
+    ),
 }
 
 INVOKED = """

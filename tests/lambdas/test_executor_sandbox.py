@@ -21,7 +21,8 @@ from duetime.api.app import Api
 from duetime.api.http import Request
 from duetime.aws import backend, clients
 from duetime.aws.provision import ensure_resources
-from duetime.core.lanes import Lane
+from duetime.aws.settings import queue_setting
+from duetime.core.lanes import Lane, Queue
 from duetime.core.times import DAY, SECOND
 from lambdas.executor import EXIT_CODE
 from tests.infra.deployed import CREDENTIALS, moto_server
@@ -59,7 +60,7 @@ class Sandbox:
     api: Api
     ports: Any
     sqs: Any
-    urls: dict[Lane, str]
+    urls: dict[Queue, str]
     process: subprocess.Popen[str]
     printed: Path
 
@@ -73,7 +74,7 @@ class Sandbox:
     def invoke(self) -> str:
         """Returns the runtime's answer to a batch of all messages; nothing, if it has ended."""
         received = self.sqs.receive_message(
-            QueueUrl=self.urls[Lane.MEDIUM], MaxNumberOfMessages=10, AttributeNames=["All"]
+            QueueUrl=self.urls[Queue(Lane.MEDIUM)], MaxNumberOfMessages=10, AttributeNames=["All"]
         )
         records = [
             {
@@ -81,7 +82,7 @@ class Sandbox:
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
                 "attributes": message["Attributes"],
-                "eventSourceARN": queue_arn(self.urls[Lane.MEDIUM]),
+                "eventSourceARN": queue_arn(self.urls[Queue(Lane.MEDIUM)]),
             }
             for message in received["Messages"]
         ]
@@ -108,7 +109,7 @@ class Sandbox:
 
     def held(self) -> int:
         """Returns how many messages are in the lane, visible or not."""
-        depth = self.ports.lanes.depth(Lane.MEDIUM)
+        depth = self.ports.lanes.depth(Queue(Lane.MEDIUM))
         return depth.ready + depth.delayed + depth.in_flight
 
 
@@ -137,7 +138,9 @@ def sandbox(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     adapters.close()
 
 
-def _start(folder: Path, endpoint: str, table: str, urls: dict[Lane, str]) -> subprocess.Popen[str]:
+def _start(
+    folder: Path, endpoint: str, table: str, urls: dict[Queue, str]
+) -> subprocess.Popen[str]:
     handlers = folder / "sandbox_handlers"
     handlers.mkdir()
     (handlers / "handlers_of_a_sandbox.py").write_text(HANDLERS)
@@ -152,7 +155,7 @@ def _start(folder: Path, endpoint: str, table: str, urls: dict[Lane, str]) -> su
         "DUETIME_TABLE": table,
         "DUETIME_SHARDS": "1",
         "DUETIME_HANDLERS": str(handlers),
-        **{f"DUETIME_QUEUE_{lane.upper()}": url for lane, url in urls.items()},
+        "DUETIME_QUEUES": queue_setting(urls),
     }
     return subprocess.Popen(
         [*command, "lambdas.executor.handle"],

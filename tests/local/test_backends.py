@@ -9,7 +9,7 @@ import pytest
 
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
-from duetime.core.lanes import Lane
+from duetime.aws.settings import queue_setting
 from duetime.local.backends import Backend, open_backend
 from duetime.local.moto_backend import fair_moto
 from duetime.local.options import LocalOptions
@@ -42,8 +42,7 @@ def test_runner_beside_a_deployment_keeps_to_the_limit_of_that(
     with fair_moto():
         urls = ensure_resources(clients.dynamodb(), clients.sqs(), table="deployed")
         monkeypatch.setenv("DUETIME_TABLE", "deployed")
-        for lane in Lane:
-            monkeypatch.setenv(f"DUETIME_QUEUE_{lane.upper()}", urls[lane])
+        monkeypatch.setenv("DUETIME_QUEUES", queue_setting(urls))
         if given:
             monkeypatch.setenv("DUETIME_LONGEST_TIMEOUT", given)
         with opened(backend="aws") as backend:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from duetime.core.errors import DuetimeError, Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.shares import Shares, Weights
 from duetime.core.times import SECOND
 from duetime.local import event_pump as pump_module
@@ -77,8 +77,8 @@ class Lanes:
         self.limits: list[int] = []
         self.handed_back: list[Any] = []
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Any]:
-        if lane is not Lane.HIGH:
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Any]:
+        if queue.lane is not Lane.HIGH:
             time.sleep(wait)
             return []
         self.limits.append(limit)

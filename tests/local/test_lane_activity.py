@@ -6,7 +6,7 @@ from typing import Any
 
 from duetime.api.lanes import LaneActivity
 from duetime.core.delivery import delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.limits.slots import Line, Place
 from duetime.core.shares import Weights
 from duetime.local.lane_activity import CountedLanes, LaneCounts, LastMinute
@@ -56,19 +56,19 @@ def test_counts_are_kept_by_lane():
     counted.send(low, NOW)
     lanes.fate = "refused"
     counted.send(low, NOW)
-    counts.started([SimpleNamespace(message=SimpleNamespace(lane=Lane.HIGH))] * 4)
+    counts.started([SimpleNamespace(message=SimpleNamespace(queue=Queue(Lane.HIGH)))] * 4)
     for _ in range(2):
         counts.ticked(TickReport(promoted=Counter({Lane.LOW: 5})))
 
-    known = counts.activity(Weights(), Counter({Lane.HIGH: 2}), Counter({Lane.LOW: 9}))
+    known = counts.activity(Weights(), Counter({Queue(Lane.HIGH): 2}), Counter({Lane.LOW: 9}))
 
-    assert known[Lane.HIGH] == LaneActivity(
+    assert known[Queue(Lane.HIGH)] == LaneActivity(
         weight=60, running=2, in_per_minute=0, out_per_minute=4, promoted=0, waiting=0
     )
-    assert known[Lane.LOW] == LaneActivity(
+    assert known[Queue(Lane.LOW)] == LaneActivity(
         weight=10, running=0, in_per_minute=3, out_per_minute=0, promoted=10, waiting=9
     )
-    assert counts.activity(Weights(), Counter(), None)[Lane.LOW].waiting is None
+    assert counts.activity(Weights(), Counter(), None)[Queue(Lane.LOW)].waiting is None
 
 
 def test_tasks_that_wait_for_a_limit_are_counted_by_lane():

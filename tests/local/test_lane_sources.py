@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from duetime.core.delivery import Message, delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.local.lane_sources import AT_HAND, MemoryLanes, PolledLanes
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from tests.factories import NOW, SteppedClock, a_sent_task, a_spec
@@ -28,7 +28,7 @@ def test_memory_lanes_take_nothing_ahead_of_its_slot():
     source = MemoryLanes(lanes)
 
     assert source.ready(0, 100) == {Lane.HIGH: 30}
-    assert lanes.depth(Lane.HIGH).in_flight == 0
+    assert lanes.depth(Queue(Lane.HIGH)).in_flight == 0
     assert len(source.take(Lane.HIGH, 7)) == 7
     assert source.ready(0, 100) == {Lane.HIGH: 23}
 
@@ -41,7 +41,7 @@ def test_polled_lane_keeps_a_few_messages_at_hand():
     source.poll(Lane.HIGH, 0)
     source.poll(Lane.HIGH, 0)  # enough is at hand
     assert source.ready(0, 100) == {Lane.HIGH: AT_HAND}
-    assert lanes.depth(Lane.HIGH).ready == 30 - AT_HAND
+    assert lanes.depth(Queue(Lane.HIGH)).ready == 30 - AT_HAND
 
     first = source.take(Lane.HIGH, AT_HAND - 4)
     source.poll(Lane.HIGH, 0)
@@ -68,8 +68,8 @@ def test_closed_source_gives_back_what_was_not_taken():
     source.poll(Lane.HIGH, 0)
     source.take(Lane.HIGH, 8)
     source.close()
-    assert lanes.depth(Lane.HIGH).in_flight == 8
+    assert lanes.depth(Queue(Lane.HIGH)).in_flight == 8
 
     source.poll(Lane.HIGH, 0)  # a poll that was under way
-    assert lanes.depth(Lane.HIGH).in_flight == 8
+    assert lanes.depth(Queue(Lane.HIGH)).in_flight == 8
     assert source.ready(0, 100) == {}

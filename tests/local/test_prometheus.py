@@ -15,7 +15,7 @@ from duetime.api.http import Problem, Request
 from duetime.api.lanes import LaneActivity
 from duetime.api.stats import Vitals
 from duetime.core.delivery import delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.metrics import ChangeMetrics
 from duetime.core.metrics import Path as TaskPath
@@ -44,7 +44,7 @@ class Scraped:
         self.lanes = MemoryLaneQueue(self.clock)
         self.stats = RunnerStats(self.store.stats())
         self.ticks = Ticks()
-        self.activity = {lane: LaneActivity(running=0, promoted=0) for lane in Lane}
+        self.activity = {Queue(lane): LaneActivity(running=0, promoted=0) for lane in Lane}
         self.vitals = Vitals()
         ports = Ports(
             store=self.store,
@@ -155,7 +155,7 @@ def test_histograms_are_cumulative_in_seconds(runner: Scraped):
 def test_lanes_show_their_depth_age_and_attempts(runner: Scraped):
     task = a_sent_task()
     runner.lanes.send([delivery_of(task, NOW)], NOW)
-    runner.activity[task.lane] = LaneActivity(running=3, promoted=2)
+    runner.activity[task.queue] = LaneActivity(running=3, promoted=2)
     runner.clock.advance(task.due_at - NOW + 5 * SECOND)
 
     labels = {"lane": task.lane.value}

@@ -81,5 +81,5 @@ def test_a_tick_that_is_a_minute_late_is_no_outage(late: int, overdue: bool):
 
 
 def test_setting_and_scanner_have_the_same_default_pace():
-    settings = Settings(table="t", queue_high="h", queue_medium="m", queue_low="l")
+    settings = Settings(table="t", queues='{"high":"h","medium":"m","low":"l"}')
     assert settings.catch_up == CATCH_UP

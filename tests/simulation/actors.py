@@ -8,7 +8,7 @@ from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.codec import to_json
 from duetime.core.errors import Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import MAX_SILENCE
 from duetime.core.task import Task
@@ -119,12 +119,12 @@ class ExecutorProcess:
     def _receive(self) -> bool:
         took = False
         for lane in Lane:
-            if not self._sqs.has_ready(lane):
+            if not self._sqs.has_ready(Queue(lane)):
                 continue
             free = SLOTS - len(self._handlers) - self._loop.unfinished
             if free > 0:
                 try:
-                    messages = self._lanes.receive(lane, free, 0)
+                    messages = self._lanes.receive(Queue(lane), free, 0)
                 except Unavailable as error:  # the pump goes on, too
                     self._process.note("receive failed", str(error))
                     continue

@@ -1,11 +1,12 @@
 """Simulated SQS: messages come at least once, in any order, late, or not at all."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from duetime.aws import message_codec
 from duetime.core.delivery import Delivery, Message, dead_letter_delays
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.ports import Depth
 from duetime.core.times import MINUTE, SECOND, Millis
 from tests.simulation.engine import Engine
@@ -37,7 +38,7 @@ class SimulatedSqs:
         self._engine = engine
         self._faults = faults
         self._monitor = monitor
-        self._lanes: dict[Lane, dict[str, Held]] = {lane: {} for lane in Lane}
+        self._queues: dict[Queue, dict[str, Held]] = defaultdict(dict)
         self._numbers = 0
         self.dead_letters: list[Held] = []
         self.on_sent: Callable[[Millis], object] = lambda at: None
@@ -56,11 +57,11 @@ class SimulatedSqs:
         for _ in range(copies):
             self._add(delivery, engine.now + delay)
 
-    def take(self, lane: Lane, limit: int) -> list[Message]:
+    def take(self, queue: Queue, limit: int) -> list[Message]:
         engine = self._engine
-        ready = [m for m in self._lanes[lane].values() if m.visible_at <= engine.now]
+        ready = [m for m in self._queues[queue].values() if m.visible_at <= engine.now]
         engine.random.shuffle(ready)
-        return [self._hand_out(lane, held) for held in ready[:limit] if self._may_go_out(held)]
+        return [self._hand_out(queue, held) for held in ready[:limit] if self._may_go_out(held)]
 
     def remove(self, message: Message) -> None:
         held = self._held(message)
@@ -68,7 +69,7 @@ class SimulatedSqs:
         if outdated and self._engine.chance(0.5):  # SQS may take an old receipt, or may not
             return
         if held is not None:
-            del self._lanes[message.delivery.lane][held.message_id]
+            del self._queues[message.queue][held.message_id]
 
     def hide(self, message: Message, span: Millis) -> None:
         held = self._held(message)
@@ -76,10 +77,10 @@ class SimulatedSqs:
             held.visible_at = self._engine.now + span
             self.on_sent(held.visible_at)
 
-    def purge(self, lane: Lane) -> None:
-        for held in self._lanes[lane].values():
+    def purge(self, queue: Queue) -> None:
+        for held in self._queues[queue].values():
             self._monitor.lost(held.delivery, "purged")
-        self._lanes[lane].clear()
+        self._queues[queue].clear()
 
     def redrive(self, held: Held, *, copies: int = 1) -> None:
         """Enqueues the same body again, as the SQS console does."""
@@ -89,23 +90,23 @@ class SimulatedSqs:
             self._add(held.delivery, self._engine.now)
 
     def next_visible(self) -> Millis | None:
-        times = [m.visible_at for lane in self._lanes.values() for m in lane.values()]
+        times = [m.visible_at for queue in self._queues.values() for m in queue.values()]
         return min(times, default=None)
 
-    def has_ready(self, lane: Lane) -> bool:
+    def has_ready(self, queue: Queue) -> bool:
         now = self._engine.now
-        return any(m.visible_at <= now for m in self._lanes[lane].values())
+        return any(m.visible_at <= now for m in self._queues[queue].values())
 
-    def depth(self, lane: Lane) -> Depth:
+    def depth(self, queue: Queue) -> Depth:
         now = self._engine.now
-        ready = sum(1 for m in self._lanes[lane].values() if m.visible_at <= now)
-        if lane is self._faults.stuck:
+        ready = sum(1 for m in self._queues[queue].values() if m.visible_at <= now)
+        if queue.lane is self._faults.stuck:
             ready += STUCK_DEPTH
-        return Depth(ready=ready, delayed=len(self._lanes[lane]) - ready, in_flight=0)
+        return Depth(ready=ready, delayed=len(self._queues[queue]) - ready, in_flight=0)
 
     @property
     def empty(self) -> bool:
-        return not any(self._lanes.values())
+        return not any(self._queues.values())
 
     def has_another(self, message: Message) -> bool:
         """Whether another copy is in the queue, such as the second of two that were redriven. It
@@ -113,8 +114,8 @@ class SimulatedSqs:
         token = message.delivery.token
         return any(
             held.delivery.token == token and held.message_id != message.message_id
-            for lane in self._lanes.values()
-            for held in lane.values()
+            for queue in self._queues.values()
+            for held in queue.values()
         )
 
     def _add(self, delivery: Delivery, visible_at: Millis) -> None:
@@ -123,20 +124,20 @@ class SimulatedSqs:
         body = message_codec.body_of(delivery)
         read = message_codec.read_message(name, "", body, ATTRIBUTES).delivery
         held = Held(name, read, self._engine.now, visible_at)
-        self._lanes[delivery.lane][name] = held
+        self._queues[delivery.queue][name] = held
         self.on_sent(visible_at)
 
     def _may_go_out(self, held: Held) -> bool:
         """Moves a message that was received too often to the dead-letter queue."""
         if held.receives < MAX_RECEIVES:
             return True
-        del self._lanes[held.delivery.lane][held.message_id]
+        del self._queues[held.delivery.queue][held.message_id]
         self.dead_letters.append(held)
         details = (held.message_id, held.delivery.task_id)
         self._engine.trace.add(self._engine.now, "sqs", "to the DLQ", details)
         return False
 
-    def _hand_out(self, lane: Lane, held: Held) -> Message:
+    def _hand_out(self, queue: Queue, held: Held) -> Message:
         engine = self._engine
         held.receives += 1
         held.receipt = f"{held.message_id}/{held.receives}"
@@ -153,7 +154,7 @@ class SimulatedSqs:
         )
 
     def _held(self, message: Message) -> Held | None:
-        return self._lanes[message.delivery.lane].get(message.message_id)
+        return self._queues[message.queue].get(message.message_id)
 
 
 class SimulatedLanes:
@@ -169,8 +170,8 @@ class SimulatedLanes:
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         return self._network.carry(lambda: self._send_each(deliveries, now))
 
-    def receive(self, lane: Lane, limit: int, wait: float) -> list[Message]:
-        return self._network.call(lambda: self._sqs.take(lane, limit))
+    def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
+        return self._network.call(lambda: self._sqs.take(queue, limit))
 
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -194,8 +195,8 @@ class SimulatedLanes:
             lambda: [self._sqs.hide(m, s) for m, s in zip(messages, spans, strict=True)]
         )
 
-    def depth(self, lane: Lane) -> Depth:
-        return self._network.call(lambda: self._sqs.depth(lane))
+    def depth(self, queue: Queue) -> Depth:
+        return self._network.call(lambda: self._sqs.depth(queue))
 
     def _send_each(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:
         """Sends like SendMessageBatch: single entries fail, or the whole call, made or not."""

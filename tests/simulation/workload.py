@@ -6,7 +6,7 @@ from typing import Any
 
 from duetime.api.http import Response
 from duetime.core.errors import Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Chain
 from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
@@ -74,8 +74,8 @@ class Workload:
         self.runs.begin()
         self._monitor.limits.watch(self._world.slots)
         for _ in range(self._faults.purges):
-            lane = random.choice(list(Lane))
-            engine.after(random.randint(0, self._faults.lasts), lambda n=lane: self._sqs.purge(n))
+            queue = Queue(random.choice(list(Lane)))
+            engine.after(random.randint(0, self._faults.lasts), lambda n=queue: self._sqs.purge(n))
         for act in (self._redrive_some, self._revive_some):
             engine.after(random.randint(0, self._faults.lasts), act)
         if self._faults.idle:

@@ -3,7 +3,7 @@
 import threading
 
 from duetime.core.delivery import delivery_of
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.times import HOUR, SECOND
 from duetime.engine.clock import SystemClock
 from duetime.sqlite.lane_queue import MemoryLaneQueue
@@ -19,7 +19,7 @@ def test_fresh_work_is_taken_before_overdue_work_however_long_that_has_been_read
     fresh = a_sent_task(now=clock.now(), spec=a_spec(run_at=clock.now()))
     lanes.send([delivery_of(fresh, clock.now())], clock.now())
 
-    taken = lanes.receive(Lane.MEDIUM, 2, wait=0)
+    taken = lanes.receive(Queue(Lane.MEDIUM), 2, wait=0)
 
     assert [message.delivery.task_id for message in taken] == [fresh.id, overdue[0].id]
 
@@ -31,7 +31,7 @@ def test_quiet_tenant_is_served_between_the_tasks_of_a_noisy_one():
     keyed = a_sent_task(spec=a_spec(run_at=NOW, namespace="noisy", fairness_key="vip"))
     lanes.send([delivery_of(task, NOW) for task in (*noisy, *quiet, keyed)], NOW)
 
-    taken = [m.delivery.task_id for m in lanes.receive(Lane.MEDIUM, 12, wait=0)]
+    taken = [m.delivery.task_id for m in lanes.receive(Queue(Lane.MEDIUM), 12, wait=0)]
 
     assert [i for i in taken if i in {t.id for t in quiet}] == [task.id for task in quiet]
     assert keyed.id in taken[:3]
@@ -57,10 +57,10 @@ def test_overdue_work_that_is_handed_back_still_comes_last():
     lanes = MemoryLaneQueue(clock)
     overdue = a_sent_task(spec=a_spec(run_at=NOW - HOUR))
     lanes.send([delivery_of(overdue, NOW, not_before=NOW)], NOW)
-    [message] = lanes.receive(Lane.MEDIUM, 1, wait=0)
+    [message] = lanes.receive(Queue(Lane.MEDIUM), 1, wait=0)
     lanes.hand_back(message, 0)
     fresh = a_sent_task(spec=a_spec(run_at=NOW))
     lanes.send([delivery_of(fresh, NOW)], NOW)
 
-    assert lanes.depth(Lane.MEDIUM).ready == 2
-    assert [m.delivery.task_id for m in lanes.receive(Lane.MEDIUM, 1, wait=0)] == [fresh.id]
+    assert lanes.depth(Queue(Lane.MEDIUM)).ready == 2
+    assert [m.delivery.task_id for m in lanes.receive(Queue(Lane.MEDIUM), 1, wait=0)] == [fresh.id]

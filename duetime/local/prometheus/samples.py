@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from duetime.api.lanes import LaneActivity
 from duetime.api.stats import Vitals
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome
 from duetime.core.metrics import Path
 from duetime.core.ports import Ports
@@ -41,7 +41,7 @@ class RunnerSamples:
     stats: RunnerStats
     ticks: Ticks
     ports: Ports
-    lanes: Callable[[], Mapping[Lane, LaneActivity]]
+    lanes: Callable[[], Mapping[Queue, LaneActivity]]
     vitals: Callable[[], Vitals]
     slots: int
     version: str
@@ -59,8 +59,8 @@ class RunnerSamples:
 
     def _of_lanes(self) -> Iterator[Sample]:
         now = self.ports.clock.now()
-        for lane, activity in self.lanes().items():
-            depth = self.ports.lanes.depth(lane)
+        for queue, activity in self.lanes().items():
+            lane, depth = str(queue), self.ports.lanes.depth(queue)
             waited = 0 if depth.oldest is None else max(now - depth.oldest, 0)
             yield Sample(families.DEPTH, (lane,), depth.ready)
             yield Sample(families.OLDEST, (lane,), waited / SECOND)
