@@ -19,6 +19,7 @@ from duetime.handlers import registry, sources
 PATIENCE = 0.2  # seconds that an attempt waits for each template that a core has
 UNUSED_FOR = 60.0  # seconds
 START_TIME = 0.2  # seconds, of a new template
+IDLE_LOOKS = 4  # in a row, in which the machine has a core to spare
 LOOK_EVERY = 0.05  # seconds between two looks whether the machine has a core to spare
 
 
@@ -44,24 +45,25 @@ class Templates:
 
     def _wait_for_one(self) -> Template | None:
         """Returns None if another is to be started."""
-        arrived_at = monotonic()
+        arrived_at, idle_looks = monotonic(), 0
         while True:
             while self._idle:
                 template = self._idle.pop()
                 if template.usable and template.sources is sources.kept():
                     return template
                 template.close()
-            if self._may_start_another(arrived_at):
+            idle_looks = idle_looks + 1 if has_idle_core() else 0
+            if self._may_start_another(arrived_at, idle_looks):
                 self._started_at = monotonic()
                 return None
             self._freed.wait(LOOK_EVERY)
 
-    def _may_start_another(self, arrived_at: float) -> bool:
+    def _may_start_another(self, arrived_at: float, idle_looks: int) -> bool:
         """One after another: a template that starts keeps a core busy itself."""
         if self._taken < _cores():
             return True
         now = monotonic()
-        if now - self._started_at >= START_TIME and has_idle_core():
+        if now - self._started_at >= START_TIME and idle_looks >= IDLE_LOOKS:
             return True
         return now - max(arrived_at, self._started_at) >= PATIENCE * self._taken / _cores()
 
