@@ -143,6 +143,16 @@ def local(
     concurrency: Annotated[
         int, typer.Option(min=1, help="Tasks at a time, in all lanes together.")
     ] = DEFAULTS.concurrency,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=256,
+            metavar="N",
+            help="Run your handlers in so many processes, for those that compute: the threads of"
+            " the runner share one core. 0: in its threads.",
+        ),
+    ] = DEFAULTS.workers,
     weights: Annotated[
         str,
         typer.Option(
@@ -287,6 +297,7 @@ def local(
         reload=reload,
         tick=read_tick(tick),
         concurrency=concurrency,
+        workers=workers,
         weights=read_weights(weights),
         age_after=read_age_after(age_after),
         catch_up=catch_up,

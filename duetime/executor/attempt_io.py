@@ -3,7 +3,7 @@
 `duetime.executor.executor.Executor` writes to the store itself. A worker without a store has an
 executor of its own, which asks the runner."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import NamedTuple, Protocol
 
@@ -61,4 +61,9 @@ class AttemptIO(Protocol):
 
     def run_target(self, run: Run) -> Ended:
         """Runs the target, in a worker thread."""
+        ...
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        """Gives a run to a handler process, if there are any that can run it. `on_end` is then
+        called later, from another thread."""
         ...

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
@@ -32,6 +32,9 @@ from duetime.executor.target_runner import TargetRunner
 from duetime.executor.targets import Targets
 from duetime.handlers.context import Previous
 
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
+
 log = logging.getLogger(__name__)
 
 OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts as failed
@@ -52,7 +55,8 @@ class Executor:
         callback_url: Where the API answers, for the callbacks of steps.
         on_progress: Called with each task whose handler has reported progress, as it is stored.
         hold_every: How often the message of a run is hidden again.
-        held_for: For how long it is hidden then."""
+        held_for: For how long it is hidden then.
+        processes: Those that run plain handlers; without them, worker threads do."""
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class Executor:
         on_progress: Callable[[Task], object] | None = None,
         hold_every: Millis = HOLD_EVERY,
         held_for: Millis = HELD_FOR,
+        processes: "HandlerProcesses | None" = None,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
@@ -72,7 +77,7 @@ class Executor:
         self._on_progress = on_progress
         self._hold_every = hold_every
         self._held_for = held_for
-        self._runner = TargetRunner(ports, targets, callback_url)
+        self._runner = TargetRunner(ports, targets, callback_url, processes)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
 
@@ -129,6 +134,9 @@ class Executor:
     def run_target(self, run: Run) -> Ended:
         """Run the target, in a worker thread. The caller hands the end to `record_and_lease`."""
         return self._runner.run(run)
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        return self._runner.hand_over(run, on_end)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Renew the leases. A handler whose lease is lost or whose task is cancelled is asked to

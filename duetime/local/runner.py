@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NoReturn
@@ -19,14 +20,16 @@ from duetime.api.lanes import LaneActivity, Lanes
 from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Queue
+from duetime.core.ports import Clock
 from duetime.core.shares import Shares
 from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
+from duetime.executor.handler_processes.pool import HandlerProcesses
 from duetime.executor.targets.http import HttpTarget
 from duetime.executor.targets.lazy import LazyTargets
-from duetime.executor.targets.python import run_handler
+from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from duetime.handlers.descriptions import describe_registered
@@ -111,8 +114,10 @@ class Runner:
         ports = self.backend.ports
         ports = ports.with_lanes(CountedLanes(ports.lanes, self._lane_counts))
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
+        processes = _handler_processes(options, ports.clock)
+        python = handlers_in(processes) if processes else run_handler
         targets = LazyTargets(
-            {"python": run_handler, "http": http}, service_targets(options, ports.clock)
+            {"python": python, "http": http}, service_targets(options, ports.clock)
         )
         gate = quota_gate(quotas, self.backend.quotas)
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
@@ -122,6 +127,7 @@ class Runner:
             children=children,
             callback_url=url_of(listener),
             on_progress=live.hub.progressed,
+            processes=processes,
         )
         self._remote = remote = remote_attempts(
             self.backend,
@@ -135,7 +141,11 @@ class Runner:
         self._stats = RunnerStats(ports.stats)
         self._ticks = Ticks()
         self._pool = WorkerPool(
-            executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
+            executor,
+            ports.clock,
+            options.concurrency,
+            on_start=self._lane_counts.started,
+            processes=processes,
         )
         follow_ups = LateFollowUps(partial(run_follow_ups_after, ports))
         self.pump = Pump(
@@ -254,6 +264,17 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def _handler_processes(options: LocalOptions, clock: Clock) -> HandlerProcesses | None:
+    if not options.workers:
+        return None
+    return HandlerProcesses(
+        options.workers,
+        ceil(options.concurrency / options.workers),
+        clock,
+        load=options.handlers,
+    )
 
 
 def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:

@@ -17,6 +17,7 @@ class WorkerOptions:
     pool: str | None = None
     lanes: tuple[Lane, ...] = tuple(Lane)
     concurrency: int = 8
+    processes: int | None = None  # that run handlers; None: one for each core; 0: threads do
     grace: float = 25.0  # seconds that running handlers have to end
     control_port: int | None = None
     spot_notice: bool = False
