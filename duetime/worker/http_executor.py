@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from threading import Lock
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from duetime.core.child_ids import call_of
 from duetime.core.codec import canonical, from_json
@@ -30,6 +30,9 @@ from duetime.worker.leased_task import Lease
 from duetime.worker.outbox import Outbox
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls
 
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
+
 MAX_RENEWALS = 100  # of one call
 
 Json = dict[str, Any]
@@ -49,7 +52,9 @@ class _WorkerPorts:
 class HttpExecutor:
     """`on_refused` is called if the runner refuses this worker."""
 
-    def __init__(self, calls: RunnerCalls, clock: Clock) -> None:
+    def __init__(
+        self, calls: RunnerCalls, clock: Clock, processes: "HandlerProcesses | None" = None
+    ) -> None:
         self._calls = calls
         self._clock = clock
         self.on_refused: Callable[[CallRefused], object] = lambda _: None
@@ -57,7 +62,7 @@ class HttpExecutor:
         self._lock = Lock()
         self._outbox = Outbox(calls, self._refused)
         ports = cast("Ports", _WorkerPorts(clock=clock))
-        self.targets = TargetRunner(ports, {"python": run_handler})
+        self.targets = TargetRunner(ports, {"python": run_handler}, processes=processes)
         self.draining = False  # shown by the runner
 
     def start(self) -> None:
@@ -100,6 +105,9 @@ class HttpExecutor:
 
     def run_target(self, run: Run) -> Ended:
         return self.targets.run(run)
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        return self.targets.hand_over(run, on_end)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         left = list(runs)
