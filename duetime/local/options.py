@@ -21,6 +21,7 @@ class LocalOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = None  # that every request must send
+    worker_token: str | None = None  # that may stand in its place for the calls of workers alone
     read_only: bool = False  # whether requests may only read
     metrics_port: int | None = None  # for scrapers; they may use the other one, too
     data: Path = Path(".duetime")
