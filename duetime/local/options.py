@@ -31,6 +31,7 @@ class LocalOptions:
     reload: bool = False  # import handlers again when their files change
     tick: float = 60.0
     concurrency: int = 100  # tasks at a time, in all lanes
+    pools: tuple[str, ...] = ()  # whose tasks wait for workers; this process runs none of them
     weights: Weights = DEFAULT_WEIGHTS
     age_after: float = AGE_AFTER / SECOND  # seconds in a lane until a promotion; 0: none
     allow_private: bool = False
