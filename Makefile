@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
-.PHONY: help setup setup-infra run test test-long test-cuts test-console test-all test-dynamodb-local simulate check lint types format \
+.PHONY: help setup setup-infra run test test-long test-rest test-cuts test-console test-all test-dynamodb-local simulate check lint types format \
   bootstrap console synth diff deploy destroy has-node has-npm has-credentials bench lock clean
 
 help: ## This list
@@ -57,9 +57,14 @@ test-long: setup-infra ## Run what `make test` leaves out: every cut on SQLite, 
 test-cuts: setup-infra ## Make every cut on moto, too
 	@$(TEST) --dist worksteal -m moto_cuts
 
+# One run, so that both cores are busy until its end: a page of the console waits for its browser.
+test-rest: setup-infra ## Run what `make test` leaves out as the gate does: the long tests, and the console once
+	@HYPOTHESIS_PROFILE=long $(TEST) --dist loadfile --no-loadscope-reorder \
+	  -m "((long and not console) or (console and not long)) and not moto_cuts" $(ARGS)
+
 CONSOLE := tests/console tests/bench/test_scripts.py
 test-console: setup ## Test the web console in Chromium (SCREENSHOTS=1 writes those of the docs)
-	@$(if $(SCREENSHOTS),DUETIME_SCREENSHOTS=docs/console )$(TEST) --dist loadfile -m "console$(if $(QUICK), and not long)" $(CONSOLE) $(ARGS)
+	@$(if $(SCREENSHOTS),DUETIME_SCREENSHOTS=docs/console )$(TEST) --dist loadfile -m console $(CONSOLE) $(ARGS)
 
 console: has-npm ## Build the web console from console/ into duetime/console/static
 	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent build

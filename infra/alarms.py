@@ -4,6 +4,7 @@ The essential alarms are in every stage that has alarms at all: without ticks, o
 functions, nothing works, and nothing else reports it.
 """
 
+import re
 from collections.abc import Mapping
 
 from aws_cdk import Duration, Stack
@@ -13,6 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from duetime.aws import schema
@@ -20,11 +22,11 @@ from duetime.core.lanes import Lane
 from infra.metrics import MINUTE, StageMetrics, throttled_writes
 from infra.parts import Parts
 from infra.stage import Stage
-from infra.table import TaskTable
 
 LATE_MS = 10_000  # of drift
 LAG = Duration.minutes(2)  # of a cursor; a tick that is a minute late is normal
 MAX_MESSAGE_AGE = Duration.minutes(20)  # a message stays in its queue for a whole run
+MAX_MINUTES_WITHOUT_WORKER = 20
 MAX_STREAM_AGE = Duration.minutes(5)
 
 
@@ -43,7 +45,7 @@ class Alarms(Construct):
         if stage.alarms == "all":
             self._on_time(metrics)
             self._nothing_stuck(parts)
-            self._nothing_fails(metrics, functions, parts.table)
+            self._nothing_fails(metrics, functions, parts)
 
     def _essential(self, metrics: StageMetrics, functions: Mapping[str, lambda_.Function]) -> None:
         self._alarm(
@@ -71,10 +73,15 @@ class Alarms(Construct):
                 period=MINUTE, statistic="Maximum"
             )
             self._alarm(name, visible, above=0)
-        for lane, queue in parts.lanes.queues.items():
+        for lane, queue in parts.queues.lanes.queues.items():
             age = queue.metric_approximate_age_of_oldest_message(period=MINUTE, statistic="Maximum")
             self._alarm(
                 f"messages wait, {lane}", age, above=MAX_MESSAGE_AGE.to_seconds(), minutes=5
+            )
+        for pooled, queue in parts.queues.of_pools().items():
+            waiting = _not_received(queue)
+            self._alarm(
+                f"messages wait, {pooled}", waiting, above=0, minutes=MAX_MINUTES_WITHOUT_WORKER
             )
         iterator_age = parts.relay.role_function.function.metric(
             "IteratorAge", period=MINUTE, statistic="Maximum"
@@ -84,19 +91,20 @@ class Alarms(Construct):
         )
 
     def _nothing_fails(
-        self, metrics: StageMetrics, functions: Mapping[str, lambda_.Function], table: TaskTable
+        self, metrics: StageMetrics, functions: Mapping[str, lambda_.Function], parts: Parts
     ) -> None:
-        for lane in Lane:  # goes off for every death, even if there are dead letters already
-            died = metrics.of_lane("relay", "Dead", lane, "Sum")
-            self._alarm(f"tasks died, {lane}", died, above=0)
+        for each in parts.queues.all():  # goes off for every death, even beside dead letters
+            died = metrics.of_lane("relay", "Dead", each, "Sum")
+            self._alarm(f"tasks died, {each}", died, above=0)
         for name, function in functions.items():
             errors = function.metric_errors(period=MINUTE, statistic="Sum")
             self._alarm(f"errors, {name}", errors, above=0)
         indexes = [
             index["IndexName"] for index in schema.create_table("")["GlobalSecondaryIndexes"]
         ]
-        throttled = {"table": throttled_writes(table.name)}
-        throttled |= {index: throttled_writes(table.name, index) for index in indexes}
+        table = parts.table.name
+        throttled = {"table": throttled_writes(table)}
+        throttled |= {index: throttled_writes(table, index) for index in indexes}
         self._alarm("the table is throttled", _sum(throttled), above=0, late=True)
 
     def _alarm(
@@ -116,7 +124,7 @@ class Alarms(Construct):
         threshold = above if above is not None else below
         alarm = cloudwatch.Alarm(
             self,
-            what.title().replace(" ", "").replace(",", ""),
+            re.sub("[ ,/]", "", what.title()),
             alarm_name=f"duetime-{self._stage.name}: {what}",
             metric=metric,
             threshold=threshold or 0,
@@ -137,5 +145,20 @@ def _sum(metrics: Mapping[str, cloudwatch.Metric]) -> cloudwatch.MathExpression:
     return cloudwatch.MathExpression(
         expression=" + ".join(f"FILL({name}, 0)" for name in named),
         using_metrics=named,
+        period=MINUTE,
+    )
+
+
+def _not_received(queue: sqs.Queue) -> cloudwatch.MathExpression:
+    """The visible messages of a queue from which no worker receives. The age of the oldest message
+    says nothing in a pool: a message stays in its queue for a run of up to 11 hours."""
+    return cloudwatch.MathExpression(
+        expression="IF(FILL(received, 0) > 0, 0, FILL(visible, 0))",
+        using_metrics={
+            "received": queue.metric_number_of_messages_received(period=MINUTE, statistic="Sum"),
+            "visible": queue.metric_approximate_number_of_messages_visible(
+                period=MINUTE, statistic="Maximum"
+            ),
+        },
         period=MINUTE,
     )

@@ -46,7 +46,7 @@ class Api(Construct):
         self, scope: Construct, name: str, given: FunctionInputs, objects: Objects | None = None
     ) -> None:
         super().__init__(scope, name)
-        stage, table, lanes = given.stage, given.table, given.lanes
+        stage, table = given.stage, given.table
         self.role_function = RoleFunction(
             self,
             "api",
@@ -63,7 +63,7 @@ class Api(Construct):
                 table.allow_on(schema.LISTING_INDEX, "Query"),
                 table.allow_on(schema.DEAD_INDEX, "Query"),
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),  # lists by due time
-                lanes.allow("SendMessage", "GetQueueAttributes"),
+                given.queues.allow("SendMessage", "GetQueueAttributes"),
                 *(objects.allow("GetObject", "PutObject") if objects else []),
             ],
         )

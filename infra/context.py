@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from infra.pool_settings import Fargate, Pool
+from infra.setting_models import Statement, Vpc
 from infra.stage import (
     BadStage,
     BatchSize,
@@ -20,9 +22,7 @@ from infra.stage import (
     Jwt,
     Scopes,
     Stage,
-    Statement,
     Targets,
-    Vpc,
     Weights,
 )
 
@@ -43,9 +43,21 @@ def read_stage(context: Callable[[str], Any]) -> Stage:
         )
     handlers = _handlers(context("handlers")) | _handlers(given.pop("handlers", None))
     try:
-        return Stage.model_validate({**given, "name": name, "handlers": handlers or None})
+        stage = Stage.model_validate({**given, "name": name, "handlers": handlers or None})
     except ValidationError as error:
         raise BadStage(_sentence(name, error)) from None
+    _check_queue_names(stage, stages)
+    return stage
+
+
+def _check_queue_names(stage: Stage, stages: Mapping[str, Any]) -> None:
+    """A pool `batch` of `prod` would have the queues of a stage `prod-batch`."""
+    for pool in stage.pools:
+        if (other := f"{stage.name}-{pool}") in stages:
+            raise BadStage(
+                f"Stage {stage.name!r} in cdk.json: pools: the queues of {pool!r} would be those of"
+                f" the stage {other!r}; choose another name."
+            )
 
 
 def _handlers(given: Any) -> dict[str, Any]:
@@ -95,4 +107,6 @@ _PARTS: Mapping[str, type[BaseModel]] = {
     "statements": Statement,
     "targets": Targets,
     "sql": Database,
+    "pools": Pool,
+    "fargate": Fargate,
 }

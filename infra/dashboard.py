@@ -1,10 +1,12 @@
 """The dashboard: punctuality, backlog, failures and throughput."""
 
+from collections.abc import Iterator, Sequence
+
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from duetime.aws.settings import dashboard_name
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from infra.metrics import MINUTE, StageMetrics
 from infra.parts import Parts
 from infra.stage import Stage
@@ -29,6 +31,7 @@ class Dashboard(Construct):
                 self._fails(parts),
                 [_title("What is done?")],
                 self._done(),
+                *self._pools(parts),
             ],
         )
 
@@ -44,7 +47,7 @@ class Dashboard(Construct):
         ]
 
     def _stuck(self, parts: Parts) -> list[cloudwatch.IWidget]:
-        queues = parts.lanes.queues.items()
+        queues = parts.queues.lanes.queues.items()
         return [
             _graph(
                 "Oldest message (s)",
@@ -105,6 +108,36 @@ class Dashboard(Construct):
             _graph("Share of the fast path", self._lanes("relay", "FastPath", "Average")),
         ]
 
+    def _pools(self, parts: Parts) -> Iterator[list[cloudwatch.IWidget]]:
+        """A row for each pool."""
+        by_pool = parts.queues.pools.queues
+        if by_pool:
+            yield [_title("Are the pools served?")]
+        for pool, queues in by_pool.items():
+            each = queues.queues.items()
+            waiting = [
+                queue.metric_approximate_number_of_messages_visible(
+                    label=lane, period=MINUTE, statistic="Maximum"
+                )
+                for lane, queue in each
+            ]
+            running = [
+                queue.metric_approximate_number_of_messages_not_visible(
+                    label=lane, period=MINUTE, statistic="Maximum"
+                )
+                for lane, queue in each
+            ]
+            ended = [
+                self._metrics.of_lane("relay", name, Queue(lane, pool), "Sum")
+                for name in ("Succeeded", "Retries", "Dead")
+                for lane in queues.queues
+            ]
+            yield [
+                _graph(f"{pool}: messages that wait", waiting),
+                _graph(f"{pool}: messages of tasks that run", running),
+                _graph(f"{pool}: tasks that succeeded, were retried, died", ended),
+            ]
+
     def _lanes(self, role: str, name: str, statistic: str) -> list[cloudwatch.IMetric]:
         return [self._metrics.of_lane(role, name, lane, statistic) for lane in Lane]
 
@@ -113,5 +146,5 @@ def _title(text: str) -> cloudwatch.TextWidget:
     return cloudwatch.TextWidget(markdown=f"## {text}", width=3 * THIRD, height=1)
 
 
-def _graph(title: str, metrics: list[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(title=title, left=metrics, width=THIRD, height=HEIGHT)
+def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(title=title, left=[*metrics], width=THIRD, height=HEIGHT)

@@ -1,21 +1,21 @@
 """The environment variables of a function. Lambda takes 4 KB of them, names included."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-
-from aws_cdk import Token
 
 from duetime.aws.settings import PREFIX
 from infra.stage import BadStage, Stage
 
 MAX_BYTES = 4_096
 LONG_SETTINGS = ("targets", "secrets", "allow_hosts", "quotas")
+REFERENCE = re.compile(r"\$\{Token\[[^\]]*\]\}")  # as the CDK writes it into a text
 
 
 def check_environment(stage: Stage, function: str, variables: Mapping[str, str]) -> None:
     """Raises BadStage if Lambda would refuse the variables."""
     unknown = "x" * reference_size(stage)
-    known = {n: unknown if Token.is_unresolved(v) else v for n, v in variables.items()}
+    known = {name: REFERENCE.sub(unknown, text) for name, text in variables.items()}
     size = _measured(known)
     if size > MAX_BYTES:
         raise BadStage(
@@ -51,6 +51,9 @@ def _sizes(variables: Mapping[str, str]) -> Iterator[tuple[str, int]]:
         variable = PREFIX + setting.upper()
         if variable in variables:
             yield setting, _measured({variable: variables[variable]})
+    if (pools := f"{PREFIX}POOLS") in variables:
+        queues = f"{PREFIX}QUEUES"
+        yield "pools", _measured({name: variables[name] for name in (pools, queues)})
     own = {name: text for name, text in variables.items() if not name.startswith(PREFIX)}
     otel = {name: text for name, text in own.items() if name.startswith("OTEL_")}
     for setting, given in (("otel", otel), ("handlers.environment", own.items() - otel.items())):

@@ -76,6 +76,14 @@ def _bucket(given: Any) -> Any:
 
 CreatedOrNamed = Annotated[bool | str, BeforeValidator(_bucket)]  # true: the stack creates a bucket
 
+Image = Annotated[
+    str,
+    _matching(
+        r"[^\s@:]+(:\d+/[^\s@:]+)?(:[\w.-]+|@sha256:[0-9a-f]{64})",
+        "the name of an image with its tag, such as registry.example.com/shop-worker:1.4",
+    ),
+]
+
 
 def arn_of(target_type: str) -> AfterValidator:
     """An ARN for targets of a type; `*` in its name matches any characters."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from aws_cdk import Duration, RemovalPolicy
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -14,9 +13,11 @@ from constructs import Construct
 
 from duetime.aws.settings import Settings
 from infra.environment import check_environment
-from infra.lanes import LaneQueues
+from infra.network import given_network
 from infra.policies import acknowledge, allow
-from infra.stage import LOG_DAYS, Stage, Vpc
+from infra.queues import StageQueues
+from infra.setting_models import Vpc
+from infra.stage import LOG_DAYS, Stage
 from infra.table import TaskTable
 
 RETENTION = dict(zip(LOG_DAYS, logs.RetentionDays, strict=False))  # the last is "infinite"
@@ -29,7 +30,7 @@ class FunctionInputs:
 
     stage: Stage
     table: TaskTable
-    lanes: LaneQueues
+    queues: StageQueues
     settings: Settings
     bundle: Path
 
@@ -75,7 +76,7 @@ class RoleFunction(Construct):
             log_group=self.log,
             tracing=lambda_.Tracing.ACTIVE if stage.tracing else lambda_.Tracing.DISABLED,
             **options,
-            **(_in_vpc(self, vpc) if vpc else {}),
+            **(given_network(self, vpc) if vpc else {}),
         )
         self.function.node.add_dependency(self.role)
         reason = "X-Ray and network interfaces have no ARN to name before they are there."
@@ -112,22 +113,3 @@ def _interfaces() -> list[iam.PolicyStatement]:
         "ec2:UnassignPrivateIpAddresses",
     ]
     return [allow(actions, "*")]
-
-
-def _in_vpc(scope: Construct, vpc: Vpc) -> dict[str, Any]:
-    network = ec2.Vpc.from_vpc_attributes(
-        scope, "Vpc", vpc_id=vpc.id, availability_zones=["any"], private_subnet_ids=vpc.subnets[:1]
-    )
-    subnets = [
-        ec2.Subnet.from_subnet_id(scope, f"Subnet{n}", subnet)
-        for n, subnet in enumerate(vpc.subnets)
-    ]
-    groups = [
-        ec2.SecurityGroup.from_security_group_id(scope, f"Group{n}", group)
-        for n, group in enumerate(vpc.security_groups)
-    ]
-    return {
-        "vpc": network,
-        "vpc_subnets": ec2.SubnetSelection(subnets=subnets),
-        "security_groups": groups or None,
-    }

@@ -1,5 +1,6 @@
 """The lanes: one queue for each priority, with its dead-letter queue."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import Duration, Stack
@@ -9,27 +10,39 @@ from constructs import Construct
 
 from duetime.core.lanes import MAX_RECEIVES, MESSAGE_RETENTION, Lane
 from infra.policies import allow
-from infra.stage import Stage
+from infra.pool_settings import DEAD_LETTERS
 
 EXECUTOR_TIMEOUT = Duration.minutes(15)  # Lambda's maximum: the longest task and its overhead
 TASK_OVERHEAD = 60  # seconds: the lease, the outcome, and the wait for the rest of its batch
 LONGEST_TASK = int(EXECUTOR_TIMEOUT.to_seconds()) - TASK_OVERHEAD
 VISIBILITY_FACTOR = 6  # × the function's timeout, as AWS recommends
+LAMBDA_VISIBILITY = Duration.seconds(VISIBILITY_FACTOR * EXECUTOR_TIMEOUT.to_seconds())
 
 
 class LaneQueues(Construct):
-    def __init__(self, scope: Construct, name: str, stage: Stage) -> None:
+    """The queues of the three lanes, by `names`.
+
+    `visibility` is how long a received message stays hidden from other executors."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        names: Mapping[Lane, str],
+        visibility: Duration = LAMBDA_VISIBILITY,
+    ) -> None:
         super().__init__(scope, name)
+        self.names = names
         self.dead_letters: dict[Lane, sqs.Queue] = {}
         self.queues: dict[Lane, sqs.Queue] = {}
         for lane in Lane:
-            self._make(lane, f"duetime-{stage.name}-{lane}")
+            self._make(lane, names[lane], visibility)
 
     def allow(self, *actions: str, lanes: tuple[Lane, ...] = tuple(Lane)) -> iam.PolicyStatement:
-        arns = [self.queues[lane].queue_arn for lane in lanes]
-        return allow([f"sqs:{action}" for action in actions], *arns)
+        return allow_on_queues([self.queues[lane] for lane in lanes], *actions)
 
-    def _make(self, lane: Lane, name: str) -> None:
+    def _make(self, lane: Lane, name: str, visibility: Duration) -> None:
         """The two queues refer to each other, so one of them names the other by its ARN."""
         source = sqs.Queue.from_queue_arn(
             self, f"{lane.title()}Source", Stack.of(self).format_arn(service="sqs", resource=name)
@@ -37,7 +50,7 @@ class LaneQueues(Construct):
         self.dead_letters[lane] = queue(
             self,
             f"{lane.title()}Dlq",
-            queue_name=f"{name}-dlq",
+            queue_name=f"{name}{DEAD_LETTERS}",
             redrive_allow_policy=sqs.RedriveAllowPolicy(
                 redrive_permission=sqs.RedrivePermission.BY_QUEUE, source_queues=[source]
             ),
@@ -46,11 +59,15 @@ class LaneQueues(Construct):
             self,
             lane.title(),
             queue_name=name,
-            visibility_timeout=Duration.seconds(VISIBILITY_FACTOR * EXECUTOR_TIMEOUT.to_seconds()),
+            visibility_timeout=visibility,
             dead_letter_queue=sqs.DeadLetterQueue(
                 queue=self.dead_letters[lane], max_receive_count=MAX_RECEIVES
             ),
         )
+
+
+def allow_on_queues(queues: list[sqs.Queue], *actions: str) -> iam.PolicyStatement:
+    return allow([f"sqs:{action}" for action in actions], *(each.queue_arn for each in queues))
 
 
 def queue(

@@ -4,7 +4,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from duetime.aws.settings import metrics_namespace
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from infra.stage import Stage
 
 MINUTE = Duration.minutes(1)
@@ -16,8 +16,10 @@ class StageMetrics:
     def __init__(self, stage: Stage) -> None:
         self._namespace = metrics_namespace(stage.name)
 
-    def of_lane(self, role: str, name: str, lane: Lane, statistic: str) -> cloudwatch.Metric:
-        return self._metric(name, statistic, {"service": role, "lane": lane.value}, lane.value)
+    def of_lane(
+        self, role: str, name: str, lane: Lane | Queue, statistic: str
+    ) -> cloudwatch.Metric:
+        return self._metric(name, statistic, {"service": role, "lane": str(lane)}, str(lane))
 
     def of_role(self, role: str, name: str, statistic: str) -> cloudwatch.Metric:
         return self._metric(name, statistic, {"service": role}, name)

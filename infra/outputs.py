@@ -1,5 +1,7 @@
 """The outputs of a deployment: its addresses, and the commands to try next."""
 
+from collections.abc import Mapping
+
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -10,9 +12,16 @@ from infra.api import Api
 from infra.lanes import LaneQueues
 from infra.parts import Parts
 from infra.stage import Stage
+from infra.workers import WorkerInputs, WorkerPolicy
 
 
-class Outputs(Construct):
+class _Outputs(Construct):
+    def _output(self, name: str, value: str, description: str) -> None:
+        output = CfnOutput(self, name, value=value, description=description)
+        output.override_logical_id(name)
+
+
+class Outputs(_Outputs):
     def __init__(self, scope: Construct, name: str, *, stage: Stage, parts: Parts) -> None:
         super().__init__(scope, name)
         region = Stack.of(self).region
@@ -24,7 +33,7 @@ class Outputs(Construct):
             name = parts.archive.bucket.bucket_name
             self._output("Archive", f"s3://{name}", "Tasks that have left the table")
         for lane in Lane:
-            self._lane(parts.lanes, lane, region)
+            self._lane(parts.queues.lanes, lane, region)
         self._output("Dashboard", dashboard_url(stage.name, region), "Is it on time?")
 
     def _api(self, stage: Stage, api: Api, region: str) -> None:
@@ -43,9 +52,38 @@ class Outputs(Construct):
             f"DeadLetters{lane.title()}", letters, "Its dead letters, and the redrive button"
         )
 
-    def _output(self, name: str, value: str, description: str) -> None:
-        output = CfnOutput(self, name, value=value, description=description)
-        output.override_logical_id(name)
+
+class WorkerOutputs(_Outputs):
+    """What workers elsewhere need, and where the queues of their pools are.
+
+    `policies` are those for the pools whose workers the stack does not run."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        given: WorkerInputs,
+        policies: Mapping[str, WorkerPolicy],
+    ) -> None:
+        super().__init__(scope, name)
+        stack = Stack.of(self)
+        variables = stack.to_json_string(given.variables(self))
+        self._output("WorkerVariables", variables, "The environment of `duetime worker`")
+        for pool, policy in policies.items():
+            arn = policy.policy.managed_policy_arn
+            self._output(f"WorkerPolicy{_title(pool)}", arn, f"For the role of workers of {pool}")
+        for pool, queues in given.queues.pools.queues.items():
+            for lane in Lane:
+                link = _console(queues.dead_letters[lane], stack.region)
+                title = f"DeadLetters{_title(pool)}{lane.title()}"
+                self._output(title, link, f"The dead letters of {pool}/{lane}")
+
+
+def _title(pool: str) -> str:
+    """Returns a name without dashes, which an output cannot have. `a-b` and `ab` stay apart, as
+    AB and Ab."""
+    return "".join(part.capitalize() for part in pool.split("-"))
 
 
 def _calls(stage: Stage, url: str, region: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from infra.api import Api
 from infra.archive import Archive
 from infra.executors import Executors
 from infra.function import RoleFunction
-from infra.lanes import LaneQueues
+from infra.queues import StageQueues
 from infra.relay import Relay
 from infra.scanner import Scanner
 from infra.table import TaskTable
@@ -19,7 +19,7 @@ from infra.websocket import WebSocket
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
     table: TaskTable
-    lanes: LaneQueues
+    queues: StageQueues
     api: Api
     scanner: Scanner
     executors: Executors
@@ -37,7 +37,7 @@ class Parts:
 
     def failures(self) -> dict[str, sqs.Queue]:
         """The queues that should be empty, by the name of what they hold."""
-        letters = {f"dead letters, {lane}": q for lane, q in self.lanes.dead_letters.items()}
+        letters = {f"dead letters, {q}": made for q, made in self.queues.dead_letters().items()}
         return letters | {
             "failed ticks": self.scanner.failed_ticks,
             "failed records": self.relay.failed_records,

@@ -62,7 +62,7 @@ class Relay(Construct):
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 *_counting(given),
                 *([websocket.may_be_invoked] if websocket else []),
-                given.lanes.allow("SendMessage"),
+                given.queues.allow("SendMessage"),
                 *([archive.statement] if archive else []),
                 *(objects.allow("GetObject", "PutObject", "DeleteObject") if objects else []),
             ],

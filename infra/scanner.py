@@ -27,7 +27,7 @@ class Scanner(Construct):
         self, scope: Construct, name: str, given: FunctionInputs, objects: Objects | None = None
     ) -> None:
         super().__init__(scope, name)
-        stage, table, lanes = given.stage, given.table, given.lanes
+        stage, table = given.stage, given.table
         self.failed_ticks = queue(self, "FailedTicks", kept=FAILED_TICKS_KEPT)
         acknowledge(self.failed_ticks, "SQS3", "It is where ticks end that could not be made.")
         self.role_function = RoleFunction(
@@ -41,7 +41,7 @@ class Scanner(Construct):
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 table.allow("Query", "DeleteItem"),  # slots and places of limits
                 table.allow_on(schema.WAKE_INDEX, "Query", "Scan"),
-                lanes.allow("SendMessage", "GetQueueAttributes"),
+                given.queues.allow("SendMessage", "GetQueueAttributes"),
                 allow(["sqs:SendMessage"], self.failed_ticks.queue_arn),
                 *(objects.allow("GetObject", "PutObject") if objects else []),
             ],

@@ -8,7 +8,6 @@ from aws_cdk import Annotations, Stack, Tags
 from constructs import Construct
 
 from duetime.aws.settings import Settings
-from duetime.core.codec import to_json
 from duetime.core.lanes import Lane
 from infra.alarms import Alarms
 from infra.api import Api
@@ -16,16 +15,22 @@ from infra.archive import Archive
 from infra.bundle import HANDLERS, MANIFEST, Bundles
 from infra.dashboard import Dashboard
 from infra.executors import Executors
+from infra.fargate_pool import FargatePool
 from infra.function import FunctionInputs
 from infra.lanes import LONGEST_TASK, LaneQueues
+from infra.network import PublicNetwork
 from infra.objects import Objects
-from infra.outputs import Outputs
+from infra.outputs import Outputs, WorkerOutputs
 from infra.parts import Parts
+from infra.pool_settings import queue_names
+from infra.pools import Pools
+from infra.queues import StageQueues
 from infra.relay import Relay
 from infra.scanner import Scanner
-from infra.stage import Stage
+from infra.stage import Stage, compact
 from infra.table import TaskTable
 from infra.websocket import WebSocket
+from infra.workers import WorkerInputs, WorkerPolicy
 
 
 class DuetimeStack(Stack):
@@ -38,12 +43,15 @@ class DuetimeStack(Stack):
             **options,
         )
         table = TaskTable(self, "Table", stage)
-        lanes = LaneQueues(self, "Lanes", stage)
+        queues = StageQueues(
+            lanes=LaneQueues(self, "Lanes", names=queue_names(stage.name)),
+            pools=Pools(self, "Pools", stage),
+        )
         given = FunctionInputs(
             stage=stage,
             table=table,
-            lanes=lanes,
-            settings=_settings(stage, table, lanes),
+            queues=queues,
+            settings=_settings(stage, table, queues),
             bundle=bundles.roles,
         )
         archive = Archive(self, "Archive", stage) if stage.archive else None
@@ -57,17 +65,13 @@ class DuetimeStack(Stack):
             _with_objectives(_with_quotas(_with_handlers(of_api, bundles.api, MANIFEST))),
             objects,
         )
+        of_executors = _with_callback_url(_for_handlers(with_objects, bundles.executor), api)
         self.parts = Parts(
             table=table,
-            lanes=lanes,
+            queues=queues,
             api=api,
             scanner=Scanner(self, "Scanner", with_objects, objects),
-            executors=Executors(
-                self,
-                "Executors",
-                _with_callback_url(_for_handlers(with_objects, bundles.executor), api),
-                objects,
-            ),
+            executors=Executors(self, "Executors", of_executors, objects),
             relay=Relay(
                 self,
                 "Relay",
@@ -88,8 +92,33 @@ class DuetimeStack(Stack):
                 f"Stage {stage.name!r} sends its alarms to no one: set alarm_email in cdk.json."
             )
             Annotations.of(self).add_warning_v2("duetime:alarmEmail", warning)
+        self.workers = WorkerInputs(
+            stage=stage,
+            table=table,
+            queues=queues,
+            settings=_for_workers(of_executors),
+            objects=objects,
+        )
+        policies = self._serve(stage)
         Outputs(self, "Outputs", stage=stage, parts=self.parts)
+        if stage.pools:
+            WorkerOutputs(self, "WorkerOutputs", given=self.workers, policies=policies)
         Tags.of(self).add("duetime:stage", stage.name)
+
+    def _serve(self, stage: Stage) -> dict[str, WorkerPolicy]:
+        """Runs the workers of the pools that have `fargate`, in one network if they name none.
+        Returns policies for the workers of the others."""
+        policies = {}
+        network: PublicNetwork | None = None
+        for name, pool in stage.pools.items():
+            if pool.fargate is None:
+                policies[name] = WorkerPolicy(self, f"Worker-{name}", self.workers, name)
+                continue
+            if pool.fargate.vpc is None and network is None:
+                network = PublicNetwork(self, "Network")
+            fields = pool.fargate.model_dump(exclude_unset=True)
+            FargatePool(self, f"Pool-{name}", self.workers, pool=name, network=network, **fields)
+        return policies
 
 
 def _with_handlers(given: FunctionInputs, bundle: Path, handlers: str) -> FunctionInputs:
@@ -138,8 +167,13 @@ def _with_objectives(given: FunctionInputs) -> FunctionInputs:
     return replace(given, settings=replace(given.settings, objectives=objectives))
 
 
-def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
-    urls = {lane.value: queue.queue_url for lane, queue in lanes.queues.items()}
+def _for_workers(given: FunctionInputs) -> Settings:
+    """The handlers are an argument of a worker. A container has room for every setting."""
+    return replace(given.settings, handlers="", quotas=given.stage.quota_setting)
+
+
+def _settings(stage: Stage, table: TaskTable, queues: StageQueues) -> Settings:
+    timeouts = {name: pool.max_timeout for name, pool in stage.pools.items()}
     return Settings(
         stage=stage.name,
         table=table.name,
@@ -157,5 +191,6 @@ def _settings(stage: Stage, table: TaskTable, lanes: LaneQueues) -> Settings:
         crowded_minute=stage.crowded_minute,
         callbacks=int(stage.callbacks),
         stats=stage.stats or "",
-        queues=to_json(urls),
+        queues=queues.setting(),
+        pools=compact(timeouts),
     )

@@ -1,18 +1,11 @@
 """The settings of a deployment, with their limits. context.py reads them from cdk.json."""
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from duetime.aws.settings import MAX_RETENTION_DAYS, MIN_AGE_AFTER
 from duetime.core.lanes import Lane
@@ -20,7 +13,6 @@ from duetime.core.quotas import BadQuota, read_quotas
 from duetime.core.stats.slo import parse_objectives
 from duetime.tracing import EXPORTERS, is_configured
 from infra.formats import (
-    Action,
     AllowedHost,
     Certificate,
     Cluster,
@@ -38,6 +30,8 @@ from infra.formats import (
     Word,
     arn_of,
 )
+from infra.pool_settings import MAX_QUEUE_NAME, NamedPools, too_long_names
+from infra.setting_models import SettingModel, Statement, Variables, Vpc
 
 MAX_SECRETS = 30  # each is an ARN in the policy of an executor, which has room for 10 KB
 # Characters: the environment of a function has room for 4 KB. `infra.environment` checks the sum.
@@ -62,18 +56,14 @@ class BadStage(Exception):
     """The context cannot be deployed; the message is one sentence."""
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Scopes(_Settings):
+class Scopes(SettingModel):
     """The scopes that a token must have: `read` for GET, `operate` for everything."""
 
     read: Scope
     operate: Scope
 
 
-class Jwt(_Settings):
+class Jwt(SettingModel):
     """The issuer whose tokens the API accepts: Cognito or any OIDC issuer."""
 
     issuer: Https
@@ -81,38 +71,14 @@ class Jwt(_Settings):
     scopes: Scopes | None = None  # None: any token of the issuer may do everything
 
 
-class Domain(_Settings):
+class Domain(SettingModel):
     """A custom domain name for the API."""
 
     name: Host
     certificate: Certificate  # in the region of the deployment
 
 
-class Vpc(_Settings):
-    """The network in which executors reach private addresses."""
-
-    id: str = Field(pattern=r"^vpc-[0-9a-f]{8,17}$")
-    subnets: list[Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]] = Field(min_length=1)
-    security_groups: list[
-        Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
-    ] = []  # empty: one is created
-
-
-class Statement(_Settings):
-    """An IAM statement, as in a policy document. Unknown keys are refused: a mistyped condition
-    must not allow more than intended."""
-
-    Effect: Literal["Allow", "Deny"]
-    Action: list[Action] | Action
-    Resource: list[str] | str
-    Condition: dict[str, Any] = {}
-    Sid: str = ""
-
-    def as_policy(self) -> dict[str, Any]:
-        return self.model_dump(exclude_defaults=True)
-
-
-class Database(_Settings):
+class Database(SettingModel):
     """A database that `sql` tasks may use, through the RDS Data API."""
 
     cluster: Cluster
@@ -120,7 +86,7 @@ class Database(_Settings):
     database: str = Field(min_length=1, max_length=64)
 
 
-class Targets(_Settings):
+class Targets(SettingModel):
     """What tasks may act on, beside `http` and `python`. Executors get the permissions for this and
     nothing else."""
 
@@ -141,10 +107,10 @@ class Targets(_Settings):
 
     def as_setting(self) -> str:
         """Returns the value of Settings.targets; empty if nothing is allowed."""
-        return _compact(self.model_dump(by_alias=True, exclude_defaults=True))
+        return compact(self.model_dump(by_alias=True, exclude_defaults=True))
 
 
-class Handlers(_Settings):
+class Handlers(SettingModel):
     """Your Python handlers, their requirements and their permissions."""
 
     folder: Path = Field(strict=False)
@@ -152,19 +118,9 @@ class Handlers(_Settings):
         default=None, strict=False
     )  # default: requirements.txt in the folder
     app: str | None = Field(default=None, pattern="^[A-Za-z0-9._:-]{1,128}$")  # owns the schedules
-    environment: dict[str, str] = {}
+    environment: Variables = {}
     statements: list[Statement] = []
     vpc: Vpc | None = None
-
-    @field_validator("environment")
-    @classmethod
-    def _reserved(cls, environment: dict[str, str]) -> dict[str, str]:
-        for name in environment:
-            if name.startswith(("DUETIME_", "AWS_", "LAMBDA_")):
-                raise ValueError(f"{name} is reserved")
-            if not re.fullmatch(r"[A-Za-z]\w+", name, re.ASCII):
-                raise ValueError(f"{name!r} is not a name that Lambda takes")
-        return environment
 
     @model_validator(mode="after")
     def _there(self) -> Self:
@@ -180,7 +136,7 @@ class Handlers(_Settings):
         return self.requirements or (beside if beside.is_file() else None)
 
 
-class Weights(_Settings):
+class Weights(SettingModel):
     """The share of each lane in the executors' concurrency, in percent."""
 
     high: int = Field(default=60, ge=1)
@@ -196,7 +152,7 @@ class Weights(_Settings):
         return self
 
 
-class BatchSize(_Settings):
+class BatchSize(SettingModel):
     """Messages per invocation of an executor, which ends when its longest task does."""
 
     high: int = Field(default=10, ge=1, le=10)
@@ -204,7 +160,7 @@ class BatchSize(_Settings):
     low: int = Field(default=10, ge=1, le=10)
 
 
-class Stage(_Settings):
+class Stage(SettingModel):
     """One deployment. docs/how-to/deploy.md describes each setting."""
 
     name: str
@@ -245,6 +201,7 @@ class Stage(_Settings):
     objectives: str = "99%/1s"  # for drift, by lane: `99%/1s, high=99.9%/0.5s`
     callbacks: bool = False  # a public route, whose authorization is the token
     live: bool = False  # a WebSocket API that pushes status changes
+    pools: NamedPools = {}  # of workers outside Lambda, by name
 
     @field_validator("secrets")
     @classmethod
@@ -260,7 +217,7 @@ class Stage(_Settings):
             read_quotas(quotas)
         except BadQuota as error:
             raise ValueError(str(error).removeprefix("quotas").lstrip(".: ")) from None
-        if len(_compact(quotas)) > MAX_QUOTAS:
+        if len(compact(quotas)) > MAX_QUOTAS:
             raise ValueError(f"is over {MAX_QUOTAS:,} characters; use * for namespaces alike")
         return quotas
 
@@ -323,10 +280,19 @@ class Stage(_Settings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _names_fit_the_queues(self) -> Self:
+        for name in too_long_names(self.name, self.pools):
+            raise ValueError(
+                f"pools: the queue {name!r} has {len(name)} characters, and SQS takes"
+                f" {MAX_QUEUE_NAME}: choose a shorter name of the stage or of the pool"
+            )
+        return self
+
     @property
     def quota_setting(self) -> str:
         """Returns the value of Settings.quotas; empty if there are none."""
-        return _compact(self.quotas)
+        return compact(self.quotas)
 
     @property
     def limits_stored_tasks(self) -> bool:
@@ -338,6 +304,6 @@ class Stage(_Settings):
         return min(max(self.concurrency * share // 100, MIN_LANE_CONCURRENCY), MAX_LANE_CONCURRENCY)
 
 
-def _compact(given: Mapping[str, Any]) -> str:
+def compact(given: Mapping[str, Any]) -> str:
     """Returns JSON for a setting of a function; empty for an empty object."""
     return json.dumps(given, separators=(",", ":")) if given else ""

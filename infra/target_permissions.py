@@ -30,7 +30,7 @@ def target_statements(scope: Construct, targets: Targets) -> list[iam.PolicyStat
     return [*named, *_sql(targets), *_email(scope, targets.email)]
 
 
-def acknowledge_patterns(role: iam.Role, targets: Targets) -> None:
+def acknowledge_patterns(role: Construct, targets: Targets) -> None:
     """The stage chose each `*` in a name."""
     for field in ACTIONS:
         for arn in getattr(targets, field):

@@ -15,7 +15,7 @@ export const ACTIONS = {
   cancelEach: { verb: 'Cancel', done: 'cancelled', danger: true, each: (id) => call('DELETE', `tasks/${id}`), path: 'tasks/$ID', method: 'DELETE', python: 'client.cancel(task_id)' },
   retry: { verb: 'Retry', done: 'retried', statuses: ['DEAD'], path: 'tasks/retry', python: 'client.retry_many(**)' },
   shift: { verb: 'Shift', done: 'shifted', statuses: ['PENDING', 'ENQUEUED', 'RETRYING'], path: 'tasks/shift', python: 'client.shift_many(**)' },
-  redrive: { verb: 'Redrive', done: 'redriven', path: 'dead-letters/redrive', python: 'client.dead_letters.redrive(**)' },
+  redrive: { verb: 'Retry', done: 'retried', path: 'dead-letters/redrive', python: 'client.dead_letters.redrive(**)' },
   discard: { verb: 'Discard', done: 'discarded', danger: true, method: 'DELETE', path: 'dead-letters', python: 'client.dead_letters.discard(**)' },
 };
 

@@ -1,5 +1,5 @@
-/** The frame around every page: header, navigation, dialogs and messages. */
-import { html, useRef } from './vendor/preact.js';
+/** The frame around every page: header, navigation, dialogs and messages. Its beginning is in `index.html`, too: that is what is painted first. */
+import { html, useEffect, useRef, useState } from './vendor/preact.js';
 import { contact } from './api.js';
 import { count } from './format.js';
 import { helpOpen, KEYS, useKeys } from './keys.js';
@@ -82,7 +82,9 @@ function chooseZone(name) {
 
 /** One zone for everything on the page; it is part of the URL. */
 function Zone() {
-  const names = [...new Set([...allZones(), zone.value])].filter((name) => name !== 'local');
+  const [zones, setZones] = useState([]); // hundreds, which the first paint does not wait for
+  useEffect(() => setZones(allZones()), []);
+  const names = [...new Set([...zones, zone.value])].filter((name) => name !== 'local');
   return html`
     <label class="zone" title=${`Times are in ${zoneLabel.value}`}><span class="unseen">Time zone</span><${Icon} name="globe" />
       <select value=${zone.value} onChange=${({ currentTarget }) => chooseZone(currentTarget.value)}>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { daysBefore, daysOf, shiftMonth, weeksOf } from '../src/models/calendar.js';
 import { changesAfter, clocksOf, momentOf, offsetMinutes, offsetText } from '../src/models/clock_changes.js';
-import { controlsOf, expressionOf, withKind } from '../src/models/cron.js';
+import { controlsOf, defaultDst, expressionOf, withKind } from '../src/models/cron.js';
 import { heatOf, levelOf } from '../src/models/heat.js';
 import { countsOf, stateOf, stripOf } from '../src/models/ledger.js';
 import { after, holdups, indented, waitsFor } from '../src/models/run_steps.js';
@@ -33,6 +33,13 @@ describe('cron controls', () => {
     assert.equal(expressionOf(controlsOf('0 9 ? * MON-FRI')), '0 9 * * 1-5');
     assert.equal(expressionOf(controlsOf('0 9 * * sat-mon')), '0 9 * * 1,6,0');
     assert.equal(expressionOf(controlsOf('0 9 * * friday#L')), '0 9 * * friL');
+  });
+
+  test('know the defaults for a change of the clock', () => {
+    assert.deepEqual(defaultDst('30 2 * * *'), { gap: 'shift', overlap: 'first' });
+    assert.deepEqual(defaultDst('*/15 2 * * *'), { gap: 'skip', overlap: 'both' });
+    assert.deepEqual(defaultDst('0 */2 * * 1-5'), { gap: 'skip', overlap: 'both' });
+    assert.equal(defaultDst('cron(0 9 * * ? *)'), null);
   });
 
   test('leave what they cannot show as fields or as text', () => {

@@ -32,6 +32,7 @@ One table holds every kind of row. `pk` and `sk` name a row; their prefixes show
     ticket#<hash>          ticket                who may open one connection
     live                   <connection>          an open connection
     live                   <connection>#<subscription>  what it wants, and its last frame
+    workers                <name>                a worker of a pool, and what it runs
 
 Attribute names are short because every write is billed by the size of its item. None of them is
 a reserved word, so expressions need no aliases. This module does not import boto3: infra reads
@@ -107,6 +108,7 @@ RESET_BY = "rb"  # only while it misses changes: when the reset is sent at the l
 REMOVE_AFTER = "tl"  # seconds, DynamoDB's TTL attribute; also of a task that has ended
 
 TASK = "task"
+WORKERS = "workers"
 ATTEMPT_PREFIX = "attempt#"
 SCHEDULE = "schedule"
 PLAN_PREFIX = "plan#"

@@ -33,6 +33,7 @@ from duetime.cli import (
     system,
     tasks,
     watch,
+    worker,
     workflows,
 )
 from duetime.cli.exit_codes import EPILOG, Commands
@@ -68,6 +69,7 @@ def duetime(
 
 app.command()(local.local)
 app.command()(console.console)
+app.add_typer(worker.app)
 app.command()(submit.submit)
 app.command()(tasks.show)
 app.command("list")(tasks.list_tasks)

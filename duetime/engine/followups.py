@@ -28,6 +28,7 @@ from duetime.core.ports import Ports
 from duetime.core.schedules.run_ended import schedule_after_run, waits_for
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.steps.long_run import dead_letter_of, lacks_dead_letter, write_dead_letter
 from duetime.core.task import WORKFLOW, Task
 from duetime.core.times import Millis
 from duetime.engine.enqueue import enqueue
@@ -60,6 +61,8 @@ def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
     """Runs the follow-ups of finished tasks and removes their watches. Returns how many are done;
     a task whose follow-up cannot run now keeps its watch."""
     ended = [task for task in tasks if task.status.finished]
+    if any(lacks_dead_letter(task) for task in ended):
+        ended = _send_dead_letters(ports, ended)
     if any(_belongs_to_run(task) for task in ended):
         from duetime.engine.workflows.followups import run_follow_ups_of_steps
 
@@ -69,6 +72,20 @@ def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
     if watched:
         ports.store.apply(watched)
     return len(done)
+
+
+def _send_dead_letters(ports: Ports, ended: Sequence[Task]) -> list[Task]:
+    """Sends the dead letters of long runs. Returns the tasks whose follow-ups may go on: all but
+    those whose message could not be sent."""
+    now = ports.clock.now()
+    dead = [task for task in ended if lacks_dead_letter(task)]
+    answers = ports.store.apply([write_dead_letter(task, now=now) for task in dead])
+    written = [answer.stored for answer in answers if isinstance(answer, Applied)]
+    sent = ports.lanes.send([dead_letter_of(task) for task in written], now)
+    done = {task.id for task, accepted in zip(written, sent, strict=True) if accepted}
+    done |= {t.id for t, answer in zip(dead, answers, strict=True) if isinstance(answer, Refused)}
+    waiting = {task.id for task in dead} - done
+    return [task for task in ended if task.id not in waiting]
 
 
 def _belongs_to_run(task: Task) -> bool:

@@ -78,6 +78,11 @@ class AttemptLoop:
     def running(self) -> int:
         return len(self._running)
 
+    def running_tasks(self) -> list[tuple[str, Millis]]:
+        """As below."""
+        tasks = [running.run.task for running in list(self._running.values())]
+        return [(task.id, task.current.started_at if task.current else 0) for task in tasks]
+
     def running_by_queue(self) -> Counter[Queue]:
         """Called from any thread, hence the copy."""
         return Counter(running.run.message.queue for running in list(self._running.values()))

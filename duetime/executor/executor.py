@@ -16,6 +16,7 @@ from duetime.core.delivery import Delivery, Message
 from duetime.core.lifecycle import Status, Step
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.long_run import outlasts_message
 from duetime.core.steps.record import fail, needs_enqueue, started, succeed
 from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
@@ -35,7 +36,7 @@ log = logging.getLogger(__name__)
 
 OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts as failed
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
-HOLD_EVERY: Millis = 3 * MINUTE  # every queue hides a message for longer than this by itself
+HOLD_EVERY: Millis = 3 * MINUTE  # a lane without a pool hides a message for longer by itself
 HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
 
 
@@ -54,7 +55,9 @@ class Executor:
             executor (see MessageAcks).
         children: How the tasks are submitted that handlers submit.
         callback_url: Where the API answers, for the callbacks of steps.
-        on_progress: Called with each task whose handler has reported progress, as it is stored."""
+        on_progress: Called with each task whose handler has reported progress, as it is stored.
+        hold_every: How often the message of a run is hidden again.
+        held_for: For how long it is hidden then."""
 
     def __init__(
         self,
@@ -64,12 +67,16 @@ class Executor:
         children: ChildSubmission | None = None,
         callback_url: str | None = None,
         on_progress: Callable[[Task], object] | None = None,
+        hold_every: Millis = HOLD_EVERY,
+        held_for: Millis = HELD_FOR,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
         self._store = ports.store
         self._clock = ports.clock
         self._on_progress = on_progress
+        self._hold_every = hold_every
+        self._held_for = held_for
         self._runner = TargetRunner(ports, targets, callback_url)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
@@ -145,12 +152,13 @@ class Executor:
                         run.control.request_stop("cancelled")
                 case Unknown(reason):  # see AttemptLoop.check_leases
                     log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
-        long = [r for r in runs if renewed_at - r.control.message_held_at >= HOLD_EVERY]
+        hidden = [r for r in runs if not outlasts_message(r.task.spec.timeout)]
+        long = [r for r in hidden if renewed_at - r.control.message_held_at >= self._hold_every]
         self._hold(long, renewed_at)
 
     def _hold(self, runs: Sequence[Run], now: Millis) -> None:
         """A long run takes longer than its queue hides the message by itself."""
-        if runs and self._acks.hold([run.message for run in runs], HELD_FOR):
+        if runs and self._acks.hold([run.message for run in runs], self._held_for):
             for run in runs:
                 run.control.message_held_at = now
 
@@ -267,6 +275,7 @@ class Executor:
                 case Refused(task):
                     if self._stale.resolve(admitted.message, task):
                         spent.append(admitted.message)
+        spent += [r.message for r in written.started if outlasts_message(r.task.spec.timeout)]
         self._acks.delete(spent)
 
     def _slow_down(self, ended: Sequence[Ended]) -> None:

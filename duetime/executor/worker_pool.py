@@ -106,6 +106,10 @@ class WorkerPool:
     def running(self) -> int:
         return self._loop.running
 
+    def running_tasks(self) -> list[tuple[str, Millis]]:
+        """Returns the ids of the running tasks, each with its start."""
+        return self._loop.running_tasks()
+
     def running_by_queue(self) -> Counter[Queue]:
         return self._loop.running_by_queue()
 
@@ -276,4 +280,4 @@ class WorkerPool:
         if slots:
             with self._slot_freed:
                 self._slots_used -= slots
-                self._slot_freed.notify()
+                self._slot_freed.notify_all()

@@ -23,6 +23,7 @@ from duetime.core.shares import Shares
 from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.times import SECOND, Millis
 from duetime.engine.clock import ClockJumps
+from duetime.executor.attempt_loop import LONGEST_STOP
 from duetime.executor.worker_pool import WorkerPool
 from duetime.local.lane_sources import LaneSource
 from duetime.local.late_follow_ups import LateFollowUps
@@ -137,17 +138,18 @@ class Pump:
         self._started.set()
 
     def stop(self, grace: float) -> int:
-        """Stop receiving and wait for running attempts. Returns how many are still running."""
+        """Stop receiving, and drain the pool: what does not end within `grace` is interrupted.
+        Returns how many attempts still run."""
         self._stopping.set()
         self._started.set()
         _join(self._threads_until_stop, grace)
         self._source.close()
-        self._pool.close()
-        _join([self._pool_thread], grace)
+        self._pool.drain(grace)
+        _join([self._pool_thread], grace and grace + LONGEST_STOP / SECOND + SHORT_PAUSE)
         self._drained.set()
         self._changes.put(None)
         _join(self._relay_threads, grace)
-        return self._pool.running
+        return self._pool.running + self._pool.not_stopped
 
     @property
     def tick_age(self) -> float:

@@ -62,7 +62,7 @@ from duetime.relay import Relay
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 
-DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish
+DRAIN_TIMEOUT = 30.0  # seconds that running handlers have to finish, before they are interrupted
 TICKS_PER_AGE = 5  # a task is promoted at most a fifth of `age_after` late
 MIN_TICK = 0.5  # seconds
 

@@ -67,6 +67,10 @@ class SupervisedThread:
         self._thread.join(timeout)
 
     @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    @property
     def failure_reason(self) -> str | None:
         """Why the thread is not running; None if it is."""
         if self.failure is None and not self._thread.is_alive():

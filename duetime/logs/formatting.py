@@ -28,6 +28,7 @@ COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL
 class LogSettings:
     format: Format
     level: str
+    fields: tuple[tuple[str, str], ...] = ()  # that every line in JSON has
 
 
 _installed: LogSettings | None = None
@@ -44,7 +45,7 @@ def install(settings: LogSettings) -> None:
     caller."""
     global _installed  # noqa: PLW0603 - a process has one log
     _installed = settings
-    formatter = _formatter(settings.format)
+    formatter = _formatter(settings)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     handler.addFilter(TaskFields())
@@ -71,10 +72,10 @@ def _log_failed_thread(failed: threading.ExceptHookArgs) -> None:
     logging.getLogger("threading").error("thread failed: %s", name, exc_info=raised)
 
 
-def _formatter(kind: Format) -> logging.Formatter:
-    if kind == "json":
-        return JsonLines()
-    return TerminalLines() if kind == "terminal" else TextLines()
+def _formatter(settings: LogSettings) -> logging.Formatter:
+    if settings.format == "json":
+        return JsonLines(settings.fields)
+    return TerminalLines() if settings.format == "terminal" else TextLines()
 
 
 class TextLines(logging.Formatter):
@@ -105,12 +106,17 @@ class TerminalLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
+    def __init__(self, fields: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__()
+        self._fields = dict(fields)
+
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": _time(record),
             "level": record.levelname,
             "logger": record.name,
             "message": _message(record),
+            **self._fields,
         }
         line |= {name: value for name, value in _fields(record).items() if name not in line}
         if trace := _trace(record, self):

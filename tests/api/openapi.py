@@ -32,8 +32,13 @@ def document() -> dict[str, Any]:
 
 def validator(schema: Mapping[str, Any]) -> Any:
     """A validator of a schema that may refer to the components of the document."""
-    components = {"components": document()["components"]}
-    return jsonschema_rs.Draft202012Validator({**schema, **components}, validate_formats=True)
+    return _validator(json.dumps(schema))
+
+
+@cache
+def _validator(schema: str) -> Any:
+    whole = {**json.loads(schema), "components": document()["components"]}
+    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
 
 
 def wrong_in(schema: Mapping[str, Any], body: Any) -> list[str]:

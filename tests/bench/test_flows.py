@@ -43,6 +43,7 @@ def test_a_scanned_task_takes_nine_write_units():
     assert units_written(count_flow("delayed", SMALL, TASKS)) <= 9
 
 
+@pytest.mark.long
 def test_counting_in_the_table_takes_a_write_for_a_batch_and_lane():
     def more(tasks: int, *, alone: bool) -> float:
         counts = [

@@ -148,6 +148,7 @@ def test_fairness_shares_the_lanes_and_draws_them(tmp_path: Path) -> None:
     assert (tmp_path / "results/fairness.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_live_compares_a_runner_with_and_without_listeners(tmp_path: Path) -> None:
     rows = run(tmp_path, "live", "live.py", "--tasks=200", "--rounds=1", "--seconds=1")
 

@@ -20,7 +20,7 @@ PYTHON = (REFERENCE / "python.md").read_text()
 
 def commands(command: Any, name: str) -> Iterator[str]:
     subcommands = getattr(command, "commands", None)
-    if subcommands is None:
+    if subcommands is None or command.invoke_without_command:
         yield name
     for word, sub in (subcommands or {}).items():
         yield from commands(sub, f"{name} {word}")

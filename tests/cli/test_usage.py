@@ -280,6 +280,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "manifest",
         "cron",
         "console",
+        *("worker", "worker drain"),
         "watch",
         "lanes",
         "stats",

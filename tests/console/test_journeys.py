@@ -55,9 +55,7 @@ def test_new_task_appears_in_a_list_that_is_open(page: Page, runner: Runner):
     expect(row.locator(".status")).to_have_text("Succeeded")
 
 
-def test_cause_of_dead_tasks_is_found_fixed_and_redriven(
-    page: Page, runner: Runner, tmp_path: Path
-):
+def test_cause_of_dead_tasks_is_found_fixed_and_retried(page: Page, runner: Runner, tmp_path: Path):
     missing = tmp_path / "missing"
     missing.touch()
     ids = [restock(runner, missing, shelf, namespace="causes") for shelf in range(12)]
@@ -74,11 +72,11 @@ def test_cause_of_dead_tasks_is_found_fixed_and_redriven(
     expect(region(page, "Error")).to_contain_text("shop.py")
     missing.unlink()
     page.go_back()
-    cause.get_by_role("button", name="Redrive 12").click()
+    cause.get_by_role("button", name="Retry 12").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("A dry run has counted 12.")
-    dialog.get_by_role("button", name="Redrive 12").click()
-    expect(dialog).to_contain_text("12 of 12 redriven.")
+    dialog.get_by_role("button", name="Retry 12").click()
+    expect(dialog).to_contain_text("12 of 12 retried.")
     dialog.get_by_role("button", name="Close").click()
 
     expect(page.get_by_text("No dead tasks")).to_be_visible()
@@ -152,8 +150,8 @@ def test_rows_are_selected_by_key_and_retried(page: Page, runner: Runner, tmp_pa
     expect(page.locator(".bulk")).to_contain_text("3 selected")
     missing.unlink()
     page.get_by_role("button", name="Retry 3").click()
-    page.get_by_role("dialog").get_by_role("button", name="Redrive 3").click()
-    expect(page.get_by_role("dialog")).to_contain_text("3 of 3 redriven.")
+    page.get_by_role("dialog").get_by_role("button", name="Retry 3").click()
+    expect(page.get_by_role("dialog")).to_contain_text("3 of 3 retried.")
 
     until(lambda: all(runner.task(task_id)["status"] == "SUCCEEDED" for task_id in ids))
 

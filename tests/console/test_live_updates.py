@@ -110,6 +110,29 @@ def test_page_that_is_added_comes_although_the_list_is_read_again(page: Page, ru
     expect(page.locator("[data-key]")).to_have_count(150)
 
 
+def test_button_for_more_rows_can_be_clicked_while_the_list_is_read_again(
+    page: Page, runner: Runner
+):
+    """A list that changes all the time is read again all the time."""
+    held: list[Route] = []
+    page.clock.install()
+    runner.submit_many([{**LATER, "namespace": "further"}] * 150)
+    open_list(page, "further")
+    expect(page.locator("[data-key]")).to_have_count(100)
+    page.route("**/v1/tasks?*", lambda route: held.append(route))  # noqa: PLW0108
+    with page.expect_request("**/v1/tasks?*"):
+        page.clock.fast_forward(REREAD)
+
+    more = page.get_by_role("button", name="Show more")
+    expect(more).to_be_enabled()
+    with page.expect_request("**/v1/tasks?*cursor=*"):
+        more.click()
+    expect(more).to_be_disabled()
+    for route in list(held):
+        route.continue_()
+    expect(page.locator("[data-key]")).to_have_count(150)
+
+
 def test_older_push_does_not_replace_what_is_shown(page: Page, runner: Runner):
     sockets: list[WebSocketRoute] = []
 

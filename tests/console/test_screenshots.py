@@ -106,7 +106,7 @@ def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[Runner, str]):
 def test_bulk_action_is_shown(browser: Browser, shop: tuple[Runner, str]):
     page = new_page(browser, shop[0], "light", WIDE)
     page.goto("/dead")
-    page.get_by_role("button", name="Redrive 5").click()
+    page.get_by_role("button", name="Retry 5").click()
     expect(page.get_by_role("dialog")).to_contain_text("A dry run has counted 5.")
     save(page, "redrive")
     page.unroute_all(behavior="ignoreErrors")

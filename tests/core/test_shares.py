@@ -79,6 +79,7 @@ def idle_share_not_lent(shares: Shares, slots: int, ready: Mapping[Lane, int]) -
 real_init, real_hand_out = Shares.__init__, Shares.hand_out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "mutant", "law"),
     [

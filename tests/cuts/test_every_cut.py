@@ -2,8 +2,8 @@
 scenario, and the scenario must still come to its end.
 
 A run without a cut counts the calls. A failed cut names its scenario, its backend and its call.
-Each backend makes a sample of the cuts here. The long tests make the others, and `make test-cuts`
-those on moto.
+SQLite makes a sample of the cuts here. The long tests make the others and a sample on moto, and
+`make test-cuts` the others there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,8 @@ LONG, MOTO_CUTS = pytest.mark.long, pytest.mark.moto_cuts
 THE_REST = {"sqlite": LONG, "restarted": LONG, "moto": MOTO_CUTS}
 REST = "_rest"
 BACKENDS = [
-    *SAMPLED,
+    *("sqlite", "restarted"),
+    pytest.param("moto", marks=LONG),
     *(pytest.param(f"{name}{REST}", marks=marks) for name, marks in THE_REST.items()),
 ]
 

@@ -31,7 +31,7 @@ STOPPED: Millis = STOP_WATCH + SECOND_WATCH + PROMPT  # a run that is stopped wh
 # One in so many of the cuts that differ in their effect.
 SAMPLED = {"sqlite": 8, "sqlite-without-relay": 12, "restarted": 8, "moto": 30}
 REST = "_rest"
-QUICK_ON_MOTO = ("diamond", "branch", "retried", "map", "nested")
+QUICK_ON_MOTO = ("diamond",)
 
 
 class Where(NamedTuple):

@@ -15,6 +15,7 @@ from duetime.core.ports import Ports
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import request_cancel
 from duetime.core.steps.lease import HEARTBEAT, LENGTH, MAX_SILENCE, WATCH_AFTER
+from duetime.core.steps.long_run import LONGEST_HIDDEN
 from duetime.core.times import CLOCK_SKEW, DAY, HOUR, MINUTE, SECOND
 from duetime.executor.attempt_loop import (
     LEASE_TRIES,
@@ -441,7 +442,7 @@ def test_message_of_a_long_run_is_hidden_again_and_again(harness: Harness):
 
 def test_run_of_hours_keeps_its_lease_and_its_message(harness: Harness):
     """A scanner checks it every minute."""
-    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    run = harness.begin(timeout=LONGEST_HIDDEN, retry=ONCE)
     for _ in range(3 * HOUR // MINUTE):
         for _ in range(MINUTE // HEARTBEAT):
             harness.after(HEARTBEAT)
@@ -452,6 +453,52 @@ def test_run_of_hours_keeps_its_lease_and_its_message(harness: Harness):
 
     task = harness.world.task(run.task.id)
     assert (task.status, task.attempt) == (Status.SUCCEEDED, 1)
+
+
+def test_run_that_outlasts_its_message_has_none(harness: Harness):
+    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    assert harness.world.lanes.deleted == [run.message]
+    harness.world.lanes.send([run.message.delivery], harness.world.clock.now())
+    [copy] = harness.receive()
+    harness.loop.accept([copy])
+    harness.step()
+    assert harness.world.lanes.deleted == [run.message, copy]
+    for _ in range(HOUR // HEARTBEAT):
+        harness.after(HEARTBEAT)
+    assert harness.world.lanes.held == []
+    harness.end(run)
+
+    assert harness.world.status(run.task.id) is Status.SUCCEEDED
+
+
+def test_dead_letter_of_a_run_that_outlasts_its_message_is_sent_when_it_has_died(
+    harness: Harness,
+):
+    harness.world.script = fail
+    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    harness.end(run)
+
+    task = harness.world.task(run.task.id)
+    assert (task.status, task.wake) == (Status.DEAD, None)
+    harness.accept()
+    letter = harness.world.lanes.buried[-1]
+    assert (letter.delivery.token, letter.delivery.written_at) == (task.token, task.sends)
+
+
+def test_dead_letter_that_could_not_be_sent_is_sent_by_the_scanner(harness: Harness):
+    harness.world.script = fail
+    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    harness.world.lanes.fate = "refused"
+    harness.end(run)
+    harness.world.lanes.fate = "sent"
+    assert harness.receive() == []
+    harness.world.advance(5 * MINUTE)
+    harness.world.tick()
+    harness.accept()
+
+    letter = harness.world.lanes.buried[-1]
+    assert letter.delivery.written_at == harness.world.clock.now()
+    assert harness.world.task(run.task.id).wake is None
 
 
 def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(harness: Harness):

@@ -59,14 +59,8 @@ def moto(moto: tuple[Any, Any]) -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        MisfirePolicy.SKIP,
-        pytest.param(MisfirePolicy.RUN_ONCE, marks=pytest.mark.long),
-        pytest.param(MisfirePolicy.RUN_ALL, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("policy", [RUN_ONCE, RUN_ALL, NONE])
 def test_each_policy_after_a_short_outage_on_aws(moto: World, policy: MisfirePolicy):
     scheduled = every_ten_seconds(moto, policy)
     missed, _ = outage(scheduled, SHORT)

@@ -78,3 +78,19 @@ def one(template: dict[str, Any], kind: str, part: str = "") -> dict[str, Any]:
     """Returns the only resource of a type whose logical id contains `part`."""
     [found] = [p for name, p in of_type(template, kind).items() if part in name]
     return found
+
+
+def resolved(variables: dict[str, Any]) -> dict[str, str]:
+    """Returns the variables with the URL of the first queue in place of its reference."""
+
+    def text(value: Any) -> str:
+        match value:
+            case {"Fn::Join": ["", parts]}:
+                return "".join(map(text, parts))
+            case {"Ref": "LanesHigh76CF11C1"}:
+                return "https://sqs.example/123456789012/duetime-dev-high"
+            case str():
+                return value
+        return "reference"
+
+    return {name: text(value) for name, value in variables.items()}

@@ -13,6 +13,7 @@ from cfnlint.api import lint
 from infra.bundle import Bundles
 from infra.stack import DuetimeStack
 from tests.infra.conftest import CONTEXT, Synthesize, a_stage
+from tests.infra.test_fargate_pool import IMAGE, POOLS
 from tests.infra.test_stage import JWT, STREAM
 from tests.infra.test_target_permissions import TARGETS
 
@@ -21,6 +22,7 @@ CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/abc"
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("dev", {}),
     ("prod", {"alarm_email": "ops@example.com"}),
+    ("dev", {"pools": POOLS, "secrets": ["stripe"]}),
     ("prod", {"shards": 64, "slices": 12, "handlers": NETWORK, "tracing": True}),
     (
         "prod",
@@ -33,6 +35,17 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("dev", {"archive": True, "objects": True}),
+    (
+        "prod",
+        {
+            "objects": True,
+            "targets": TARGETS,
+            "pools": {
+                "gpu": {"max_timeout": 60, "fargate": {"image": IMAGE, "vpc": NETWORK["vpc"]}},
+                "own": {"max_timeout": 604_800},
+            },
+        },
+    ),
     ("prod", {"live": True, "cors_origins": ["https://ops.example.com"]}),
     (
         "prod",
@@ -47,7 +60,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 every_variant = pytest.mark.parametrize(
     ("name", "overrides"),
-    [*VARIANTS[:2], *(pytest.param(*other, marks=pytest.mark.long) for other in VARIANTS[2:])],
+    [*VARIANTS[:3], *(pytest.param(*other, marks=pytest.mark.long) for other in VARIANTS[3:])],
 )
 
 

@@ -25,19 +25,20 @@ def refusal(synthesize: Synthesize, **overrides: Any) -> str:
 
 
 def test_settings_that_do_not_fit_together_are_named_with_their_sizes(synthesize: Synthesize):
-    sentence = refusal(synthesize, **TARGETS, **SECRETS, **HOSTS, handlers={"vpc": VPC})
+    sentence = refusal(synthesize, **TARGETS, **SECRETS, **HOSTS, **QUOTAS, handlers={"vpc": VPC})
 
     assert sentence == (
-        "Stage 'dev' in cdk.json: the environment of executor-high has 4,107 bytes, and Lambda"
-        " takes 4,096; shorten targets (1,558), secrets (1,011) or allow_hosts (1,011)."
+        "Stage 'dev' in cdk.json: the environment of executor-high has 5,010 bytes, and Lambda"
+        " takes 4,096; shorten targets (1,558), quotas (1,030), secrets (1,011) or allow_hosts"
+        " (1,011)."
     )
 
 
 def test_environment_of_the_handlers_counts_for_the_executors(synthesize: Synthesize):
-    sentence = refusal(synthesize, handlers={"environment": {"TEXT": "é" * 1_800}})
+    sentence = refusal(synthesize, handlers={"environment": {"TEXT": "é" * 1_850}})
 
     assert sentence.startswith("Stage 'dev' in cdk.json: the environment of executor-high has ")
-    assert sentence.endswith("; shorten handlers.environment (3,611).")
+    assert sentence.endswith("; shorten handlers.environment (3,711).")
 
 
 def test_quotas_count_for_the_api(synthesize: Synthesize):

@@ -19,7 +19,7 @@ from infra.stage import Stage
 from tests.infra.conftest import CONTEXT, a_stage
 from tests.infra.deployed import Deployed, moto_server
 from tests.infra.functions import Reply
-from tests.infra.test_permissions import GRANTED
+from tests.infra.test_permissions import GRANTED, queue_of
 from tests.infra.test_permissions import granted as granted_in
 from tests.infra.transform import LEFT_OUT, transformed
 from tests.lambdas.conftest import recorded
@@ -563,7 +563,7 @@ def _asked(call: tuple[str, ...], function: str) -> tuple[str, str]:
         case "dynamodb":
             return action, "/index/".join(["table", *on[1:]])
         case "sqs":
-            return action, on[0].rpartition("-")[2]
+            return action, queue_of(on[0].rpartition("/")[2])
     return action, function
 
 

@@ -90,6 +90,11 @@ def _role(template: Template, role: str) -> str:
     return name
 
 
+def queue_of(name: str) -> str:
+    """Returns `low` for `duetime-dev-low`, and `batch-low` for that of a pool."""
+    return name.split("-", 2)[2]
+
+
 def _resource(template: Template, resource: Any) -> str:
     """Returns the name of the resource that an ARN names."""
     if isinstance(resource, str):
@@ -106,7 +111,7 @@ def _resource(template: Template, resource: Any) -> str:
         case "AWS::DynamoDB::Table":
             return "table" if attribute == "Arn" else "table stream"
         case "AWS::SQS::Queue" if "QueueName" in made["Properties"]:
-            return made["Properties"]["QueueName"].rpartition("-")[2]
+            return queue_of(made["Properties"]["QueueName"])
         case "AWS::SQS::Queue":
             return "failed records" if "FailedRecords" in name else "failed ticks"
         case "AWS::Lambda::Function":

@@ -8,7 +8,7 @@ import pytest
 from duetime.aws.settings import Settings
 from duetime.core.lanes import Lane
 from infra.stage import MAX_TARGETS
-from tests.infra.conftest import Synthesize, a_stage, of_type
+from tests.infra.conftest import Synthesize, a_stage, of_type, resolved
 from tests.infra.test_permissions import ALWAYS, GRANTED, as_list, granted
 
 PLACE = "eu-west-1:123456789012"
@@ -73,9 +73,7 @@ def test_executors_send_email_from_the_named_addresses_alone(synthesize: Synthes
 def test_functions_know_the_targets_of_their_stage(synthesize: Synthesize):
     template = synthesize("dev", targets=TARGETS)
     for function in of_type(template, "AWS::Lambda::Function").values():
-        given = function["Environment"]["Variables"]
-        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in given.items()}
-        settings = Settings.read(texts)
+        settings = Settings.read(resolved(function["Environment"]["Variables"]))
         patterns = settings.targets_allowed.patterns
         assert patterns["sqs"] == [SQS]
         assert patterns["lambda"] == [FUNCTION]

@@ -11,7 +11,7 @@ from duetime.core.lanes import Lane
 from duetime.core.times import SECOND
 from duetime.executor.executor import RESERVE
 from infra.bundle import HANDLERS, MANIFEST
-from tests.infra.conftest import Synthesize, of_type, one
+from tests.infra.conftest import Synthesize, of_type, one, resolved
 from tests.infra.test_permissions import as_list
 
 Template = dict[str, Any]
@@ -182,9 +182,7 @@ def test_every_log_is_kept_for_as_long_as_the_stage_says(synthesize: Synthesize)
 def test_executors_outlast_the_longest_task_that_the_api_takes(synthesize: Synthesize):
     functions = of_type(synthesize("prod"), FUNCTION).values()
     [taken] = {
-        Settings.read(
-            {k: str(v) for k, v in function["Environment"]["Variables"].items()}
-        ).longest_timeout
+        Settings.read(resolved(function["Environment"]["Variables"])).longest_timeout
         for function in functions
     }
     executors = [f for f in functions if "executor" in f["Description"]]
@@ -205,11 +203,10 @@ def test_the_environment_of_a_function_is_its_settings(synthesize: Synthesize):
     vpc = {"id": "vpc-0123456789abcdef0", "subnets": ["subnet-0123456789abcdef0"]}
     template = synthesize("dev", **overrides, handlers={"environment": environment, "vpc": vpc})
     for function in of_type(template, FUNCTION).values():
-        given = dict(function["Environment"]["Variables"])
+        texts = resolved(function["Environment"]["Variables"])
         name = function["Description"].rpartition(": ")[2]
         if name.startswith("executor"):
-            assert given.pop("SHOP") == "test"
-        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in given.items()}
+            assert texts.pop("SHOP") == "test"
         settings = Settings.read(texts)
         assert settings.environment() == texts  # nothing that Settings does not know
         assert (settings.stage, settings.shards) == ("dev", 32)

@@ -42,7 +42,7 @@ def broken_logging() -> Iterator[None]:
 class WorkerPool:
     """Records the offered messages; fails if a test says so."""
 
-    running, free = 0, 3
+    running, free, not_stopped = 0, 3, 0
 
     def __init__(self) -> None:
         self.offered: SimpleQueue[Sequence[Any]] = SimpleQueue()
@@ -59,7 +59,7 @@ class WorkerPool:
             raise self.error
         assert self.closed.wait(PATIENCE)
 
-    def close(self) -> None:
+    def drain(self, grace: float) -> None:
         self.closed.set()
 
     def wait_for_slots(self, timeout: float) -> int:

@@ -31,6 +31,17 @@ export function controlsOf(text, before = DEFAULTS) {
   return { ...before, fields, ...(simple(fields.map((field) => field.toLowerCase())) ?? { kind: 'fields' }) };
 }
 
+/**
+ * Returns what becomes of local times at a change of the clock unless the rule says otherwise, as Debian's cron does it:
+ * `{gap, overlap}`; null for a text whose fields are not known here.
+ */
+export function defaultDst(text) {
+  const { kind, fields } = controlsOf(text);
+  if (kind === 'text') return null;
+  const followsElapsedTime = fields.slice(0, 2).some((field) => field.startsWith('*'));
+  return followsElapsedTime ? { gap: 'skip', overlap: 'both' } : { gap: 'shift', overlap: 'first' };
+}
+
 /** Returns the expression of the controls; that of the kind `text` is the text that was there. */
 export function expressionOf(controls, text = '') {
   const { kind, every, minute, hour, day, month } = controls;

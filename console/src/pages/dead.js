@@ -27,7 +27,7 @@ export function Dead() {
   return html`
     <div class="page-head"><h1>Dead letters</h1>${dead > 0 && html`<span class="quiet">${counted(dead, 'task')}, ${counted(groups.data.items.length, 'cause')}</span>`}
       ${may('operate') && dead > 0 && html`<div class="actions">
-        <button onClick=${() => setBulk({ action: 'redrive', body: some ? { namespace: some } : { all: true }, what: html`<p>Every dead task${some && html` of the namespace ${some}`}. Is each cause fixed?</p>` })}>Redrive all …</button>
+        <button onClick=${() => setBulk({ action: 'redrive', body: some ? { namespace: some } : { all: true }, what: html`<p>Every dead task${some && html` of the namespace ${some}`}. Is each cause fixed?</p>` })}>Retry all …</button>
         <button onClick=${() => setBulk({ action: 'discard', body: some ? { namespace: some } : { all: true }, what: html`<p>Gives up every dead task${some && html` of the namespace ${some}`}. Each becomes cancelled and cannot be retried.</p>` })}>Discard all …</button></div>`}
     </div>
     <${Loaded} read=${groups} rows=${6}>${({ items, complete, looked_at: read }) => (items.length ? html`
@@ -45,7 +45,7 @@ function Cause({ group, open, onAct }) {
         <div class="cause-text"><p><strong>${group.error_type}</strong> <span class="target">${group.target}</span></p><p class="quiet message">${group.message}</p></div>
         <div class="cause-times quiet"><span>first <${Time} at=${group.first} /></span><span>last <${Time} at=${group.last} /></span></div>
         <div class="row">
-          ${may('operate') && html`<button class="small primary" onClick=${() => onAct({ action: 'redrive', body: causeBody(group), what: causeText(group) })}>Redrive ${count(group.count)} …</button>`}
+          ${may('operate') && html`<button class="small primary" onClick=${() => onAct({ action: 'redrive', body: causeBody(group), what: causeText(group) })}>Retry ${count(group.count)} …</button>`}
           <a class="button small" href=${to(`/tasks/${group.sample_id}`)}>Open one</a>
         </div>
       </div>

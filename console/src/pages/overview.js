@@ -63,16 +63,26 @@ function OnTime({ slo, stats }) {
     const [tone, icon, title] = drift.p99 <= within ? ['green', 'check', 'On time'] : ['amber', 'alert', 'Late starts'];
     return html`<${Answer} tone=${tone} icon=${icon} title=${title}>${figures}</${Answer}>`;
   }
-  const worst = lanes.reduce((a, b) => ((a.budget_left ?? 1) <= (b.budget_left ?? 1) ? a : b));
-  const burn = Math.max(...lanes.map((lane) => lane.burn?.['1h'] ?? 0));
+  const judged = lanes.filter(hasEnough);
   const total = lanes.reduce((sum, lane) => sum + lane.total, 0);
   const good = lanes.reduce((sum, lane) => sum + lane.good, 0);
-  const late = worst.budget_left !== null && worst.budget_left < 0;
-  const [tone, icon, title] = late ? ['red', 'alert', 'Late'] : burn > 1 ? ['amber', 'alert', 'Getting late'] : ['green', 'check', 'On time'];
+  const [{ objective }] = judged.length ? judged : lanes;
+  if (!judged.length) {
+    const [tone, icon, title] = good === total ? ['green', 'check', 'On time'] : ['amber', 'alert', 'Late starts'];
+    return html`<${Answer} tone=${tone} icon=${icon} title=${title} href=${to('/lanes')}>
+      <span><b>${count(good)} of ${count(total)}</b> planned tasks started within ${duration(objective.drift_ms)}</span>${figures}
+      <span>budget: too few tasks to tell</span></${Answer}>`;
+  }
+  const worst = judged.reduce((a, b) => (a.budget_left <= b.budget_left ? a : b));
+  const burn = Math.max(...judged.map((lane) => lane.burn?.['1h'] ?? 0));
+  const [tone, icon, title] = worst.budget_left < 0 ? ['red', 'alert', 'Late'] : burn > 1 ? ['amber', 'alert', 'Getting late'] : ['green', 'check', 'On time'];
   return html`<${Answer} tone=${tone} icon=${icon} title=${title} href=${to('/lanes')}>
     <span><b>${percent(good / total)}</b> of planned tasks started within ${duration(worst.objective.drift_ms)}</span>${figures}
-    <span>budget left <b>${percent(Math.max(worst.budget_left ?? 1, 0))}</b></span><span>burn <b>${burn.toFixed(1)}×</b></span></${Answer}>`;
+    <span>budget left <b>${percent(Math.max(worst.budget_left, 0))}</b></span><span>burn <b>${burn.toFixed(1)}×</b></span></${Answer}>`;
 }
+
+/** Whether one late task alone leaves some of a lane's budget. */
+const hasEnough = ({ total, objective }) => total * (1 - objective.share) >= 1;
 
 const WHY = {
   not_claimed: 'not claimed by the scanner', not_taken: 'in its lane, not taken', no_worker: 'no free worker', lease_run_out: 'its executor died',
@@ -150,7 +160,7 @@ function Failing({ groups }) {
           <tr key=${group.fingerprint}>
             <td class="main bare"><a href=${causeHref(group)}>${group.error_type}</a> <span class="target">${group.target}</span><span class="sub">${group.message}</span></td>
             <td class="number bare"><b>${count(group.count)}</b></td>
-            <td class="end bare">${may('operate') && html`<button class="small" onClick=${() => setBulk({ action: 'redrive', body: causeBody(group), what: causeText(group) })}>Redrive ${count(group.count)} …</button>`}</td>
+            <td class="end bare">${may('operate') && html`<button class="small" onClick=${() => setBulk({ action: 'redrive', body: causeBody(group), what: causeText(group) })}>Retry ${count(group.count)} …</button>`}</td>
           </tr>`)}</tbody></table></div>` : html`<${Empty} title="Nothing fails"/>`)}</${Loaded}>`}
       ${bulk && html`<${BulkDialog} ...${bulk} onClose=${(changed) => { setBulk(null); if (changed) groups.reload(); }} />`}
     </section>`;

@@ -146,7 +146,7 @@ function Foot({ list }) {
   const shown = list.rows.keys.value.length;
   return html`<div class="foot quiet">
     <span>${counted(shown, 'task')} shown${list.left.value && html`, the first ones left: at most ${MOST_ROWS} are shown`}${list.lookedUntil.value && html`, due until <${Time} at=${list.lookedUntil.value} />`}</span>
-    ${list.cursor.value ? html`<button class="small" disabled=${list.loading.value} onClick=${list.more}>Show more</button>` : html`<span>End of the list</span>`}
+    ${list.cursor.value ? html`<button class="small" disabled=${list.adding.value !== null} onClick=${list.more}>Show more</button>` : html`<span>End of the list</span>`}
   </div>`;
 }
 
@@ -190,12 +190,11 @@ const SOON = 1_000;
 function createList(filter, soonest, hovered) {
   const rows = createRows((task) => task.id);
   const list = {
-    rows, hovered, ...signals({ loading: true, loaded: false, problem: null, cursor: null, news: 0, left: false, lookedUntil: null }),
+    rows, hovered, ...signals({ loading: true, loaded: false, problem: null, cursor: null, adding: null, news: 0, left: false, lookedUntil: null }),
   };
   let number = 0;
   let pages = [null]; // the cursors of the pages on screen
   let soon = null;
-  let adding = null; // a page that is on its way
 
   // Coming runs of schedules have the newest ids; there they would hide everything else.
   const upcoming = soonest || filter.status || filter.schedule_id ? undefined : false;
@@ -234,7 +233,7 @@ function createList(filter, soonest, hovered) {
     });
   };
   list.reread = async () => {
-    await adding; // or reading again would drop it
+    await list.adding.peek(); // the page that is on its way: reading again would drop it
     await load(pages[0], pages.length, show);
   };
   const show = (found) => {
@@ -250,13 +249,13 @@ function createList(filter, soonest, hovered) {
   };
   list.more = async () => {
     const from = list.cursor.peek();
-    adding = load(from, 1, (found) => {
+    list.adding.value = load(from, 1, (found) => {
       pages = [...pages, from].slice(-MOST_ROWS / PAGE);
       if (rows.keys.peek().length + found.length > MOST_ROWS) list.left.value = true;
       rows.append(found);
     });
-    await adding;
-    adding = null;
+    await list.adding.peek();
+    list.adding.value = null;
   };
   /** Applies changes that are not older than what is shown, and reads soon what is not on screen. */
   list.apply = (items) => {

@@ -1,7 +1,7 @@
 /** The cron builder: each control writes the text, and the text sets each control. Only the API evaluates it. */
 import { html, useState } from '../vendor/preact.js';
 import {
-  caretLine, controlsOf, expressionOf, FIELDS, HOUR_STEPS, MINUTE_STEPS, MONTHS, WEEKDAY_NAMES, WEEKDAYS, withKind,
+  caretLine, controlsOf, defaultDst, expressionOf, FIELDS, HOUR_STEPS, MINUTE_STEPS, MONTHS, WEEKDAY_NAMES, WEEKDAYS, withKind,
 } from '../models/cron.js';
 import { allZones } from '../zone.js';
 import { Choice, Choices, errorOf, TextField, useId } from './form.js';
@@ -15,6 +15,9 @@ const DAYS = [
   ...Array.from({ length: 31 }, (_, place) => [String(place + 1), `day ${place + 1}`]),
   ['L', 'the last day'], ['LW', 'the last Monday to Friday'],
 ];
+
+const GAPS = [['shift', 'run right after the gap'], ['skip', 'leave it out']];
+const OVERLAPS = [['first', 'run the first time'], ['last', 'run the last time'], ['both', 'run both times']];
 
 /** What the builder starts with. */
 export const NEW_CRON = { expression: '0 9 * * 1-5', timezone: 'UTC', gap: '', overlap: '', seconds: '', days: '' };
@@ -56,9 +59,9 @@ export function CronBuilder({ value, onChange, problem }) {
       <div class="fields">
         <${ZoneField} label="Time zone" value=${value.timezone} onChange=${(timezone) => change({ timezone })} error=${errorOf(problem, 'rule.timezone')} />
         <${Choice} label="A local time that does not exist" value=${value.gap} onChange=${(gap) => change({ gap })}
-          options=${[['', 'usual'], ['shift', 'run right after the gap'], ['skip', 'leave it out']]} />
+          options=${withDefault(GAPS, defaultDst(value.expression)?.gap)} />
         <${Choice} label="A local time that comes twice" value=${value.overlap} onChange=${(overlap) => change({ overlap })}
-          options=${[['', 'usual'], ['first', 'run the first time'], ['last', 'run the last time'], ['both', 'run both times']]} />
+          options=${withDefault(OVERLAPS, defaultDst(value.expression)?.overlap)} />
         ${hasSeconds(value) && html`<${Choice} label="The second is" value=${value.seconds} onChange=${(seconds) => change({ seconds })} error=${errorOf(problem, 'rule.seconds')}
           options=${[['', 'choose'], ['first', 'the first field'], ['last', 'the last field']]} />`}
         ${hasBothDays(value) && html`<${Choice} label="A day must match" value=${value.days} onChange=${(days) => change({ days })}
@@ -70,6 +73,12 @@ export function CronBuilder({ value, onChange, problem }) {
 function controlsAs(wanted, expression) {
   const controls = controlsOf(expression);
   return wanted && controls.kind !== 'text' ? { ...controls, kind: wanted } : controls;
+}
+
+/** The choices, and before them the default, in the words of the choice that it is. */
+function withDefault(choices, byDefault) {
+  const [, words] = choices.find(([each]) => each === byDefault) ?? [];
+  return [['', words ? `default: ${words}` : 'default of the expression'], ...choices];
 }
 
 const hasSeconds = ({ expression, seconds }) => Boolean(seconds) || expression.trim().split(/\s+/).length === 6;

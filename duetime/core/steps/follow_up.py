@@ -6,7 +6,8 @@ described in duetime.engine.followups.
 """
 
 from duetime.core.change import Change, Expect
-from duetime.core.lifecycle import Step, sources
+from duetime.core.lifecycle import Status, Step, sources
+from duetime.core.steps.long_run import outlasts_message
 from duetime.core.task import WORKFLOW, Spec, Task
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.core.wakes import Wake, WakeKind
@@ -15,9 +16,11 @@ RELAY_GRACE: Millis = 5 * MINUTE  # how long the scanner leaves a follow-up to t
 LEAST_GRACE: Millis = 30 * SECOND
 
 
-def follow_up_wake(task: Task, now: Millis) -> Wake | None:
-    """Returns the watch of a task that ends now; None if it has no follow-up."""
-    if task.wake is None or not needs_follow_up(task.spec):
+def follow_up_wake(task: Task, now: Millis, status: Status | None = None) -> Wake | None:
+    """Returns the watch of a task that ends now; None if it has no follow-up. A dead task whose
+    message is deleted needs one for its dead letter: see duetime.core.steps.long_run."""
+    without_message = status is Status.DEAD and outlasts_message(task.spec.timeout)
+    if task.wake is None or not (without_message or needs_follow_up(task.spec)):
         return None
     return task.wake.moved(WakeKind.WATCH, now + RELAY_GRACE)
 

@@ -162,4 +162,4 @@ def _end_fields(task: Task, status: Status, ended: Attempt, now: Millis) -> dict
     fields = {"status": status, "current": ended, "lease_until": None, "updated_at": now}
     if task.spec.step is not None and is_near(task.wake, now):
         return fields  # the watch of the delivery becomes the watch of the follow-up
-    return fields | {"wake": follow_up_wake(task, now)}
+    return fields | {"wake": follow_up_wake(task, now, status)}

@@ -136,6 +136,21 @@ def test_controls_of_the_cron_builder_write_the_text(
     expect(page.get_by_label("Cron expression")).to_have_value(expression)
 
 
+def test_cron_builder_says_what_happens_by_default_when_the_clock_changes(page: Page) -> None:
+    page.goto("/cron?e=30 2 * * *&zone=Europe/Berlin")
+    gap = page.get_by_label("A local time that does not exist")
+    twice = page.get_by_label("A local time that comes twice")
+    expect(gap.locator("option:checked")).to_have_text("default: run right after the gap")
+    expect(twice.locator("option:checked")).to_have_text("default: run the first time")
+
+    page.get_by_label("Cron expression").fill("*/15 * * * *")
+    expect(gap.locator("option:checked")).to_have_text("default: leave it out")
+    expect(twice.locator("option:checked")).to_have_text("default: run both times")
+
+    page.get_by_label("Cron expression").fill("cron(30 2 * * ? *)")
+    expect(gap.locator("option:checked")).to_have_text("default of the expression")
+
+
 def test_text_of_the_cron_builder_sets_the_controls_and_the_url(page: Page) -> None:
     page.goto("/cron?e=0 9 * * 1-5&zone=Europe/Berlin")
     page.get_by_label("Cron expression").fill("15 6 * * fri#L")

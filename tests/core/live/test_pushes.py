@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ def test_push_without_room_is_a_reset_for_those_that_come_last(
     assert size(push.event()) <= limit + 100
 
 
+@pytest.mark.long
 def test_largest_push_fits_into_an_event():
     many = [a_change(task_id=f"{n:026d}", name="ä" * 256, target="x" * 256) for n in range(400)]
     subscriptions = [

@@ -1,0 +1,123 @@
+"""A worker on AWS: it receives from the queues of its pool, and writes to the table itself."""
+
+import json
+import logging
+import os
+from typing import Any
+
+from duetime.aws import backend
+from duetime.aws.settings import Settings
+from duetime.aws.worker_store import DynamoWorkerStore
+from duetime.core.errors import Snooze
+from duetime.core.lanes import queue_of
+from duetime.core.quotas import parse_quotas
+from duetime.core.task import LONGEST_TIMEOUT, Task
+from duetime.core.times import MINUTE, SECOND
+from duetime.engine.quotas import QuotaGate
+from duetime.executor.children import ChildSubmission
+from duetime.executor.executor import Executor
+from duetime.executor.run_control import RunControl
+from duetime.executor.targets import Targets
+from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
+from duetime.executor.targets.http import HttpTarget
+from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
+from duetime.executor.targets.python import run_handler
+from duetime.executor.worker_pool import WorkerPool
+from duetime.handlers import registry
+from duetime.worker.options import WorkerOptions
+from duetime.worker.process import BadConfiguration, Connected
+from duetime.worker.queue_source import QueueSource
+
+log = logging.getLogger(__name__)
+
+HOLD_EVERY = 30 * SECOND  # with every third heartbeat
+HELD_FOR = 2 * MINUTE  # as the queues of a pool do by themselves
+UNKNOWN_HANDLER_DELAY = 30.0  # seconds, until another worker may know the handler
+
+
+def connect(options: WorkerOptions) -> Connected:
+    """Raises BadConfiguration if the environment does not name the deployment, or has no such
+    pool."""
+    given = _settings(options)
+    ports = backend.adapters().ports
+    executor = Executor(
+        ports,
+        _targets(given),
+        children=_children(given),
+        callback_url=given.callback_url or None,
+        hold_every=HOLD_EVERY,
+        held_for=HELD_FOR,
+    )
+    pool = WorkerPool(executor, ports.clock, options.concurrency, name="worker")
+    queues = {lane: queue_of(lane, options.pool) for lane in options.lanes}
+    return Connected(
+        pool=pool,
+        source=QueueSource(ports.lanes, queues, pool.wait_for_slots, ports.clock),
+        clock=ports.clock,
+        workers=DynamoWorkerStore(backend.dynamodb(), given.table),
+        finish=backend.adapters().close,
+    )
+
+
+def _settings(options: WorkerOptions) -> Settings:
+    if options.endpoint_url is not None:
+        os.environ.update(_provisioned(options.endpoint_url, options.pool))
+    try:
+        given = backend.settings()
+    except ValueError as error:
+        raise BadConfiguration(f"the environment does not name a deployment: {error}") from None
+    pools = given.pool_timeouts
+    if options.pool is not None and options.pool not in pools:
+        has = f"has {', '.join(sorted(pools))}" if pools else "has no pools"
+        raise BadConfiguration(f"--pool: there is no pool {options.pool}; the deployment {has}")
+    return given
+
+
+def _provisioned(endpoint_url: str, pool: str | None) -> dict[str, str]:
+    """Returns the environment of a deployment at another endpoint, where the table and the queues
+    are created if they are absent, as `duetime local --backend aws --endpoint-url` does."""
+    from duetime.aws import clients
+    from duetime.aws.provision import ensure_resources
+    from duetime.aws.settings import queue_setting
+    from duetime.local.backends import MOTO_SHARDS, TABLE
+
+    pools = [pool] if pool else []
+    urls = ensure_resources(
+        clients.dynamodb(endpoint_url), clients.sqs(endpoint_url), table=TABLE, pools=pools
+    )
+    return Settings(
+        table=TABLE,
+        queues=queue_setting(urls),
+        pools=json.dumps(dict.fromkeys(pools, LONGEST_TIMEOUT)) if pools else "",
+        shards=MOTO_SHARDS,
+        longest_timeout=LONGEST_TIMEOUT,
+        endpoint_url=endpoint_url,
+    ).environment()
+
+
+def _targets(given: Settings) -> Targets:
+    policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
+    clock = backend.adapters().ports.clock
+    http = HttpTarget(clock, policy, backend.secrets())
+    makers = aws_makers(backend.services) | {
+        "email": ses_maker(backend.services, clock),
+        "sql": rds_maker(backend.services, given.databases),
+    }
+    return LazyTargets({"python": run_known_handler, "http": http}, makers)
+
+
+def run_known_handler(task: Task, control: RunControl) -> Any:
+    """Runs a handler. A queue cannot be asked for the tasks of certain handlers, so a task of a
+    handler that this worker does not have goes back, and uses up no attempt: during a deployment
+    another worker may have it."""
+    name = task.spec.target["handler"]
+    if registry.find(name) is None:
+        raise Snooze(UNKNOWN_HANDLER_DELAY, f"this worker has no handler {name}")
+    return run_handler(task, control)
+
+
+def _children(given: Settings) -> ChildSubmission:
+    quotas = None
+    if given.quotas:
+        quotas = QuotaGate(quotas=parse_quotas(given.quotas), store=backend.quota_store())
+    return ChildSubmission(quotas=quotas, longest_timeout=given.longest_timeout)

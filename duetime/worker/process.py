@@ -1,0 +1,202 @@
+"""The process of a worker: it starts, serves until a signal or a notice, drains, and ends.
+
+Signals, `POST /drain` and spot notices only leave an event; the main thread acts on it."""
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from duetime import __version__
+from duetime.core.errors import DuetimeError, NotConfigured
+from duetime.core.ports import Clock
+from duetime.core.shares import DEFAULT_WEIGHTS, Shares
+from duetime.core.workers import WorkerStore
+from duetime.executor.worker_pool import WorkerPool
+from duetime.handlers import registry
+from duetime.local.lane_sources import LaneSource
+from duetime.logs import formatting as log_lines
+from duetime.logs.formatting import Format, LogSettings
+from duetime.worker.control_port import ControlPort
+from duetime.worker.options import WorkerOptions
+from duetime.worker.scale_in import ScaleInProtection
+from duetime.worker.spot_notice import SpotNotice
+from duetime.worker.upkeep import Upkeep
+from duetime.worker.worker import Worker
+
+LOG = logging.getLogger("duetime.worker")
+
+DRAINED, FAILED, MISCONFIGURED = 0, 1, 2
+CHECK = 0.2  # seconds between two looks whether a drained worker has ended
+
+DRAIN, DRAIN_NOW = "drain", "drain at once"  # events; a failure is its reason
+
+
+class BadConfiguration(DuetimeError):
+    """The worker cannot work as it is configured; a restart changes nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connected:
+    """A worker's way to its tasks.
+
+    Attributes:
+        workers: Where the worker says that it is there; None if its leases say so.
+        finish: Called once the pool has ended: sends what is still to be sent."""
+
+    pool: WorkerPool
+    source: LaneSource
+    clock: Clock
+    workers: WorkerStore | None = None
+    finish: Callable[[], object] = lambda: None
+
+
+Connect = Callable[[WorkerOptions], Connected]
+
+
+def run(options: WorkerOptions, connect: Connect) -> int:
+    """Returns the exit code. `connect` raises BadConfiguration, or DuetimeError."""
+    _set_up_log(options)
+    try:
+        empty = [source for source in options.handlers if not registry.load(source)]
+        connected = connect(options)
+        process = _Process(options, connected)
+    except (BadConfiguration, NotConfigured) as error:
+        LOG.error("worker not started: %s", error)
+        return MISCONFIGURED
+    except DuetimeError as error:
+        LOG.error("worker not started: %s", error)
+        return FAILED
+    for source in empty:
+        LOG.warning("handlers: %s registers no new handler", source)
+    return process.serve()
+
+
+class _Process:
+    def __init__(self, options: WorkerOptions, connected: Connected) -> None:
+        self._options = options
+        self._connected = connected
+        self._events: SimpleQueue[str] = SimpleQueue()
+        self._asked = False  # to drain, by a signal, a notice or a call
+        shares = Shares(DEFAULT_WEIGHTS)
+        self._worker = Worker(connected.pool, connected.source, shares, self._events.put)
+        self._upkeep = Upkeep(
+            options,
+            connected.pool,
+            connected.clock,
+            workers=connected.workers,
+            draining=lambda: self._worker.draining,
+            protection=ScaleInProtection(os.environ),
+            notice=SpotNotice(os.environ) if options.spot_notice else None,
+            on_notice=self._ask_to_drain,
+        )
+        self._control = self._open_control_port()
+
+    def serve(self) -> int:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._signalled)
+        self._worker.start()
+        self._upkeep.start()
+        if self._control:
+            self._control.start()
+        LOG.info("worker started", extra=self._about())
+        event = self._events.get()
+        reason = self._drain(self._options.grace) if event == DRAIN else event
+        if reason is not None:
+            return self._fail(reason)
+        self._connected.finish()
+        self._upkeep.end()
+        LOG.info("worker drained", extra={"step": "drain", "not_stopped": self._not_stopped})
+        _flush()
+        if self._not_stopped:
+            os._exit(DRAINED)  # a handler that cannot be stopped would keep the interpreter
+        return DRAINED
+
+    def _drain(self, grace: float) -> str | None:
+        """Returns why the worker failed meanwhile; None once it has ended. A poll of a queue that
+        is under way may take longer than the pool; it is not waited for after a second signal."""
+        fields = {"step": "drain", "grace": grace, "running": self._worker.running}
+        LOG.info("worker draining", extra=fields)
+        self._worker.drain(grace)
+        patient = True
+        while not self._worker.ended(with_polls=patient):
+            try:
+                event = self._events.get(timeout=CHECK)
+            except Empty:
+                continue
+            if event == DRAIN_NOW:
+                LOG.info("grace skipped", extra={"step": "drain"})
+                self._worker.drain(0)
+                patient = False
+            elif event != DRAIN:
+                return event
+        return None
+
+    @property
+    def _not_stopped(self) -> int:
+        return self._connected.pool.not_stopped
+
+    def _fail(self, reason: str) -> int:
+        """Ends the process without a wait: its leases run out, and other workers take over."""
+        LOG.critical("worker failed: %s", reason)
+        _flush()
+        os._exit(FAILED)
+
+    def _signalled(self, number: int, frame: object) -> None:  # noqa: ARG002
+        self._events.put(DRAIN_NOW if self._asked else DRAIN)
+        self._asked = True
+
+    def _ask_to_drain(self) -> None:
+        if not self._asked:
+            self._asked = True
+            self._events.put(DRAIN)
+
+    def _health(self) -> dict[str, Any]:
+        reason = self._worker.failure()
+        status = "draining" if self._worker.draining else "ok"
+        health = {
+            "status": "failed" if reason else status,
+            "worker": self._options.name,
+            "pool": self._options.pool,
+            "running": self._worker.running,
+        }
+        return health | ({"reason": reason} if reason else {})
+
+    def _open_control_port(self) -> ControlPort | None:
+        if self._options.control_port is None:
+            return None
+        try:
+            return ControlPort(self._options.control_port, self._health, self._ask_to_drain)
+        except OSError as error:
+            port = self._options.control_port
+            raise BadConfiguration(f"the control port {port} cannot be used: {error}") from error
+
+    def _about(self) -> dict[str, Any]:
+        options = self._options
+        about = {
+            "version": __version__,
+            "lanes": ",".join(options.lanes),
+            "handlers": len(registry.names()),
+            "concurrency": options.concurrency,
+        }
+        return about | ({"control_port": self._control.port} if self._control else {})
+
+
+def _set_up_log(options: WorkerOptions) -> None:
+    form: Format = _fitting_format() if options.log_format == "auto" else options.log_format  # type: ignore[assignment]
+    named = (("worker", options.name), *((("pool", options.pool),) if options.pool else ()))
+    log_lines.install(LogSettings(format=form, level=options.log_level, fields=named))
+    LOG.setLevel(min(logging.INFO, logging.getLogger().level))
+
+
+def _fitting_format() -> Format:
+    return "terminal" if sys.stdout.isatty() and sys.stderr.isatty() else "json"
+
+
+def _flush() -> None:
+    logging.shutdown()
+    sys.stdout.flush()
