@@ -135,7 +135,7 @@ def _lane(given: str | None) -> str | None:
     try:
         return None if given is None else str(Queue.parse(given))
     except ValueError:
-        message = f"must be one of {', '.join(Lane)}, or of a pool, such as batch/high"
+        message = f"must be one of {', '.join(Lane)}, or of a pool: batch/high"
         raise invalid([FieldError("lane", message)]) from None
 
 

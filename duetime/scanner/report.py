@@ -42,5 +42,9 @@ class TickReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns all fields, and the sums over the lanes."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
         return {"claimed": self.claimed, "lost": self.lost, **values}
+
+
+def _plain(value: Any) -> Any:
+    return {str(key): n for key, n in value.items()} if isinstance(value, Counter) else value

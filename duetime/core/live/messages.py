@@ -227,7 +227,7 @@ def _lane(given: Any) -> Queue:
         return Queue.parse(given)
     except (AttributeError, ValueError):
         names = ", ".join(Lane)
-        raise ValueError(f"must be one of {names}, or of a pool, such as batch/high") from None
+        raise ValueError(f"must be one of {names}, or of a pool: batch/high") from None
 
 
 def _one_of(*values: str) -> Callable[[Any], str]:
