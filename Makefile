@@ -14,7 +14,7 @@ STAGE ?= dev
 CDK := npx --yes aws-cdk@2.1147.0
 
 .PHONY: help setup setup-infra run test test-long test-rest test-cuts test-console test-all test-dynamodb-local simulate check lint types format \
-  bootstrap console synth diff deploy destroy has-node has-npm has-credentials bench lock clean
+  bootstrap console synth diff deploy destroy has-node has-npm has-credentials bench bench-peers lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-20s %s\n", $$1, $$2}'
@@ -118,7 +118,7 @@ has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
 
 bench: setup-infra ## Make the README's figures again (some minutes)
-	@for script in drift throughput counting fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows live; do $(BIN)/python bench/$$script.py || exit 1; done
+	@for script in drift throughput counting fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows live burst; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python bench/limits.py --backend embedded
 	@$(BIN)/python -m bench.cost
 	@$(BIN)/python -m bench.aws_scale
@@ -126,6 +126,9 @@ bench: setup-infra ## Make the README's figures again (some minutes)
 	@$(BIN)/python bench/api.py
 	@$(BIN)/python bench/api.py --lists --tasks 1000000
 	@$(BIN)/python bench/console.py --tasks 1000000 --minutes 10
+
+bench-peers: setup-infra ## Compare with BullMQ, Celery, Dramatiq, huey and procrastinate (installs them in .cache)
+	@$(BIN)/python bench/peers.py $(ARGS)
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --extra dev --extra moto
 lock: setup ## Pin the newest versions that pyproject.toml allows, with their hashes

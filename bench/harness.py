@@ -88,9 +88,14 @@ def post(connection: HTTPConnection, path: str, body: bytes) -> Any:
 
 
 def wait_for(
-    running: Running, count: int, status: str = "SUCCEEDED", timeout: float = 120
+    running: Running,
+    count: int,
+    status: str = "SUCCEEDED",
+    timeout: float = 120,
+    every: float = 0.02,
 ) -> float:
-    """Waits until `count` tasks have this status on disk; returns the monotonic time of that."""
+    """Waits until `count` tasks have this status on disk; returns the monotonic time of that.
+    Counting takes longer the more tasks there are; `every`: the seconds between two counts."""
     give_up = time.monotonic() + timeout
     with closing(running.database()) as database:
         while time.monotonic() < give_up:
@@ -99,7 +104,7 @@ def wait_for(
             ).fetchone()
             if done >= count:
                 return time.monotonic()
-            time.sleep(0.02)
+            time.sleep(every)
     raise TimeoutError(f"only {done} of {count} tasks are {status}")
 
 

@@ -17,6 +17,7 @@ from duetime.cli.local_options import (
     check_hosts,
     check_smtp,
     check_store,
+    check_tokens,
     console_folder,
     read_age_after,
     read_databases,
@@ -46,6 +47,15 @@ def local(
             envvar="DUETIME_TOKEN",
             help="Answer only requests with this bearer token; the variable keeps it off the"
             " screen.",
+            show_default=False,
+        ),
+    ] = None,
+    worker_token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar="DUETIME_WORKER_TOKEN",
+            help="A token for HTTP workers, which may lease tasks with it and nothing else.",
             show_default=False,
         ),
     ] = None,
@@ -142,6 +152,16 @@ def local(
             show_default=False,
         ),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=256,
+            metavar="N",
+            help="Run your handlers in so many processes, for those that compute: the threads of"
+            " the runner share one core. 0: in its threads.",
+        ),
+    ] = DEFAULTS.workers,
     weights: Annotated[
         str,
         typer.Option(
@@ -259,6 +279,7 @@ def local(
     check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     check_filled({"--quotas": [quotas], "--console": [console]})
+    check_tokens(host, token, worker_token)
     if metrics_port == port:
         refuse("--metrics-port", "must be another port than --port")
     if reload and not handlers:
@@ -273,7 +294,8 @@ def local(
     options = LocalOptions(
         host=host,
         port=port,
-        token=read_token(token),
+        token=read_token("--token", token),
+        worker_token=read_token("--worker-token", worker_token),
         read_only=read_only,
         metrics_port=metrics_port,
         data=Path(data) if data else DEFAULTS.data,
@@ -285,6 +307,7 @@ def local(
         tick=read_tick(tick),
         concurrency=concurrency,
         pools=read_pools(pool or ()),
+        workers=workers,
         weights=read_weights(weights),
         age_after=read_age_after(age_after),
         catch_up=catch_up,

@@ -49,10 +49,22 @@ def check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
             refuse(option, "is empty")
 
 
-def read_token(text: str | None) -> str | None:
+def read_token(option: str, text: str | None) -> str | None:
     if text is not None and not TOKEN.fullmatch(text):
-        refuse("--token", "must be printable ASCII without spaces")
+        refuse(option, "must be printable ASCII without spaces")
     return text
+
+
+def check_tokens(host: str, token: str | None, worker_token: str | None) -> None:
+    """Refuses to serve everyone on a network."""
+    from duetime.local.sessions import is_loopback
+
+    if token is None and not is_loopback(host):
+        refuse("--host", f"{host} can be reached from other machines: give a --token, too")
+    if worker_token is not None and token is None:
+        refuse("--worker-token", "goes with --token: without one, nobody needs a token")
+    if worker_token is not None and worker_token == token:
+        refuse("--worker-token", "must be another token than --token")
 
 
 def check_hosts(hosts: Sequence[str]) -> None:

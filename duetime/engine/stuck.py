@@ -17,6 +17,7 @@ from duetime.core.task import Task
 from duetime.core.times import MINUTE, Millis
 from duetime.core.value import replace, value
 from duetime.core.wakes import Wake, WakeKind, minute_of
+from duetime.core.workers import WorkerRecord, WorkerStore, lacks_worker
 
 FEW_WAKES = 500
 MAX_QUERIES, MAX_KEYS = 200, 500  # of a larger index
@@ -33,6 +34,7 @@ class StuckTask:
     lane: str  # of its pool, if it has one
     task: Task | None
     stuck: Stuck
+    lacks_worker: bool = False  # no worker of its pool has its handler
 
 
 @value(kw_only=True, slots=True)
@@ -53,9 +55,12 @@ class _Read:
 
 
 class StuckFinder:
-    def __init__(self, ports: Ports, cursors: CursorStore | None) -> None:
+    def __init__(
+        self, ports: Ports, cursors: CursorStore | None, workers: WorkerStore | None = None
+    ) -> None:
         self._ports = ports
         self._cursors = cursors
+        self._workers = workers
 
     def find(self, namespace: str | None) -> Found:
         """Returns the tasks of a namespace, or of all, that are past their time, the longest
@@ -67,11 +72,23 @@ class StuckFinder:
         past, unreadable = self._past(list(wakes), now, namespace)
         lanes = self._lanes({task.queue for task in past}, states, now) if past else {}
         found = [_set_aside(wakes[i], now) for i in unreadable if namespace is None]
+        workers = self._live_workers(past, now)
         for task in past:
             if stuck := why_stuck(task, lanes[task.queue], now=now):
-                found.append(StuckTask(id=task.id, lane=str(task.queue), task=task, stuck=stuck))
+                lacks = task.held is None and lacks_worker(task, workers, now)
+                if lacks:
+                    stuck = replace(stuck, why=Why.NO_WORKER)
+                one = StuckTask(
+                    id=task.id, lane=str(task.queue), task=task, stuck=stuck, lacks_worker=lacks
+                )
+                found.append(one)
         found.sort(key=lambda one: (one.stuck.since, one.id))
         return Found(tasks=found, complete=read.complete, looked_until=read.until)
+
+    def _live_workers(self, past: Sequence[Task], now: Millis) -> Sequence[WorkerRecord]:
+        if self._workers is None or all(task.spec.pool is None for task in past):
+            return ()
+        return self._workers.list(now)
 
     def _states(self, now: Millis) -> list[SliceState]:
         """Returns the states of the slices until the cursor of every shard is known."""

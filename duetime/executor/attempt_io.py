@@ -3,10 +3,11 @@
 `duetime.executor.executor.Executor` writes to the store itself. A worker without a store has an
 executor of its own, which asks the runner."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from duetime.core.change import Answer, Change
 from duetime.core.delivery import Message
 from duetime.core.task import Progress
 from duetime.core.times import SECOND, Millis
@@ -14,6 +15,11 @@ from duetime.core.value import value
 from duetime.executor.runs import Admitted, Ended, Run
 
 MAX_EARLY: Millis = 2 * SECOND  # a message that arrives earlier is handed back
+
+
+class RecordedEnd(NamedTuple):
+    end: Ended
+    change: Change  # that records it
 
 
 @value(kw_only=True, slots=True)
@@ -25,6 +31,8 @@ class Written:
     waiting: list[Message] = field(default_factory=list)
     record_retries: list[Ended] = field(default_factory=list)
     lease_retries: list[Admitted] = field(default_factory=list)
+    outcomes: Sequence[RecordedEnd] = ()  # what was written, and the answers of the store to it
+    answers: Sequence[Answer] = ()
 
 
 class AttemptIO(Protocol):
@@ -53,4 +61,9 @@ class AttemptIO(Protocol):
 
     def run_target(self, run: Run) -> Ended:
         """Runs the target, in a worker thread."""
+        ...
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        """Gives a run to a handler process, if there are any that can run it. `on_end` is then
+        called later, from another thread."""
         ...

@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 STOP_GRACE: Millis = 5 * SECOND  # between asking a handler to stop and interrupting it
 WRITE_RETRY_DELAY: Millis = SECOND  # after a write that the store did not answer
 LEASE_TRIES = 3
+KILL_TIMEOUT: Millis = 15 * SECOND  # for a process to be gone, after STOP_GRACE
 LONGEST_STOP: Millis = 2 * STOP_GRACE  # of a drain, for interrupted handlers to end
 
 
@@ -249,7 +250,7 @@ class AttemptLoop:
                 to_record.append(timed_out(run))
                 del self._running[holder]
             elif running.timer <= now:
-                running.abandon_at = now + STOP_GRACE
+                running.abandon_at = now + _stop_time(run)
                 run.control.request_stop("timed_out")
                 run.control.force_stop()
             elif run.control.lease_lost:
@@ -286,7 +287,7 @@ class AttemptLoop:
                 del self._stopping[holder]
                 _warn_not_stopped(run)
             else:
-                self._stopping[holder] = (now + STOP_GRACE, run)
+                self._stopping[holder] = (now + _stop_time(run), run)
                 run.control.force_stop()
 
     def _due(self) -> list[Admitted]:
@@ -326,6 +327,12 @@ class AttemptLoop:
             self._executor.abandon_outcome(end)
         else:
             self._record_retries.append((retry_at, end))
+
+
+def _stop_time(run: Run) -> Millis:
+    """Returns how long the end of an interrupted handler may take. One that runs in a process is
+    killed with it, so its outcome waits until nothing of it runs."""
+    return STOP_GRACE + KILL_TIMEOUT if run.control.killable else STOP_GRACE
 
 
 def _warn_not_stopped(run: Run) -> None:

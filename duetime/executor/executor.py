@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
@@ -22,7 +22,7 @@ from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.engine.enqueue import enqueue
-from duetime.executor.attempt_io import MAX_EARLY, Written
+from duetime.executor.attempt_io import MAX_EARLY, RecordedEnd, Written
 from duetime.executor.children import Children, ChildSubmission
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
 from duetime.executor.run_control import RunControl
@@ -32,17 +32,15 @@ from duetime.executor.target_runner import TargetRunner
 from duetime.executor.targets import Targets
 from duetime.handlers.context import Previous
 
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
+
 log = logging.getLogger(__name__)
 
 OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts as failed
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
 HOLD_EVERY: Millis = 3 * MINUTE  # a lane without a pool hides a message for longer by itself
 HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
-
-
-class _Outcome(NamedTuple):
-    end: Ended
-    change: Change  # that records it
 
 
 class Executor:
@@ -57,7 +55,8 @@ class Executor:
         callback_url: Where the API answers, for the callbacks of steps.
         on_progress: Called with each task whose handler has reported progress, as it is stored.
         hold_every: How often the message of a run is hidden again.
-        held_for: For how long it is hidden then."""
+        held_for: For how long it is hidden then.
+        processes: Those that run plain handlers; without them, worker threads do."""
 
     def __init__(
         self,
@@ -69,6 +68,7 @@ class Executor:
         on_progress: Callable[[Task], object] | None = None,
         hold_every: Millis = HOLD_EVERY,
         held_for: Millis = HELD_FOR,
+        processes: "HandlerProcesses | None" = None,
     ) -> None:
         self._ports = ports
         self._child_submission = children or ChildSubmission()
@@ -77,7 +77,7 @@ class Executor:
         self._on_progress = on_progress
         self._hold_every = hold_every
         self._held_for = held_for
-        self._runner = TargetRunner(ports, targets, callback_url)
+        self._runner = TargetRunner(ports, targets, callback_url, processes)
         self._acks = MessageAcks(ports.lanes, dead_letters)
         self._stale = StaleMessages(ports, self._acks)
 
@@ -113,7 +113,8 @@ class Executor:
         outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
-        self._after_record(outcomes, answers[: len(outcomes)], written)
+        written.outcomes, written.answers = outcomes, answers[: len(outcomes)]
+        self._after_record(outcomes, written.answers, written)
         self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
         return written
 
@@ -133,6 +134,9 @@ class Executor:
     def run_target(self, run: Run) -> Ended:
         """Run the target, in a worker thread. The caller hands the end to `record_and_lease`."""
         return self._runner.run(run)
+
+    def hand_over(self, run: Run, on_end: Callable[[Ended], object]) -> bool:
+        return self._runner.hand_over(run, on_end)
 
     def renew(self, runs: Iterable[Run], progress: Progress | None = None) -> None:
         """Renew the leases. A handler whose lease is lost or whose task is cancelled is asked to
@@ -181,7 +185,7 @@ class Executor:
             return Unwritable(repr(error))
         return answer
 
-    def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[_Outcome]:
+    def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[RecordedEnd]:
         """Returns each run that has ended with the change that records it. An outcome that no
         change can express is recorded as a failure of its attempt."""
         outcomes = []
@@ -193,15 +197,15 @@ class Executor:
                 outcomes.append(outcome)
         return outcomes
 
-    def _outcome(self, end: Ended, now: Millis) -> _Outcome | None:
+    def _outcome(self, end: Ended, now: Millis) -> RecordedEnd | None:
         try:
-            return _Outcome(end, end.change or self._record(end, now))
+            return RecordedEnd(end, end.change or self._record(end, now))
         except Exception:
             log.exception("outcome not built", extra=log_fields(end.run))
             return None
 
     def _after_record(
-        self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], written: Written
+        self, outcomes: Sequence[RecordedEnd], answers: Sequence[Answer], written: Written
     ) -> None:
         """Free the slots of the attempts, send the tasks that are retried soon, and acknowledge the
         messages."""

@@ -104,6 +104,11 @@ class Interrupt:
         finally:
             self._arm_thread()
 
+    def arm(self, stop: StopAction) -> None:
+        """Have a trigger call `stop`, until `disarm`, for a handler that runs in another process.
+        Raises Stopped if the trigger has come already."""
+        self._arm(stop)
+
     def disarm(self) -> None:
         """Make later triggers do nothing, and drop an exception that has not arrived yet."""
         if not self._armed:

@@ -49,6 +49,8 @@ class RunControl:
         self.trace: str | None = None  # the context of the span of the attempt
         self.lease_lost = False  # for certain: another executor may have the task
         self.force_stopped = False
+        self.killable = False  # it runs in a process, which is killed if it does not stop
+        self.on_stop: Callable[[], object] | None = None  # called at every request to stop
         self._reasons: set[Reason] = set()
         self._timeout = seconds(task.spec.timeout)
         self._started_at = task.current.started_at if task.current else 0
@@ -95,9 +97,8 @@ class RunControl:
         self.ends_at = now + self._timeout
 
     def mark_started(self, now: Millis) -> None:
-        """Note when the target is called. Only the first call counts."""
-        if self.started_after is None:
-            self.started_after = now - self._leased_at
+        """Note when the target is called. A handler process notes it again, when it begins."""
+        self.started_after = now - self._leased_at
 
     @property
     def cancel_requested(self) -> bool:
@@ -107,6 +108,8 @@ class RunControl:
     def request_stop(self, reason: Reason) -> None:
         """Ask the handler to stop, through `ctx.cancelled` and `ctx.reason`."""
         self._reasons.add(reason)
+        if (on_stop := self.on_stop) is not None:
+            on_stop()
 
     def lose_lease(self) -> None:
         """Ask the handler to stop: another executor may already run the task."""

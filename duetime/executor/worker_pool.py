@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from duetime.core.delivery import Message
 from duetime.core.lanes import Queue
@@ -24,6 +25,9 @@ from duetime.core.value import value
 from duetime.executor.attempt_io import AttemptIO
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.runs import Ended, Run, interrupted
+
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
 
 log = logging.getLogger(__name__)
 
@@ -55,12 +59,14 @@ class WorkerPool:
         name: str = "executor",
         until: Millis | None = None,
         on_start: OnStart | None = None,
+        processes: "HandlerProcesses | None" = None,
     ) -> None:
         self._executor = executor
         self._clock = clock
         self._slots = slots
         self._name = name
         self._on_start = on_start
+        self._processes = processes
         self._loop = AttemptLoop(executor, clock, until=until)
         self._inbox: SimpleQueue[InboxItem] = SimpleQueue()
         self._work: deque[Run] = deque()
@@ -129,6 +135,9 @@ class WorkerPool:
         )
         guard.start()
         self._start_thread()
+        if self._processes is not None:
+            self._processes.on_failure = self._inbox.put
+            self._processes.start()
 
     # the loop thread
 
@@ -140,6 +149,8 @@ class WorkerPool:
             self._run_loop()
         finally:
             self._done.set()
+            if self._processes is not None:
+                self._processes.close()
             for _ in self._threads:
                 self._wake_ups.put(False)
 
@@ -152,8 +163,17 @@ class WorkerPool:
                 self._on_start(result.started)
             for run in result.started:
                 run.control.queued = True
-            self._work.extend(result.started)
+            self._work.extend(self._hand_over(result.started))
             self._wake_threads()
+
+    def _hand_over(self, started: Sequence[Run]) -> Sequence[Run]:
+        """Gives runs to the handler processes. Returns those that run in threads."""
+        if self._processes is None:
+            return started
+        if self._loop.grace_over:
+            self._processes.kill()
+        put = self._inbox.put
+        return [run for run in started if not self._executor.hand_over(run, put)]
 
     def _wait_for_arrivals(self) -> list[Ended]:
         """Wait for the first arrival or the next timer, then take everything that has arrived."""
@@ -185,6 +205,8 @@ class WorkerPool:
         thread."""
         self._closing = True
         self._free(self._loop.drain(grace))
+        if self._processes is not None:
+            self._processes.drain()
         with suppress(IndexError):
             while True:
                 self._receive(interrupted(self._work.popleft()), ended)

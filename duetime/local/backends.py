@@ -15,7 +15,7 @@ from duetime.core.lanes import Queue
 from duetime.core.limits.slots import line_of
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.quotas import QuotaStore
-from duetime.core.task import LONGEST_TIMEOUT
+from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.core.times import seconds
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
@@ -57,6 +57,8 @@ class Backend:
     look_at_lines: Callable[[], object] | None = None  # if ticks alone would be too seldom
     waiting: Callable[[], Counter[Queue]] | None = None  # counts the tasks that wait for a limit
     figures: Callable[[], StoreFigures] | None = None  # for its metrics
+    memory_lanes: MemoryLaneQueue | None = None  # from which HTTP workers can be served
+    held_by_workers: Callable[[], Sequence[Task]] = lambda: ()  # since before the start
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -107,6 +109,8 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         look_at_lines=partial(look_at_watched_lines, ports, store.slots()),
         waiting=store.waiting,
         figures=store.figures,
+        memory_lanes=lanes,
+        held_by_workers=store.held_by_workers,
     )
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NoReturn
@@ -19,14 +20,16 @@ from duetime.api.lanes import LaneActivity, Lanes
 from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Queue
+from duetime.core.ports import Clock
 from duetime.core.shares import Shares
 from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
+from duetime.executor.handler_processes.pool import HandlerProcesses
 from duetime.executor.targets.http import HttpTarget
 from duetime.executor.targets.lazy import LazyTargets
-from duetime.executor.targets.python import run_handler
+from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from duetime.handlers.descriptions import describe_registered
@@ -41,6 +44,7 @@ from duetime.local.health import RunnerHealth
 from duetime.local.interpreter import import_lazy_modules, tune_interpreter
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
+from duetime.local.lease_waits import LeaseWaits
 from duetime.local.live import LiveUpdates
 from duetime.local.metrics_port import only_metrics_on
 from duetime.local.options import LocalOptions
@@ -50,6 +54,7 @@ from duetime.local.prometheus.samples import RunnerSamples
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
+from duetime.local.remote_workers import remote_attempts
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen, url_of
 from duetime.local.sessions import Sessions, may_serve_pages
@@ -80,7 +85,13 @@ class Runner:
         self._live = live = LiveUpdates(
             SystemClock(), self._lane_states, ticket_required=options.token is not None
         )
-        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        sessions = Sessions(
+            token=options.token,
+            worker_token=options.worker_token,
+            port=options.port,
+            read_only=options.read_only,
+        )
+        self._leases = leases = LeaseWaits(SystemClock())
         app = asgi_app(
             self._call,
             self._submit_together,
@@ -88,6 +99,7 @@ class Runner:
             live.socket,
             sessions,
             _console(options, notices),
+            leases,
         )
         listeners = [listener]
         if options.metrics_port:
@@ -102,8 +114,10 @@ class Runner:
         ports = self.backend.ports
         ports = ports.with_lanes(CountedLanes(ports.lanes, self._lane_counts))
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
+        processes = _handler_processes(options, ports.clock)
+        python = handlers_in(processes) if processes else run_handler
         targets = LazyTargets(
-            {"python": run_handler, "http": http}, service_targets(options, ports.clock)
+            {"python": python, "http": http}, service_targets(options, ports.clock)
         )
         gate = quota_gate(quotas, self.backend.quotas)
         children = ChildSubmission(quotas=gate, longest_timeout=self.backend.longest_timeout)
@@ -113,12 +127,25 @@ class Runner:
             children=children,
             callback_url=url_of(listener),
             on_progress=live.hub.progressed,
+            processes=processes,
+        )
+        self._remote = remote = remote_attempts(
+            self.backend,
+            ports,
+            options.weights,
+            self._leases,
+            on_start=self._lane_counts.started,
+            on_progress=live.hub.progressed,
         )
         self.activity = Activity(notices.events)
         self._stats = RunnerStats(ports.stats)
         self._ticks = Ticks()
         self._pool = WorkerPool(
-            executor, ports.clock, options.concurrency, on_start=self._lane_counts.started
+            executor,
+            ports.clock,
+            options.concurrency,
+            on_start=self._lane_counts.started,
+            processes=processes,
         )
         follow_ups = LateFollowUps(partial(run_follow_ups_after, ports))
         self.pump = Pump(
@@ -137,6 +164,7 @@ class Runner:
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
             late_follow_ups=follow_ups,
+            end_expired_leases=remote.end_expired if remote else None,
         )
         vitals = partial(vitals_of, self.pump, self._ticks)
         self._metrics = MetricsPage(
@@ -169,7 +197,11 @@ class Runner:
             live=live.access,
             vitals=vitals,
             objectives=options.objectives,
+            workers=self._remote,
+            worker_calls=self._remote,
         )
+        if self._remote:
+            self._leases.serve(self.api, self._remote)
         self._lanes = Lanes(ports, self._lane_activity)
 
     def prepare(self) -> None:
@@ -216,6 +248,7 @@ class Runner:
     async def _end_waiting(self) -> None:
         """The server stops: what waits for a change gets an answer."""
         self._waits.end()
+        self._leases.end()
         await self._live.hub.end()
 
     def _ticked(self, report: TickReport) -> None:
@@ -233,6 +266,17 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def _handler_processes(options: LocalOptions, clock: Clock) -> HandlerProcesses | None:
+    if not options.workers:
+        return None
+    return HandlerProcesses(
+        options.workers,
+        ceil(options.concurrency / options.workers),
+        clock,
+        load=options.handlers,
+    )
 
 
 def _console(options: LocalOptions, notices: Notices) -> ConsoleFiles | None:

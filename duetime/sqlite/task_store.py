@@ -27,6 +27,7 @@ from duetime.core.ports import (
     Reservation,
     UniqueKey,
 )
+from duetime.core.steps.lease import WORKER_HOLDER
 from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan
 from duetime.core.task import ORDERING_KEY, Attempt, Task
@@ -227,10 +228,10 @@ class SqliteTaskStore(SqliteCursorStore):
         return self._database.write(lambda c: [take_key(c, key) for key in keys])
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
-        """Call at the start, when no other process can hold a lease: expires every lease and
-        repeats every delivery, and makes every run and every task that waits for one due for a
-        check. Also deletes what dead submissions and removals have left. Returns how many tasks
-        were under way."""
+        """Call at the start, when no process but HTTP workers can hold a lease: expires every other
+        lease, repeats every delivery, and makes every run and every task that waits for one due
+        for a check. Also deletes what dead submissions and removals have left. Returns how many
+        tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self._sweep_objects()
@@ -248,6 +249,16 @@ class SqliteTaskStore(SqliteCursorStore):
             changes = (recover_orphan(wake_policy, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
+
+    def held_by_workers(self) -> list[Task]:
+        """Returns the tasks that HTTP workers run."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL AND status = ?"
+                " AND holder LIKE ?",
+                (Status.RUNNING, f"{WORKER_HOLDER}%"),
+            ).fetchall()
+        return list(self._readable([task_id for (task_id,) in rows]).values())
 
     def _delete_objects(self, task_ids: Sequence[str]) -> None:
         """Objects that cannot be deleted now are deleted at the next start."""

@@ -24,8 +24,8 @@ from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, se
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
-from duetime.worker.options import WorkerOptions
-from duetime.worker.process import BadConfiguration, Connected
+from duetime.worker.options import BadConfiguration, WorkerOptions
+from duetime.worker.process import Connected
 from duetime.worker.queue_source import QueueSource
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,7 @@
 """Pushes are hints: whatever happens to them, the screen shows what the API says."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -152,10 +153,31 @@ def test_older_push_does_not_replace_what_is_shown(page: Page, runner: Runner):
 
 
 def push(socket: WebSocketRoute, task_id: str, status: str, updated_at: str) -> None:
-    item = {"task_id": task_id, "before": "PENDING", "status": status, "attempt": 0}
-    item |= {"updated_at": updated_at, "namespace": "older", "error_type": None}
+    push_all(socket, [task_id], status, updated_at)
+
+
+def push_all(socket: WebSocketRoute, ids: Sequence[str], status: str, updated_at: str) -> None:
+    same = {"before": "PENDING", "status": status, "attempt": 0, "error_type": None}
+    same |= {"updated_at": updated_at, "namespace": "older"}
+    items = [{"task_id": task_id, **same} for task_id in ids]
     for number in range(1, 9):  # whatever the id of the subscription is
-        socket.send(json.dumps({"type": "changes", "id": f"s{number}", "items": [item]}))
+        socket.send(json.dumps({"type": "changes", "id": f"s{number}", "items": items}))
+
+
+def test_push_with_many_changes_is_shown_whole(page: Page, runner: Runner):
+    sockets: list[WebSocketRoute] = []
+
+    def keep(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/v1/live*", keep)
+    ids = runner.submit_many([{**LATER, "namespace": "crowd"}] * 100)
+    open_list(page, "crowd")
+    expect(page.locator("[data-key]")).to_have_count(100)
+    push_all(sockets[-1], ids, "EXPIRED", "2099-01-01T00:00:00.000Z")
+
+    expect(page.locator("[data-key] .status", has_text="Expired")).to_have_count(100)
 
 
 def test_paused_page_fetches_nothing(page: Page, runner: Runner):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,10 +19,12 @@ from duetime.core.results import Encoded
 from duetime.core.task import Progress
 from duetime.core.times import SECOND
 from duetime.executor.executor import Executor
-from duetime.executor.isolation import process as child_module
-from duetime.executor.isolation.__main__ import Parent
-from duetime.executor.isolation.process import Child, _request
+from duetime.executor.isolation import supervised_process
+from duetime.executor.isolation.parent import Parent
+from duetime.executor.isolation.process import _request
 from duetime.executor.isolation.protocol import Answer, Question, ReadRequest
+from duetime.executor.isolation.template import Template
+from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import run_handler
 from duetime.handlers import registry
@@ -36,9 +38,12 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the
 
 
 @pytest.fixture(autouse=True)
-def _handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+def _handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test begins without a template: they were started with other surroundings."""
     monkeypatch.setattr(registry, "_handlers", {})
     importlib.reload(isolated_handlers)
+    yield
+    TEMPLATES.close()
 
 
 @pytest.fixture
@@ -293,7 +298,7 @@ def test_handler_that_kills_its_supervisor_ends_with_it(ended, fifo: tuple[str, 
 def test_handler_that_stops_its_supervisor_is_killed_by_the_executor(
     fifo: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(child_module, "SUPERVISOR_TIMEOUT", 0.1)
+    monkeypatch.setattr(supervised_process, "SUPERVISOR_TIMEOUT", 0.1)
     name, reader = fifo
     running = RunningChild("isolated.attacks_its_supervisor", f"{name} {int(signal.SIGSTOP)}")
     running.control.force_stop()
@@ -306,10 +311,10 @@ def test_child_that_cannot_be_started_leaves_no_descriptor_behind(monkeypatch: p
     def refused(*_: Any) -> Any:
         raise FileNotFoundError("no such interpreter")
 
-    monkeypatch.setattr(child_module, "_start", refused)
+    monkeypatch.setattr(supervised_process, "_start", refused)
     before = sorted(os.listdir("/dev/fd"))
     with pytest.raises(FileNotFoundError):
-        Child()
+        Template()
 
     assert sorted(os.listdir("/dev/fd")) == before
 
@@ -337,26 +342,33 @@ def test_a_run_that_was_interrupted_before_it_began_does_not_begin():
 
 
 def test_child_ends_when_the_executor_closes_the_pipe():
-    child = Child()
-    child.send(a_request("isolated.blocks"))
-    while child.receive() is None:
+    template = Template()
+    fork = template.fork()
+    fork.send(a_request("isolated.blocks"))
+    while fork.receive() is None:
         pass
-    child._pipe.close()
+    fork._pipe.close()
 
-    assert child._process.wait(PATIENCE) == -signal.SIGKILL
+    assert template.wait_for_end(PATIENCE) == signal.SIGKILL
+    template.close()
 
 
 def test_child_that_gets_no_request_ends_by_itself():
-    child = Child()
-    child._pipe.close()
+    template = Template()
+    template.fork()._pipe.close()
+    assert template.wait_for_end(PATIENCE) == 0
 
-    assert child._process.wait(PATIENCE) == 0
+    template._control.close()
+    assert template.process.wait(PATIENCE) == 0
+    template.close()
 
 
 EXECUTOR = """
 import sys
 
 from duetime.executor.isolation.protocol import Answer, Question, ReadRequest
+from duetime.executor.isolation.template import Template
+from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import run_handler
 from tests.executor import isolated_handlers

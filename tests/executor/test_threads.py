@@ -2,7 +2,7 @@
 
 import errno
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,8 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.times import MINUTE, SECOND, to_datetime
 from duetime.executor.executor import Executor
-from duetime.executor.isolation import process as child
+from duetime.executor.isolation import supervised_process as child
+from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import THREAD_RETRY_DELAY, WorkerPool
 from duetime.handlers import registry
@@ -237,7 +238,8 @@ def test_parallel_calls_use_the_threads_that_could_be_started(scarce: Callable[.
 
 
 @pytest.fixture
-def isolated(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+def isolated(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
+    TEMPLATES.close()
     monkeypatch.setattr(registry, "_handlers", {})
     registry.task("isolated.later", isolated=True)(isolated_handlers.later)
     world.executor = Executor(world.ports, {"python": run_handler})
@@ -248,7 +250,8 @@ def isolated(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]
         world.deliver()
         return world.task(task_id)
 
-    return run
+    yield run
+    TEMPLATES.close()
 
 
 def test_isolated_handler_without_a_free_process_costs_no_attempt(

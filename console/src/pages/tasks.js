@@ -186,6 +186,7 @@ function liveFilter({ namespace, status, handler, schedule_id }) {
 
 const clean = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 const SOON = 1_000;
+const AT_ONCE = 40; // changes
 
 function createList(filter, soonest, hovered) {
   const rows = createRows((task) => task.id);
@@ -195,6 +196,8 @@ function createList(filter, soonest, hovered) {
   let number = 0;
   let pages = [null]; // the cursors of the pages on screen
   let soon = null;
+  const coming = []; // changes that are still to be applied
+  let later = null;
 
   // Coming runs of schedules have the newest ids; there they would hide everything else.
   const upcoming = soonest || filter.status || filter.schedule_id ? undefined : false;
@@ -257,8 +260,17 @@ function createList(filter, soonest, hovered) {
     await list.adding.peek();
     list.adding.value = null;
   };
-  /** Applies changes that are not older than what is shown, and reads soon what is not on screen. */
+  /**
+   * Applies changes that are not older than what is shown, and reads soon what is not on screen. Of many, some at once,
+   * so that the page answers in between.
+   */
   list.apply = (items) => {
+    coming.push(...items);
+    later ??= setTimeout(applySome);
+  };
+  const applySome = () => {
+    const items = coming.splice(0, AT_ONCE);
+    later = coming.length ? setTimeout(applySome) : null;
     for (const change of items) {
       const shown = rows.row(change.task_id)?.peek();
       if (shown && isNewer(change, shown)) rows.change(change.task_id, changed(change));
@@ -271,6 +283,7 @@ function createList(filter, soonest, hovered) {
   };
   list.end = () => {
     clearTimeout(soon);
+    clearTimeout(later);
     number += 1;
   };
   return list;

@@ -65,6 +65,16 @@ def reap() -> dict[int, int]:
     return ended
 
 
+def has_children() -> bool:
+    """Whether this process has children, or has adopted some. Those that have ended are reaped."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
 def _descendants(root: int) -> list[int]:
     """Returns the living descendants, each parent before its children."""
     children: dict[int, list[int]] = {}

@@ -1,6 +1,7 @@
 """The messages between an executor and the child process that runs an isolated handler."""
 
 from collections.abc import Mapping, Sequence
+from struct import Struct
 from typing import Any
 
 from duetime.core.steps.record import Failure
@@ -13,18 +14,29 @@ from duetime.logs.formatting import LogSettings
 PROCESS_RETRY_DELAY = 10  # seconds, after an attempt for which no process could be started
 
 
+MESSAGE = b"R"  # to a template, with the descriptor of the pipe of an attempt
+ENDED = Struct("<i")  # from a template: the wait status of the fork
+
+
 @value(frozen=True, kw_only=True, slots=True)
-class RunRequest:
-    """The first message to a child."""
+class Setup:
+    """The first message to a template."""
 
     path: list[str]
+    python_path: str | None  # PYTHONPATH as it was before the executor replaced it for the child
+    sources: tuple[KeptModule, ...]  # what the child imports instead of the files
+    logs: LogSettings | None  # how the executor logs, if the child is to log the same way
+    modules: tuple[str, ...]  # that it imports beforehand, if its forks can share them
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class RunRequest:
+    """The first message to a fork."""
+
     module: str
     name: str
     task: Task
-    previous: Previous | None  # read beforehand: a child has no access to the store
-    python_path: str | None  # PYTHONPATH as it was before the executor replaced it for the child
-    sources: tuple[KeptModule, ...] = ()  # what the child imports instead of the files
-    logs: LogSettings | None = None  # how the executor logs, if the child is to log the same way
+    previous: Previous | None  # read beforehand
     trace: str | None = None  # the context of the attempt's span
 
 
@@ -45,6 +57,7 @@ class Answer:
     number: int
     value: Any = None
     unavailable: str | None = None
+    error: Exception | None = None
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -62,12 +75,25 @@ class ReadRequest:
     task_id: str
 
 
+class PreviousRequest:
+    """Asks for the previous run of the schedule."""
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class ResultsRequest:
+    step: str
+    start: int
+
+
+Request = Renewal | SubmitRequest | ReadRequest | PreviousRequest | ResultsRequest
+
+
 @value(frozen=True, kw_only=True, slots=True)
 class Question:
     """From the child, which waits for the answer."""
 
     number: int
-    request: Renewal | SubmitRequest | ReadRequest
+    request: Request
 
 
 @value(frozen=True, kw_only=True, slots=True)

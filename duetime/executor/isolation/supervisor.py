@@ -9,12 +9,26 @@ import os
 import resource
 import select
 import signal
+from collections.abc import Sequence
 from typing import NoReturn
 
 from duetime.executor.isolation import process_tree as processes
 
 EXECUTOR_CHECK_INTERVAL = 1_000  # milliseconds between two checks that the executor lives
 KILL_TIMEOUT = 5.0  # seconds to kill processes that multiply as fast as they are killed
+
+
+def run_supervised(pipes: Sequence[int], life: int, executor: int) -> None:
+    """Forks: the fork returns, to run handlers, and its parent supervises it. The supervisor closes
+    `pipes`, the fork's way to the executor. Raises OSError if there can be no other process."""
+    processes.adopt_orphans()
+    if handler := os.fork():
+        for pipe in pipes:
+            os.close(pipe)
+        supervise(handler, life, executor)
+    os.close(life)
+    os.setpgid(0, 0)  # so that a handler that signals its group does not reach the supervisor
+    processes.end_with_parent()
 
 
 def supervise(handler: int, life: int, executor: int) -> NoReturn:

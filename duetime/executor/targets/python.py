@@ -1,13 +1,16 @@
 """The `python` target: calls a registered handler."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.task import Task
 from duetime.executor.call_handler import call_handler
 from duetime.executor.run_control import RunControl
-from duetime.executor.targets import TargetFailed
+from duetime.executor.targets import Target, TargetFailed
 from duetime.handlers import registry
 from duetime.handlers.handler import Handler
+
+if TYPE_CHECKING:
+    from duetime.executor.handler_processes.pool import HandlerProcesses
 
 
 def run_handler(task: Task, control: RunControl) -> Any:
@@ -18,6 +21,19 @@ def run_handler(task: Task, control: RunControl) -> Any:
 
         return run_in_child(handler, task, control)
     return call_in_thread(handler, task, control)
+
+
+def handlers_in(processes: "HandlerProcesses") -> Target:
+    """Returns the target that calls plain handlers in these processes, and waits there for the
+    end."""
+
+    def run(task: Task, control: RunControl) -> Any:
+        handler = find_handler(task)
+        if handler.isolated:
+            return run_handler(task, control)
+        return processes.run(task, handler.__module__, control).value()
+
+    return run
 
 
 def find_handler(task: Task) -> Handler[..., Any]:

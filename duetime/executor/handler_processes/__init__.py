@@ -1,0 +1,9 @@
+"""Handler processes: plain handlers run in kept child processes, each with threads.
+
+The executor's process keeps every lease, and it alone calls the store. `pool.py` owns the processes
+and their sockets, in one thread. `dispatch.py` decides which task goes to which process, and what
+becomes of the tasks of a process that has ended; it does no I/O. `process.py` is one process as the
+executor sees it, `protocol.py` what the two send each other.
+
+`__main__.py` is the process, `handler_threads.py` its threads and `task_list.py` the tasks that it
+was sent. It has a supervisor, like that of an isolated handler (`duetime.executor.isolation`)."""
