@@ -156,7 +156,7 @@ class Executor:
                         run.control.request_stop("cancelled")
                 case Unknown(reason):  # see AttemptLoop.check_leases
                     log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
-        hidden = [r for r in runs if not outlasts_message(r.task.spec.timeout)]
+        hidden = [r for r in runs if not outlasts_message(r.task.spec)]
         long = [r for r in hidden if renewed_at - r.control.message_held_at >= self._hold_every]
         self._hold(long, renewed_at)
 
@@ -279,7 +279,7 @@ class Executor:
                 case Refused(task):
                     if self._stale.resolve(admitted.message, task):
                         spent.append(admitted.message)
-        spent += [r.message for r in written.started if outlasts_message(r.task.spec.timeout)]
+        spent += [r.message for r in written.started if outlasts_message(r.task.spec)]
         self._acks.delete(spent)
 
     def _slow_down(self, ended: Sequence[Ended]) -> None:

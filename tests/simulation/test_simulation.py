@@ -9,7 +9,7 @@ from duetime.core.occurrence import OverlapPolicy
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.scanner.wake_reader import SmallIndex, WakeIndex, read_index
-from tests.simulation import faults, rate_workload, run_workload, schedule_workload
+from tests.simulation import drain_workload, faults, rate_workload, run_workload, schedule_workload
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.run_history import RunHistory
 from tests.simulation.store import SimulatedStore
@@ -86,6 +86,7 @@ def test_nothing_is_lost_and_nothing_runs_twice(seed: int):
 
 def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=10 * MINUTE))
+    monkeypatch.setattr(drain_workload, "SHARES", [0.0])
     drifts = []
     for seed in range(6):
         world = World(seed)
