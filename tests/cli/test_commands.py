@@ -52,7 +52,7 @@ def test_lanes_of_a_runner_show_what_it_knows(live: Any, system: Any) -> None:
     known = LaneActivity(
         weight=60, running=7, in_per_minute=1_200, out_per_minute=900, promoted=3, waiting=2
     )
-    system.lanes = lambda: dict.fromkeys(map(Queue, Lane), known)
+    system.lanes = lambda: {Queue(lane): known for lane in Lane}
     header, first, *_ = live("lanes").stdout.splitlines()
 
     columns = "LANE WEIGHT WAITING OLDEST DUE SOON RUNNING IN/MIN OUT/MIN PROMOTED HELD"
