@@ -1,8 +1,9 @@
 """The right that each route needs.
 
-A GET needs `read`, every other method `operate`; a dry run needs the right of its action. The
-exceptions are in one table. The API refuses a caller who lacks the right; the gateway of a stage
-with scopes and the proxy of `duetime console` decide by the same table.
+A GET needs `read`, every other method `operate`; a dry run needs the right of its action. The calls
+of HTTP workers need `work`, which allows nothing else. The exceptions are in one table. The API
+refuses a caller who lacks the right; the gateway of a stage with scopes and the proxy of `duetime
+console` decide by the same table.
 """
 
 from collections.abc import Mapping
@@ -13,10 +14,13 @@ from duetime.api.http import Problem, Request
 CALLBACK = "/v1/callbacks/"
 READING_POSTS = ("/v1/schedules/preview", "/v1/live/tickets")
 READING_METHODS = ("GET", "HEAD")
+WORKER_CALLS = tuple(f"/v1/workers/{call}" for call in ("lease", "renew", "outcome", "submit"))
+LEASE = WORKER_CALLS[0]
 
 # None: no right. The token in the path of a callback is its authorization.
 EXCEPTIONS: Mapping[str, Right | None] = {
     **{f"POST {path}": Right.READ for path in READING_POSTS},
+    **{f"POST {path}": Right.WORK for path in WORKER_CALLS},
     "POST /v1/callbacks/{token}": None,
 }
 

@@ -19,7 +19,8 @@ from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.task import LONGEST_TIMEOUT
-from duetime.core.times import SECOND, rfc3339
+from duetime.core.time_limits import TimeLimits
+from duetime.core.times import SECOND, Millis, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
     from duetime.api.stats import ReadVitals
+    from duetime.api.workers import WorkerCalls
     from duetime.core.stats.slo import Objectives
+    from duetime.core.worker_calls import LeaseRequest
+    from duetime.core.workers import WorkerStore
     from duetime.engine.quotas import QuotaGate
 
 log = logging.getLogger(__name__)
@@ -39,17 +43,18 @@ T = TypeVar("T")
 
 
 class Api:
-    """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
-    the targets that they may call. `health` reads the health; the default checks that the store can
-    be read. `secrets` returns the names of the secrets that tasks may use; by default there are
-    none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
-    gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
-    number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send. `vitals` returns how far behind the roles are; the default knows
+    """`longest_timeout` is the longest timeout, in seconds, of a task without a pool; `targets` are
+    the targets that the executors may call. `health` reads the health; the default checks that the
+    store can be read. `secrets` returns the names of the secrets that tasks may use; by default
+    there are none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a
+    submission gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes
+    beside the number of their messages. `callbacks` accepts the callbacks of steps, which every
+    holder of their token may send. `vitals` returns how far behind the roles are; the default knows
     what `health` does. `metrics_url` is where the metrics are that the store does not have. `live`
     is where live updates are, if there are any. `described` describes the handlers; without it,
     only their names and defaults are known. `stage` is the name of the deployment. `cursors` say
-    how far the scanner is. `objectives` are those for drift."""
+    how far the scanner is. `objectives` are those for drift. `workers` has the workers that are
+    alive. `worker_calls` carries out the calls of HTTP workers, if there can be any."""
 
     def __init__(
         self,
@@ -72,6 +77,8 @@ class Api:
         stage: str | None = None,
         cursors: CursorStore | None = None,
         objectives: "Objectives | None" = None,
+        workers: "WorkerStore | None" = None,
+        worker_calls: "WorkerCalls | None" = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -79,11 +86,16 @@ class Api:
         self._router = Router()
         submission = Submission(ports, quotas)
         capabilities = Capabilities(
-            handlers, longest_timeout, secrets, ports.limits, targets, ports.runs
+            handlers,
+            TimeLimits(longest_timeout, ports.pools),
+            secrets,
+            ports.limits,
+            targets,
+            ports.runs,
         )
         self._submission = submission
         crowded = CrowdedMinutes(ports, crowded_minute)
-        self._tasks = Tasks(ports, submission, capabilities, crowded)
+        self._tasks = Tasks(ports, submission, capabilities, crowded, workers)
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily(
@@ -100,8 +112,10 @@ class Api:
         self._router.add("GET", "/v1/health", self._health)
         me = lazy_routes.me(ports.clock, version, stage, [] if live is None else [LIVE])
         self._router.add_lazily("/v1/me", me)
-        self._router.add_lazily("/v1/stuck", lazy_routes.stuck(ports, cursors))
+        self._router.add_lazily("/v1/stuck", lazy_routes.stuck(ports, cursors, workers))
         self._router.add_lazily("/v1/handlers", lazy_routes.handlers(described, handlers))
+        self._workers = lazy_routes.workers(ports, workers, worker_calls, submission, capabilities)
+        self._router.add_lazily("/v1/workers", lambda router: self._workers().add_to(router))
         self._router.add_lazily("/v1/forecast", lazy_routes.forecast(ports))
         self._router.add_lazily("/v1/quota", lazy_routes.quota(quotas))
         self._router.add_lazily("/v1/live", lazy_routes.live(ports, live))
@@ -129,6 +143,15 @@ class Api:
             submitted = [submitted] * len(wanted)
         answers |= zip(wanted, submitted, strict=True)
         return [_finished(request, answers[place]) for place, request in enumerate(requests)]
+
+    def read_lease(self, request: Request) -> "LeaseRequest | Response":
+        """Returns what a worker asks for with `POST /v1/workers/lease`, or the answer to a request
+        that is refused."""
+        return self._or_problem(request, lambda: self._workers().read_lease(_admitted(request)))
+
+    def lease(self, request: Request, wanted: "LeaseRequest", arrived: Millis) -> Response:
+        """Answers such a request, which came at `arrived` by the monotonic clock."""
+        return self._or_problem(request, lambda: _encoded(self._workers().leases(wanted, arrived)))
 
     def _read_submission(self, request: Request) -> TaskRequest:
         return self._tasks.read_submission(_admitted(request))

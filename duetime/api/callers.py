@@ -8,10 +8,12 @@ from duetime.core.value import value
 class Right(StrEnum):
     READ = "read"
     OPERATE = "operate"
+    WORK = "work"  # the calls of HTTP workers, and nothing else
 
 
 ALL_RIGHTS = frozenset(Right)
 READ_ONLY = frozenset({Right.READ})
+ONLY_WORK = frozenset({Right.WORK})
 
 
 @value(frozen=True, kw_only=True, slots=True)

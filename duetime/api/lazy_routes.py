@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from duetime.api.handlers import Describe
     from duetime.api.lanes import LaneActivities
     from duetime.api.live import LiveAccess
+    from duetime.api.workers import WorkerCalls, Workers
     from duetime.core.stats.slo import Objectives
+    from duetime.core.workers import WorkerStore
     from duetime.engine.quotas import QuotaGate
 
 AddRoutes = Callable[[Router], None]
@@ -94,11 +96,11 @@ def me(clock: Clock, version: str, stage: str | None, features: Sequence[str]) -
     return add_to
 
 
-def stuck(ports: Ports, cursors: CursorStore | None) -> AddRoutes:
+def stuck(ports: Ports, cursors: CursorStore | None, workers: "WorkerStore | None") -> AddRoutes:
     def add_to(router: Router) -> None:
         from duetime.api.stuck import StuckTasks
 
-        StuckTasks(ports, cursors).add_to(router)
+        StuckTasks(ports, cursors, workers).add_to(router)
 
     return add_to
 
@@ -110,6 +112,29 @@ def handlers(described: "Describe | None", names: HandlerNames) -> AddRoutes:
         Handlers(described or by_name(names)).add_to(router)
 
     return add_to
+
+
+def workers(
+    ports: Ports,
+    store: "WorkerStore | None",
+    calls: "WorkerCalls | None",
+    submission: Submission,
+    capabilities: Capabilities,
+) -> "Callable[[], Workers]":
+    """Returns what makes the resource: the server of the runner calls it, too."""
+
+    def make() -> "Workers":
+        from duetime.api.workers import Workers
+
+        return Workers(
+            ports=ports,
+            store=store,
+            calls=calls,
+            submission=submission,
+            capabilities=capabilities,
+        )
+
+    return make
 
 
 def openapi(router: Router) -> None:

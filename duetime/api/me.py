@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from duetime.api.callers import Right
 from duetime.api.http import Request, Response, Router, recent
 from duetime.api.query import Query
 from duetime.core.ports import Clock
@@ -27,7 +28,7 @@ class Me:
         caller = request.caller
         body: dict[str, Any] = {
             "actor": caller.actor,
-            "rights": sorted(caller.rights, reverse=True),
+            "rights": [right for right in Right if right in caller.rights],
             "features": list(self.features),
             "stage": self.stage,
             "version": self.version,

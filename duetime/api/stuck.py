@@ -12,6 +12,7 @@ from duetime.core.task import Task
 from duetime.core.task_json import waiting_for_json
 from duetime.core.times import rfc3339
 from duetime.core.value import value
+from duetime.core.workers import WorkerStore, wait_for_worker
 from duetime.engine.stuck import StuckFinder, StuckTask
 
 
@@ -19,6 +20,7 @@ from duetime.engine.stuck import StuckFinder, StuckTask
 class StuckTasks:
     ports: Ports
     cursors: CursorStore | None
+    workers: WorkerStore | None = None
 
     def add_to(self, router: Router) -> None:
         router.add("GET", "/v1/stuck", self.get)
@@ -27,7 +29,7 @@ class StuckTasks:
         query = Query(request)
         limit, namespace = query.limit(), query.word("namespace")
         query.done()
-        found = StuckFinder(self.ports, self.cursors).find(namespace)
+        found = StuckFinder(self.ports, self.cursors, self.workers).find(namespace)
         body = {
             "items": [_json(one) for one in found.tasks[:limit]],
             "complete": found.complete and len(found.tasks) <= limit,
@@ -40,10 +42,12 @@ def _json(found: StuckTask) -> dict[str, Any]:
     task = found.task
     shown = _fields(task) if task else dict.fromkeys(("namespace", "name", "target", "status"))
     waits = waiting_for_json(task) if task else None
+    if task is not None and found.lacks_worker:
+        waits = wait_for_worker(task)
     return {
         "id": found.id,
         **shown,
-        "lane": found.lane.value,
+        "lane": found.lane,
         "due_at": rfc3339(task.due_at) if task else None,
         "since": rfc3339(found.stuck.since),
         "why": found.stuck.why.value,

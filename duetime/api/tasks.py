@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duetime.api.batch_answers import fitting, without
 from duetime.api.capabilities import Capabilities
@@ -47,6 +47,9 @@ from duetime.engine.submission import NotSubmitted, Submission, Submitted, TaskR
 
 CANCEL_ATTEMPTS = 5  # each loses to a step of the task itself
 
+if TYPE_CHECKING:
+    from duetime.core.workers import WorkerStore
+
 Hints = Sequence[Mapping[str, str]]
 
 
@@ -56,6 +59,7 @@ class Tasks:
     submission: Submission
     capabilities: Capabilities
     crowded: CrowdedMinutes
+    workers: "WorkerStore | None" = None
 
     def add_to(self, router: Router) -> None:
         router.add("POST", "/v1/tasks", self.submit)
@@ -93,12 +97,15 @@ class Tasks:
             raise invalid([error])
         answers = self._submit_each(read_batch(request.json()))
         hinted = [(answer, self._hints(answer)) for answer in answers]
-        return fitting(lambda fields: {"results": [_result(*each, fields) for each in hinted]})
+        return fitting(lambda fields: {"results": [batch_result(*each, fields) for each in hinted]})
 
     def get(self, request: Request, parameters: Mapping[str, str]) -> Response:
         Query(request).done()
-        answer = Response(status=200, body=task_view(self.ports, self._find(parameters["id"])))
-        return with_etag(request, answer)
+        task = self._find(parameters["id"])
+        body = task_view(self.ports, task)
+        if task.spec.pool is not None and body["waiting_for"] is None:
+            body |= self._wait_for_worker(task)
+        return with_etag(request, Response(status=200, body=body))
 
     def complete(self, request: Request, parameters: Mapping[str, str]) -> Response:
         from duetime.api.callbacks import complete_task  # few tasks wait
@@ -164,7 +171,7 @@ class Tasks:
         from duetime.api.task_changes import deferred, read_change
 
         Query(request).done()
-        change = read_change(request.json(), self.capabilities.longest_timeout)
+        change = read_change(request.json(), self.capabilities.time_limits)
         task = self._find(parameters["id"])
         change.check_limits(self.ports.limits, task)
         return deferred(self.ports, task, change.decision(self.ports, task))
@@ -239,6 +246,14 @@ class Tasks:
             raise problem_of(large)
         return replace(request, spec=replace(spec, **large.fields), large_payload=large)
 
+    def _wait_for_worker(self, task: Task) -> dict[str, Any]:
+        """Returns what a task of a pool waits for if none of its workers has the handler."""
+        from duetime.core.workers import lacks_worker, wait_for_worker
+
+        now = self.ports.clock.now()
+        workers = self.workers.list(now) if self.workers else ()
+        return {"waiting_for": wait_for_worker(task)} if lacks_worker(task, workers, now) else {}
+
     def _find(self, task_id: str) -> Task:
         task = self.ports.store.get([task_id]).get(task_id) if is_id(task_id) else None
         if task is None:
@@ -258,9 +273,10 @@ def submitted_response(submitted: Submitted | NotSubmitted, hints: Hints = ()) -
     return Response(status=status, body=body, headers=location)
 
 
-def _result(
+def batch_result(
     answer: Submitted | NotSubmitted | Problem, hints: Hints, left_out: Sequence[str]
 ) -> dict[str, Any]:
+    """Returns the answer to one task of a batch."""
     if not isinstance(answer, Submitted):
         problem = answer if isinstance(answer, Problem) else problem_of(answer)
         return {"status": problem.status, "error": problem.body}

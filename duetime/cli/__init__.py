@@ -34,6 +34,7 @@ from duetime.cli import (
     tasks,
     watch,
     worker,
+    workers,
     workflows,
 )
 from duetime.cli.exit_codes import EPILOG, Commands
@@ -91,6 +92,7 @@ app.command()(manifest.manifest)
 app.command()(cron.cron)
 app.command()(watch.watch)
 app.command()(lanes.lanes)
+app.command()(workers.workers)
 app.command()(stats.stats)
 app.command()(stats.slo)
 app.command()(tasks.health)

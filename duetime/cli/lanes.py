@@ -1,8 +1,8 @@
 """`duetime lanes`: how busy the lanes are."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from time import sleep
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -12,11 +12,14 @@ from duetime.cli.output import is_terminal, print_json, print_text, stdout_conso
 from duetime.cli.parse import poll_interval, refuse
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
-    from duetime.client import Client, LaneState
+    from duetime.client import LaneState
 
 EVERY = "2"  # seconds
+
+T = TypeVar("T")
 
 
 @grouped
@@ -34,31 +37,36 @@ def lanes(
         refuse("--every", "goes with --watch")
     with connection.connect() as client:
         if watch:
-            _follow(_readings(client, poll_interval("--every", every or EVERY)), connection.json)
+            interval = poll_interval("--every", every or EVERY)
+            follow(client.lanes, interval, _table, as_json=connection.json)
         else:
             found = client.lanes()
             connection.print({"items": found}, lambda: [_table(found)])
 
 
-def _readings(client: "Client", interval: float) -> "Iterator[list[LaneState]]":
-    while True:
-        yield client.lanes()
-        sleep(interval)
-
-
-def _follow(readings: "Iterator[list[LaneState]]", as_json: bool) -> None:
+def follow(
+    read: Callable[[], list[T]],
+    interval: float,
+    shown: "Callable[[list[T]], RenderableType]",
+    *,
+    as_json: bool,
+) -> None:
+    """Shows what `read` returns again and again: in place on a terminal, otherwise one after the
+    other."""
     if as_json or not is_terminal():
-        for found in readings:
+        while True:
+            found = read()
             if as_json:
                 print_json({"items": found})
             else:
-                print_text(_table(found), "")
-        return
+                print_text(shown(found), "")
+            sleep(interval)
     from rich.live import Live
 
     with Live(console=stdout_console(), auto_refresh=False) as live:
-        for found in readings:
-            live.update(_table(found), refresh=True)
+        while True:
+            live.update(shown(read()), refresh=True)
+            sleep(interval)
 
 
 def _table(found: "list[LaneState]") -> "Table":

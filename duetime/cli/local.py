@@ -17,10 +17,12 @@ from duetime.cli.local_options import (
     check_hosts,
     check_smtp,
     check_store,
+    check_tokens,
     console_folder,
     read_age_after,
     read_databases,
     read_objectives,
+    read_pools,
     read_retention,
     read_tick,
     read_token,
@@ -45,6 +47,15 @@ def local(
             envvar="DUETIME_TOKEN",
             help="Answer only requests with this bearer token; the variable keeps it off the"
             " screen.",
+            show_default=False,
+        ),
+    ] = None,
+    worker_token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar="DUETIME_WORKER_TOKEN",
+            help="A token for HTTP workers, which may lease tasks with it and nothing else.",
             show_default=False,
         ),
     ] = None,
@@ -133,6 +144,14 @@ def local(
     concurrency: Annotated[
         int, typer.Option(min=1, help="Tasks at a time, in all lanes together.")
     ] = DEFAULTS.concurrency,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A pool, whose tasks wait for workers; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -260,6 +279,7 @@ def local(
     check_filled({"--host": [host], "--data": [data], "--handlers": handlers or []})
     check_filled({"--retention": [retention], "--archive": [archive], "--secrets": [secrets]})
     check_filled({"--quotas": [quotas], "--console": [console]})
+    check_tokens(host, token, worker_token)
     if metrics_port == port:
         refuse("--metrics-port", "must be another port than --port")
     if reload and not handlers:
@@ -274,7 +294,8 @@ def local(
     options = LocalOptions(
         host=host,
         port=port,
-        token=read_token(token),
+        token=read_token("--token", token),
+        worker_token=read_token("--worker-token", worker_token),
         read_only=read_only,
         metrics_port=metrics_port,
         data=Path(data) if data else DEFAULTS.data,
@@ -285,6 +306,7 @@ def local(
         reload=reload,
         tick=read_tick(tick),
         concurrency=concurrency,
+        pools=read_pools(pool or ()),
         workers=workers,
         weights=read_weights(weights),
         age_after=read_age_after(age_after),

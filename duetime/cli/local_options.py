@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from duetime.cli.parse import duration, refuse
 from duetime.console.files import PAGE
+from duetime.core.lanes import MAX_POOLS, POOL_NAME, POOL_NAME_RULE
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
 from duetime.core.shares import Weights, parse_weights
 from duetime.core.stats.slo import Objectives, parse_objectives
@@ -48,10 +49,22 @@ def check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
             refuse(option, "is empty")
 
 
-def read_token(text: str | None) -> str | None:
+def read_token(option: str, text: str | None) -> str | None:
     if text is not None and not TOKEN.fullmatch(text):
-        refuse("--token", "must be printable ASCII without spaces")
+        refuse(option, "must be printable ASCII without spaces")
     return text
+
+
+def check_tokens(host: str, token: str | None, worker_token: str | None) -> None:
+    """Refuses to serve everyone on a network."""
+    from duetime.local.sessions import is_loopback
+
+    if token is None and not is_loopback(host):
+        refuse("--host", f"{host} can be reached from other machines: give a --token, too")
+    if worker_token is not None and token is None:
+        refuse("--worker-token", "goes with --token: without one, nobody needs a token")
+    if worker_token is not None and worker_token == token:
+        refuse("--worker-token", "must be another token than --token")
 
 
 def check_hosts(hosts: Sequence[str]) -> None:
@@ -155,6 +168,16 @@ def check_endpoint(backend: Backend, url: str | None) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
+
+
+def read_pools(given: Sequence[str]) -> tuple[str, ...]:
+    for name in given:
+        if not POOL_NAME.fullmatch(name):
+            refuse("--pool", f"{name!r} {POOL_NAME_RULE}")
+    pools = tuple(dict.fromkeys(given))
+    if len(pools) > MAX_POOLS:
+        refuse("--pool", f"must be at most {MAX_POOLS}")
+    return pools
 
 
 def read_weights(text: str) -> Weights:

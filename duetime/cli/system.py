@@ -20,7 +20,7 @@ REASONS = {
     "held_back": "its lane catches up after an outage",
     "set_aside": "it failed to be read or written; tried again within an hour",
     "queued_behind": "others come first",
-    "no_worker": "no executor takes from its lane",
+    "no_worker": "no executor or worker takes it",
     "not_taken": "its message was sent and not taken; sent again soon",
     "lease_run_out": "its executor has died",
 }
@@ -37,7 +37,8 @@ def me(*, connection: Connection) -> None:
 def _sentence(found: "Me") -> str:
     who = found["actor"] or "You"
     where = f" of {found['stage']}" if found["stage"] else ""
-    may = " and ".join(found["rights"]) or "do nothing"
+    *first, last = found["rights"] or ["do nothing"]
+    may = f"{', '.join(first)} and {last}" if first else last
     return one_line(f"{who}: may {may}. Duetime {found['version']}{where}.")
 
 
@@ -78,6 +79,9 @@ def _why(task: "StuckTask") -> str:
     waits = task.get("waiting_for") or {}
     if "ordering_key" in waits:
         return one_line(f"waits for its turn under {waits['ordering_key']}")
+    if "worker" in waits:
+        pool = f" in the pool {waits['pool']}" if waits.get("pool") else ""
+        return one_line(f"waits for a worker with the handler {waits['worker']}{pool}")
     if "limit" in waits:
         key = f" {waits['key']}" if waits.get("key") else ""
         return one_line(f"waits for the limit {waits['limit']}{key}")

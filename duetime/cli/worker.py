@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from duetime.cli.local_options import LogFormat, LogLevel, check_filled
+from duetime.cli.local_options import LogFormat, LogLevel, check_filled, read_token
 from duetime.cli.parse import duration, refuse
 from duetime.core.lanes import Lane
 
@@ -33,6 +33,25 @@ def worker(
             metavar="MODULE|FILE|DIR",
             help="Where your handlers are; repeatable.",
             show_default=False,
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A runner to work for, such as http://host:8080. Without it: the queues of a"
+            " deployment on AWS.",
+            show_default=False,
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar=["DUETIME_WORKER_TOKEN", "DUETIME_TOKEN"],
+            help="The worker token of the runner; the variable keeps it off the screen.",
+            show_default=False,
+            show_envvar=False,
         ),
     ] = None,
     pool: Annotated[
@@ -104,20 +123,29 @@ def worker(
         ),
     ] = LogFormat.AUTO,
 ) -> None:
-    """Run tasks in this process: those of a pool on AWS. It stops at Ctrl-C or SIGTERM, after its
-    running tasks; a second signal interrupts them.
+    """Run tasks in this process: those of a runner elsewhere, with --url, or of a pool on AWS. It
+    stops at Ctrl-C or SIGTERM, after its running tasks; a second signal interrupts them.
 
     On AWS the environment names the deployment, as it does for its functions. Exit codes: 0
-    drained, 1 the handlers cannot be loaded, or a failure, 2 wrong configuration.
+    drained, 1 the handlers cannot be loaded, or a failure, 2 wrong configuration, or a token that
+    is refused.
     """
     if ctx.invoked_subcommand is not None:
         return
-    check_filled({"--handlers": handlers or [], "--pool": [pool], "--name": [name]})
+    check_filled({"--handlers": handlers or [], "--pool": [pool], "--name": [name], "--url": [url]})
     if not handlers:
         refuse("--handlers", "is missing: a worker runs your handlers")
-    if pool is None and endpoint_url is None:
-        refuse("--pool", "is missing: a deployment's own functions run the tasks without a pool")
-    from duetime.worker.aws_worker import connect
+    if url is not None:
+        if endpoint_url is not None:
+            refuse("--endpoint-url", "belongs to AWS, and --url to a runner")
+        from duetime.worker.http_worker import connect
+    else:
+        if pool is None and endpoint_url is None:
+            message = (
+                "is missing: give the --url of a runner, or on AWS a pool, since the functions"
+            )
+            refuse("--pool", f"{message} of a deployment run the tasks without one")
+        from duetime.worker.aws_worker import connect
     from duetime.worker.options import WorkerOptions
     from duetime.worker.process import run
 
@@ -131,6 +159,8 @@ def worker(
         grace=read_grace(grace),
         control_port=control_port,
         spot_notice=spot_notice,
+        url=url,
+        token=read_token("--token", token) if url else None,
         endpoint_url=endpoint_url,
         log_level=log_level.value,
         log_format=log_format.value,

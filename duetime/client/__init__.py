@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from duetime.client.schedules import Schedules
     from duetime.client.stats import LaneSlo, LaneStats, Slo, Stats, StatsPoint
     from duetime.client.submissions import make_id
-    from duetime.client.system_calls import HandlerDescription, Me, Stuck, StuckTask
+    from duetime.client.system_calls import HandlerDescription, Me, Stuck, StuckTask, Worker
     from duetime.client.types import (
         Attempt,
         BatchResult,
@@ -181,7 +181,7 @@ _NAMES = {
     ),
     "duetime.client.schedules": ("Schedules",),
     "duetime.client.submissions": ("make_id",),
-    "duetime.client.system_calls": ("HandlerDescription", "Me", "Stuck", "StuckTask"),
+    "duetime.client.system_calls": ("HandlerDescription", "Me", "Stuck", "StuckTask", "Worker"),
     "duetime.client.purge": ("Purged",),
     "duetime.client.types": (
         "Attempt",
@@ -318,6 +318,7 @@ __all__ = [
     "Unreachable",
     "Upcoming",
     "WaitTimeout",
+    "Worker",
     "Workflow",
     "WorkflowFields",
     "WorkflowPage",

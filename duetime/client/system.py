@@ -11,7 +11,7 @@ from duetime.client.documentation import documented_by
 from duetime.client.forecast import Forecast
 from duetime.client.quotas import Quota
 from duetime.client.stats import Slo, Stats
-from duetime.client.system_calls import HandlerDescription, Me, Stuck
+from duetime.client.system_calls import HandlerDescription, Me, Stuck, Worker
 from duetime.client.transport import Transport
 from duetime.client.types import Json, LaneState
 
@@ -31,6 +31,11 @@ class System:
     def handlers(self) -> list[HandlerDescription]:
         """Returns the Python handlers that tasks may name, by name."""
         return self._transport.run(calls.handlers())
+
+    def workers(self) -> list[Worker]:
+        """Returns the workers that were seen within a minute, by name, and what they run. The
+        executors of Duetime itself are not among them."""
+        return self._transport.run(calls.workers())
 
     def lanes(self) -> list[LaneState]:
         """Returns how many messages each lane has, the most urgent lane first."""
@@ -90,6 +95,9 @@ class AsyncSystem:
 
     async def handlers(self) -> list[HandlerDescription]:
         return await self._transport.run(calls.handlers())
+
+    async def workers(self) -> list[Worker]:
+        return await self._transport.run(calls.workers())
 
     async def lanes(self) -> list[LaneState]:
         return await self._transport.run(task_calls.lanes())

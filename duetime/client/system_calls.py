@@ -20,7 +20,7 @@ class Me(TypedDict):
     """Who the caller is, and what the API can do."""
 
     actor: str | None
-    rights: list[str]  # read, operate
+    rights: list[str]  # read, operate, work
     features: list[str]
     stage: str | None  # of the deployment
     version: str
@@ -51,6 +51,28 @@ class Stuck(TypedDict):
     looked_until: str  # up to when wakes have been read
 
 
+class RunningAttempt(TypedDict):
+    task_id: str
+    since: str
+
+
+class Worker(TypedDict):
+    """A process that runs handlers for a runner, or for a pool of a deployment."""
+
+    name: str
+    backend: str  # http, aws
+    pool: str | None
+    lanes: list[str]
+    handlers: list[str]
+    concurrency: int | None
+    running: list[RunningAttempt]
+    draining: bool
+    since: str
+    seen: str
+    host: str | None
+    version: str | None
+
+
 class DeclaredRule(TypedDict):
     name: str
     rule: dict[str, Any]
@@ -74,6 +96,12 @@ def me() -> Call[Me]:
 
 def stuck(namespace: str | None, limit: int | None) -> Call[Stuck]:
     return ask("GET", "/v1/stuck", query={"namespace": namespace, "limit": limit})
+
+
+def workers() -> Call[list[Worker]]:
+    found = yield from ask("GET", "/v1/workers")
+    listed: list[Worker] = found["items"]
+    return listed
 
 
 def handlers() -> Call[list[HandlerDescription]]:

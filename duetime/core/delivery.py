@@ -43,6 +43,7 @@ class Delivery:
     step: StepRef | None = None  # of a workflow run: see duetime.executor.run_gate
     group: str = ""  # its fairness key; not part of the body, as the next
     watch: Wake | None = None  # the watch that backs it up
+    handler: str | None = None  # of a python target
 
     @property
     def queue(self) -> Queue:
@@ -126,6 +127,7 @@ def delivery_of(
         step=task.spec.step,
         group=task.spec.fairness_key or task.spec.namespace,
         watch=task.wake,
+        handler=task.spec.target.get("handler"),
     )
 
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from duetime.core.lanes import Lane
+from duetime.core.lifecycle import TO_START
+from duetime.core.task import Task
+from duetime.core.task_filter import handler_of
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 
@@ -51,6 +54,20 @@ class WorkerRecord:
 
     def knows(self, handler: str, pool: str | None) -> bool:
         return self.pool == pool and handler in self.handlers
+
+
+def lacks_worker(task: Task, workers: Sequence[WorkerRecord], now: Millis) -> bool:
+    """Whether a task of a pool is due and none of its workers has the handler."""
+    spec = task.spec
+    if spec.pool is None or task.status not in TO_START or task.due_at > now:
+        return False
+    handler = handler_of(spec)
+    return handler is None or not any(one.knows(handler, spec.pool) for one in workers)
+
+
+def wait_for_worker(task: Task) -> dict[str, str | None]:
+    """Returns what such a task waits for, as JSON."""
+    return {"worker": handler_of(task.spec), "pool": task.spec.pool}
 
 
 class WorkerStore(Protocol):

@@ -75,17 +75,15 @@ def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
 
 
 def _send_dead_letters(ports: Ports, ended: Sequence[Task]) -> list[Task]:
-    """Sends the dead letters of long runs. Returns the tasks whose follow-ups may go on: all but
-    those whose message could not be sent."""
+    """Sends the dead letters of long runs. Returns the tasks whose follow-ups may go on, as they
+    are stored now: all but those whose message may not have been sent."""
     now = ports.clock.now()
     dead = [task for task in ended if lacks_dead_letter(task)]
     answers = ports.store.apply([write_dead_letter(task, now=now) for task in dead])
     written = [answer.stored for answer in answers if isinstance(answer, Applied)]
     sent = ports.lanes.send([dead_letter_of(task) for task in written], now)
-    done = {task.id for task, accepted in zip(written, sent, strict=True) if accepted}
-    done |= {t.id for t, answer in zip(dead, answers, strict=True) if isinstance(answer, Refused)}
-    waiting = {task.id for task in dead} - done
-    return [task for task in ended if task.id not in waiting]
+    accepted = [task for task, was_sent in zip(written, sent, strict=True) if was_sent]
+    return [task for task in ended if not lacks_dead_letter(task)] + accepted
 
 
 def _belongs_to_run(task: Task) -> bool:

@@ -5,8 +5,9 @@ executor of its own, which asks the runner."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from duetime.core.change import Answer, Change
 from duetime.core.delivery import Message
 from duetime.core.task import Progress
 from duetime.core.times import SECOND, Millis
@@ -14,6 +15,11 @@ from duetime.core.value import value
 from duetime.executor.runs import Admitted, Ended, Run
 
 MAX_EARLY: Millis = 2 * SECOND  # a message that arrives earlier is handed back
+
+
+class RecordedEnd(NamedTuple):
+    end: Ended
+    change: Change  # that records it
 
 
 @value(kw_only=True, slots=True)
@@ -25,6 +31,8 @@ class Written:
     waiting: list[Message] = field(default_factory=list)
     record_retries: list[Ended] = field(default_factory=list)
     lease_retries: list[Admitted] = field(default_factory=list)
+    outcomes: Sequence[RecordedEnd] = ()  # what was written, and the answers of the store to it
+    answers: Sequence[Answer] = ()
 
 
 class AttemptIO(Protocol):

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
@@ -22,7 +22,7 @@ from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.engine.enqueue import enqueue
-from duetime.executor.attempt_io import MAX_EARLY, Written
+from duetime.executor.attempt_io import MAX_EARLY, RecordedEnd, Written
 from duetime.executor.children import Children, ChildSubmission
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
 from duetime.executor.run_control import RunControl
@@ -41,11 +41,6 @@ OUTCOME_TRIES = 3  # writes of an outcome that raise, before the attempt counts 
 RESERVE: Millis = 10 * SECOND  # for the lease and the outcome, beside the timeout of the attempt
 HOLD_EVERY: Millis = 3 * MINUTE  # a lane without a pool hides a message for longer by itself
 HELD_FOR: Millis = 10 * MINUTE  # how long each hold hides the message of a long run
-
-
-class _Outcome(NamedTuple):
-    end: Ended
-    change: Change  # that records it
 
 
 class Executor:
@@ -118,7 +113,8 @@ class Executor:
         outcomes = self._outcomes(ended, now)
         leases = [admitted.change or self._lease(admitted, now) for admitted in due]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
-        self._after_record(outcomes, answers[: len(outcomes)], written)
+        written.outcomes, written.answers = outcomes, answers[: len(outcomes)]
+        self._after_record(outcomes, written.answers, written)
         self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
         return written
 
@@ -160,7 +156,7 @@ class Executor:
                         run.control.request_stop("cancelled")
                 case Unknown(reason):  # see AttemptLoop.check_leases
                     log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
-        hidden = [r for r in runs if not outlasts_message(r.task.spec.timeout)]
+        hidden = [r for r in runs if not outlasts_message(r.task.spec)]
         long = [r for r in hidden if renewed_at - r.control.message_held_at >= self._hold_every]
         self._hold(long, renewed_at)
 
@@ -189,7 +185,7 @@ class Executor:
             return Unwritable(repr(error))
         return answer
 
-    def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[_Outcome]:
+    def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[RecordedEnd]:
         """Returns each run that has ended with the change that records it. An outcome that no
         change can express is recorded as a failure of its attempt."""
         outcomes = []
@@ -201,15 +197,15 @@ class Executor:
                 outcomes.append(outcome)
         return outcomes
 
-    def _outcome(self, end: Ended, now: Millis) -> _Outcome | None:
+    def _outcome(self, end: Ended, now: Millis) -> RecordedEnd | None:
         try:
-            return _Outcome(end, end.change or self._record(end, now))
+            return RecordedEnd(end, end.change or self._record(end, now))
         except Exception:
             log.exception("outcome not built", extra=log_fields(end.run))
             return None
 
     def _after_record(
-        self, outcomes: Sequence[_Outcome], answers: Sequence[Answer], written: Written
+        self, outcomes: Sequence[RecordedEnd], answers: Sequence[Answer], written: Written
     ) -> None:
         """Free the slots of the attempts, send the tasks that are retried soon, and acknowledge the
         messages."""
@@ -283,7 +279,7 @@ class Executor:
                 case Refused(task):
                     if self._stale.resolve(admitted.message, task):
                         spent.append(admitted.message)
-        spent += [r.message for r in written.started if outlasts_message(r.task.spec.timeout)]
+        spent += [r.message for r in written.started if outlasts_message(r.task.spec)]
         self._acks.delete(spent)
 
     def _slow_down(self, ended: Sequence[Ended]) -> None:

@@ -60,7 +60,7 @@ class StaleMessages:
         if task is None or not _is_of(message, task):
             return True
         match task.status:
-            case Status.RUNNING if not outlasts_message(task.spec.timeout):
+            case Status.RUNNING if not outlasts_message(task.spec):
                 self._acks.hand_back(message, self._until_attempt_is_over(task))
             case Status.DEAD if message.redriven(task.updated_at):
                 return self._revive(message, task)

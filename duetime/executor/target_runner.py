@@ -100,11 +100,15 @@ class TargetRunner:
             span.end(end.name, end.error_type, _drift(run))
             return end
 
+    def prepare(self, run: Run) -> Task:
+        """Returns the task with what its row only refers to. Raises as a target does."""
+        return self._with_payload(_filled_in(run))
+
     def _run(self, run: Run) -> Ended:
         return self._ended(run, lambda: self._outcome(run))
 
     def _outcome(self, run: Run) -> str | Suspension | None:
-        task = self._with_payload(_filled_in(run))
+        task = self.prepare(run)
         value = self._value(task, run)
         return value if isinstance(value, Suspension) else self._encoded(task, value)
 

@@ -11,9 +11,11 @@ from starlette.responses import Response as AsgiResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from duetime.api.access import WORKER_CALLS
 from duetime.api.http import BODY_LIMIT, Problem, Request, Response, not_found, query_values
 from duetime.console.files import ConsoleFiles
 from duetime.local import live_socket
+from duetime.local.lease_waits import LeaseWaits
 from duetime.local.live_socket import LiveSocket
 from duetime.local.sessions import (
     SIGN_IN,
@@ -49,12 +51,14 @@ def asgi_app(
     live: LiveSocket | None = None,
     sessions: Sessions | None = None,
     console: ConsoleFiles | None = None,
+    leases: LeaseWaits | None = None,
 ) -> ASGIApp:
     """Returns an application that passes every method and path to the API, which may refuse it.
     `submit_together` answers several submissions of one task each; without it, `call` does.
     `waits` are the requests that wait for a status change; `live` takes the WebSockets of live
     updates. `sessions` admit requests; without them, every request is admitted. `console` has the
-    files of the web console, which anyone may read: the page needs them to sign in."""
+    files of the web console, which anyone may read: the page needs them to sign in. `leases` are
+    the calls of workers that wait for leases."""
     sessions = sessions or Sessions()
     threads = ThreadPool(API_THREADS, "api")
     # A pool of its own: health is needed most when all other threads wait for the store.
@@ -73,7 +77,7 @@ def asgi_app(
     async def read(request: Request) -> Response:
         return await asyncio.get_running_loop().run_in_executor(threads, call, request)
 
-    async def respond(scope: Scope, receive: Receive) -> AsgiResponse:
+    async def respond(scope: Scope, receive: Receive) -> AsgiResponse:  # noqa: PLR0911
         with memory.one_request() as take:
             request = await read_request(AsgiRequest(scope, receive), take)
             if is_foreign(request, scope["server"]):
@@ -89,7 +93,11 @@ def asgi_app(
                 return await submissions.call(request)
             if waits is not None and (wait := asked_wait(request)):
                 return as_asgi(await waits.respond(request, wait, read, receive))
+            if leases is not None and leases.answers(request):
+                return as_asgi(await leases.respond(request, receive))
             pool = health if request.path == HEALTH else threads
+            if leases is not None and request.path in WORKER_CALLS:
+                pool = leases.threads
             return await asyncio.get_running_loop().run_in_executor(pool, answer, request)
 
     async def connect(scope: Scope, receive: Receive, send: Send) -> None:

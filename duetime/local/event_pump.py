@@ -45,6 +45,7 @@ SHORT_PAUSE = 1.0  # seconds, after an unfinished tick or a lane that was not re
 FEED_PAUSE = 0.5
 FAILED_SWEEP_PAUSE = 60.0
 LINES_PAUSE: Millis = 2 * SECOND
+LEASES_PAUSE = 1.0
 # The scanner is unhealthy after this many missed ticks, and at least this many seconds.
 LATE_TICKS, LATE_SECONDS = 3, 60.0
 
@@ -63,7 +64,8 @@ class Pump:
         sweep: Removes tasks after their retention, if the store does not do that by itself. Returns
             how long to wait for its next call.
         look_at_lines: Gives free slots to tasks that wait for a limit.
-        late_follow_ups: Those that the relay has put off."""
+        late_follow_ups: Those that the relay has put off.
+        end_expired_leases: Ends the attempts of HTTP workers that have died."""
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class Pump:
         sweep: Sweep | None = None,
         look_at_lines: Callable[[], object] | None = None,
         late_follow_ups: LateFollowUps | None = None,
+        end_expired_leases: Callable[[], object] | None = None,
     ) -> None:
         self._scanner = scanner
         self._pool = pool
@@ -114,6 +117,9 @@ class Pump:
         if look_at_lines:
             lines = self._thread(partial(self._watch_lines, look_at_lines), "lines")
             self._sweep_threads.append(lines)
+        if end_expired_leases:
+            leases = self._thread(partial(self._watch_leases, end_expired_leases), "leases")
+            self._sweep_threads.append(leases)
         self._pool_thread = self._thread(pool.run, "pool", restarts=0)
         self._relay_threads = [self._thread(self._run_relay, "relay")]
         if feed:
@@ -233,6 +239,19 @@ class Pump:
                 look()
             except Exception as error:  # noqa: BLE001 - logged and retried
                 _log_failure("lines not checked", error, step="watch")
+
+    def _watch_leases(self, end_expired: Callable[[], object]) -> None:
+        """The attempt of a worker that has died is retried when its lease has run out, not only at
+        the next tick. After a jump of the wall clock its lease may look expired."""
+        self._started.wait()
+        jumps, wait = ClockJumps(self._clock), LEASES_PAUSE
+        while not self._stopping.wait(wait):
+            wait = CLOCK_JUMP_PAUSE if jumps.seen() else LEASES_PAUSE
+            if wait == LEASES_PAUSE:
+                try:
+                    end_expired()
+                except Exception as error:  # noqa: BLE001 - logged and retried
+                    _log_failure("leases not checked", error, step="watch")
 
     def _run_intake(self) -> None:
         """Pass messages to the pool as it has slots."""

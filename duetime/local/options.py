@@ -21,6 +21,7 @@ class LocalOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = None  # that every request must send
+    worker_token: str | None = None  # that may stand in its place for the calls of workers alone
     read_only: bool = False  # whether requests may only read
     metrics_port: int | None = None  # for scrapers; they may use the other one, too
     data: Path = Path(".duetime")
@@ -31,6 +32,7 @@ class LocalOptions:
     reload: bool = False  # import handlers again when their files change
     tick: float = 60.0
     concurrency: int = 100  # tasks at a time, in all lanes
+    pools: tuple[str, ...] = ()  # whose tasks wait for workers; this process runs none of them
     workers: int = 0  # processes that run handlers; 0: threads of the runner do
     weights: Weights = DEFAULT_WEIGHTS
     age_after: float = AGE_AFTER / SECOND  # seconds in a lane until a promotion; 0: none

@@ -44,6 +44,7 @@ from duetime.local.health import RunnerHealth
 from duetime.local.interpreter import import_lazy_modules, tune_interpreter
 from duetime.local.lane_activity import CountedLanes, LaneCounts
 from duetime.local.late_follow_ups import LateFollowUps
+from duetime.local.lease_waits import LeaseWaits
 from duetime.local.live import LiveUpdates
 from duetime.local.metrics_port import only_metrics_on
 from duetime.local.options import LocalOptions
@@ -53,6 +54,7 @@ from duetime.local.prometheus.samples import RunnerSamples
 from duetime.local.quotas import quota_gate, read_quota_file
 from duetime.local.reload import Reloader
 from duetime.local.reload_watch import sync_schedules, watching
+from duetime.local.remote_workers import remote_attempts
 from duetime.local.secrets import LocalSecrets
 from duetime.local.server import Server, listen, url_of
 from duetime.local.sessions import Sessions, may_serve_pages
@@ -83,7 +85,13 @@ class Runner:
         self._live = live = LiveUpdates(
             SystemClock(), self._lane_states, ticket_required=options.token is not None
         )
-        sessions = Sessions(token=options.token, port=options.port, read_only=options.read_only)
+        sessions = Sessions(
+            token=options.token,
+            worker_token=options.worker_token,
+            port=options.port,
+            read_only=options.read_only,
+        )
+        self._leases = leases = LeaseWaits(SystemClock())
         app = asgi_app(
             self._call,
             self._submit_together,
@@ -91,6 +99,7 @@ class Runner:
             live.socket,
             sessions,
             _console(options, notices),
+            leases,
         )
         listeners = [listener]
         if options.metrics_port:
@@ -120,6 +129,14 @@ class Runner:
             on_progress=live.hub.progressed,
             processes=processes,
         )
+        self._remote = remote = remote_attempts(
+            self.backend,
+            ports,
+            options.weights,
+            self._leases,
+            on_start=self._lane_counts.started,
+            on_progress=live.hub.progressed,
+        )
         self.activity = Activity(notices.events)
         self._stats = RunnerStats(ports.stats)
         self._ticks = Ticks()
@@ -147,6 +164,7 @@ class Runner:
             sweep=self.backend.sweep,
             look_at_lines=self.backend.look_at_lines,
             late_follow_ups=follow_ups,
+            end_expired_leases=remote.end_expired if remote else None,
         )
         vitals = partial(vitals_of, self.pump, self._ticks)
         self._metrics = MetricsPage(
@@ -179,7 +197,11 @@ class Runner:
             live=live.access,
             vitals=vitals,
             objectives=options.objectives,
+            workers=self._remote,
+            worker_calls=self._remote,
         )
+        if self._remote:
+            self._leases.serve(self.api, self._remote)
         self._lanes = Lanes(ports, self._lane_activity)
 
     def prepare(self) -> None:
@@ -216,7 +238,9 @@ class Runner:
 
     def _lane_activity(self) -> Mapping[Queue, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
-        return self._lane_counts.activity(self._weights, self._pool.running_by_queue(), waiting)
+        return self._lane_counts.activity(
+            self._weights, self._pool.running_by_queue(), waiting, self.backend.ports.pools
+        )
 
     def _lane_states(self) -> list[dict[str, Any]]:
         return self._lanes.states()
@@ -224,6 +248,7 @@ class Runner:
     async def _end_waiting(self) -> None:
         """The server stops: what waits for a change gets an answer."""
         self._waits.end()
+        self._leases.end()
         await self._live.hub.end()
 
     def _ticked(self, report: TickReport) -> None:

@@ -12,7 +12,7 @@ from hmac import compare_digest
 from hmac import new as hmac
 from ipaddress import ip_address
 
-from duetime.api.callers import ALL_RIGHTS, READ_ONLY, Caller
+from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY, Caller, Right
 from duetime.api.http import FieldError, Problem, Request, Response, invalid
 from duetime.core.value import replace, value
 
@@ -21,9 +21,11 @@ SIGN_IN = "/auth"
 
 @value(frozen=True, kw_only=True, slots=True)
 class Sessions:
-    """The sessions of a server. Without a token it takes every request; `port` is its own."""
+    """The sessions of a server. Without a token it takes every request; `port` is its own. The
+    worker token has the right `work` alone."""
 
     token: str | None = None
+    worker_token: str | None = None
     port: int = 0
     read_only: bool = False
 
@@ -33,9 +35,18 @@ class Sessions:
 
     def admit(self, request: Request) -> Request:
         """Returns the request with its caller. Raises Problem if it lacks the token."""
-        if self.token is not None:
-            self._check(request.headers, self.token)
-        return replace(request, caller=Caller(rights=READ_ONLY if self.read_only else ALL_RIGHTS))
+        return replace(request, caller=Caller(rights=self._rights(request.headers)))
+
+    def _rights(self, headers: Mapping[str, str]) -> frozenset[Right]:
+        """Raises Problem without a token, or with another one. A server that may only be read
+        leases nothing either."""
+        everything = READ_ONLY if self.read_only else ALL_RIGHTS
+        if self.token is None:
+            return everything
+        if self.worker_token is not None and _same(_bearer(headers), self.worker_token):
+            return frozenset() if self.read_only else ONLY_WORK
+        self._check(headers, self.token)
+        return everything
 
     def sign_in(self, request: Request) -> Response:
         """Answers `POST /auth` with `{"token": …}` and a cookie. Raises Problem."""
@@ -55,8 +66,7 @@ class Sessions:
         return Response(status=204, headers={"set-cookie": cookie, "cache-control": "no-store"})
 
     def _check(self, headers: Mapping[str, str], token: str) -> None:
-        scheme, _, sent = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and _same(sent.strip(), token):
+        if _same(_bearer(headers), token):
             return
         if not _same(self._session_in(headers), _session_of(token)):
             raise _no_token()
@@ -66,6 +76,12 @@ class Sessions:
     def _session_in(self, headers: Mapping[str, str]) -> str:
         pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
         return next((text for name, _, text in pairs if name == self.cookie), "")
+
+
+def _bearer(headers: Mapping[str, str]) -> str:
+    """Returns the token of a request; empty if it sends none."""
+    scheme, _, sent = headers.get("authorization", "").partition(" ")
+    return sent.strip() if scheme.lower() == "bearer" else ""
 
 
 def has_other_origin(headers: Mapping[str, str]) -> bool:

@@ -8,15 +8,15 @@ Overdue work, which is paced, has a queue of its own and comes after all fresh w
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from time import monotonic
 
 from duetime.core.delivery import Delivery, Message
-from duetime.core.fair_queue import FairQueue
-from duetime.core.lanes import Lane, Queue, queues_of
+from duetime.core.lanes import Lane, Queue, queue_of, queues_of
 from duetime.core.ports import Clock, Depth
 from duetime.core.times import SECOND, Millis
+from duetime.sqlite.handler_queue import HandlerQueue, Handlers
 
 
 class MemoryLaneQueue:
@@ -24,12 +24,14 @@ class MemoryLaneQueue:
         self._clock = clock
         self._changed = threading.Condition()
         self._queues: dict[Queue, _MemoryQueue] = defaultdict(_MemoryQueue)
+        self.on_change: Callable[[], object] = lambda: None  # called when a message may be ready
 
     def send(self, deliveries: Sequence[Delivery], now: Millis) -> list[bool]:  # noqa: ARG002
         with self._changed:
             for delivery in deliveries:
                 self._queues[delivery.queue].push(delivery, delivery.visible_at)
             self._changed.notify_all()
+        self.on_change()
         return [True] * len(deliveries)
 
     def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
@@ -45,6 +47,36 @@ class MemoryLaneQueue:
             ready = self._wait(queues_of(pool), wait, limit)
         return {queue.lane: count for queue, count in ready.items()}
 
+    def ready_for(
+        self, pool: str | None, lanes: Sequence[Lane], handlers: Handlers, limit: int
+    ) -> dict[Lane, int]:
+        """As `ready`, for the messages of some handlers, without a wait. It may count messages of
+        others that no worker has met yet."""
+        with self._changed:
+            now = self._clock.now()
+            counts = {
+                lane: self._queues[queue_of(lane, pool)].ready(now, limit, handlers)
+                for lane in lanes
+            }
+        return {lane: count for lane, count in counts.items() if count}
+
+    def take_for(self, queue: Queue, handlers: Handlers, limit: int) -> list[Message]:
+        with self._changed:
+            found = self._queues[queue]
+            aside = found.aside
+            messages = found.pop(limit, self._clock.now(), handlers)
+            met = found.aside > aside
+        if met:
+            self.on_change()  # another worker may have a handler for what this one has put aside
+        return messages
+
+    def next_visible_for(
+        self, pool: str | None, lanes: Sequence[Lane], handlers: Handlers
+    ) -> Millis | None:
+        with self._changed:
+            times = [self._queues[queue_of(lane, pool)].next_visible(handlers) for lane in lanes]
+        return min((at for at in times if at is not None), default=None)
+
     def delete(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._queues[message.queue].in_flight.pop(message.receipt, None)
@@ -52,8 +84,10 @@ class MemoryLaneQueue:
     def hand_back(self, message: Message, delay: Millis) -> None:
         with self._changed:
             queue = self._queues[message.queue]
-            queue.push(queue.in_flight.pop(message.receipt), self._clock.now() + delay)
+            delivery = queue.in_flight.pop(message.receipt, message.delivery)  # of another runner
+            queue.push(delivery, self._clock.now() + delay)
             self._changed.notify_all()
+        self.on_change()
 
     def hold(self, messages: Sequence[Message], span: Millis) -> None:
         """Does nothing: here a message is not received again by itself."""
@@ -99,18 +133,22 @@ class _MemoryQueue:
 
     def __init__(self) -> None:
         self.in_flight: dict[str, Delivery] = {}
-        self._fresh: FairQueue[Delivery] = FairQueue()
-        self._paced: FairQueue[Delivery] = FairQueue()
+        self._fresh = HandlerQueue()
+        self._paced = HandlerQueue()
         self._numbers = count(1)
 
     def push(self, delivery: Delivery, visible_at: Millis) -> None:
         queue = self._paced if delivery.paced else self._fresh
         queue.push(delivery, delivery.group, visible_at)
 
-    def pop(self, limit: int, now: Millis) -> list[Message]:
+    @property
+    def aside(self) -> int:
+        return self._fresh.aside + self._paced.aside
+
+    def pop(self, limit: int, now: Millis, handlers: Handlers = None) -> list[Message]:
         messages: list[Message] = []
         while len(messages) < limit:
-            delivery = self._fresh.pop(now) or self._paced.pop(now)
+            delivery = self._fresh.pop(now, handlers) or self._paced.pop(now, handlers)
             if delivery is None:
                 break
             receipt = str(next(self._numbers))
@@ -125,9 +163,10 @@ class _MemoryQueue:
             )
         return messages
 
-    def ready(self, now: Millis, limit: int | None = None) -> int:
-        fresh = self._fresh.ready(now, limit)
-        return fresh + self._paced.ready(now, None if limit is None else limit - fresh)
+    def ready(self, now: Millis, limit: int | None = None, handlers: Handlers = None) -> int:
+        fresh = self._fresh.ready(now, limit, handlers)
+        left = None if limit is None else limit - fresh
+        return fresh + self._paced.ready(now, left, handlers)
 
     def depth(self, now: Millis) -> Depth:
         ready = self.ready(now)
@@ -139,11 +178,11 @@ class _MemoryQueue:
             oldest=min((at for at in times if at is not None), default=None),
         )
 
-    def next_visible(self) -> Millis | None:
-        times = (queue.next_at() for queue in (self._fresh, self._paced))
+    def next_visible(self, handlers: Handlers = None) -> Millis | None:
+        times = (queue.next_at(handlers) for queue in (self._fresh, self._paced))
         return min((at for at in times if at is not None), default=None)
 
     def purge(self) -> int:
         waiting = len(self._fresh) + len(self._paced)
-        self._fresh, self._paced = FairQueue(), FairQueue()
+        self._fresh, self._paced = HandlerQueue(), HandlerQueue()
         return waiting

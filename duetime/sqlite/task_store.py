@@ -14,7 +14,7 @@ from duetime.core.change import Answer, Applied, Change, Unknown
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.forecast import DueCounts, DueSpan
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
@@ -27,6 +27,7 @@ from duetime.core.ports import (
     Reservation,
     UniqueKey,
 )
+from duetime.core.steps.lease import WORKER_HOLDER
 from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan
 from duetime.core.task import ORDERING_KEY, Attempt, Task
@@ -167,15 +168,16 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             return count_due(connection, span)
 
-    def waiting(self) -> Counter[Lane]:
-        """Returns how many tasks of each lane wait for a limit or for their ordering key."""
+    def waiting(self) -> Counter[Queue]:
+        """Returns how many tasks of each queue wait for a limit or for their ordering key."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT substr(wake_key, 3, 1), count(DISTINCT id) FROM places CROSS JOIN tasks"
+                "SELECT substr(wake_key, 3, 1), json_extract(spec, '$.pool'), count(DISTINCT id)"
+                " FROM places CROSS JOIN tasks"
                 f" ON tasks.id = places.task_id WHERE held >= {ORDERING_KEY}"
-                " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1"
+                " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1, 2"
             ).fetchall()
-        return Counter({Lane.ranked(int(rank)): count for rank, count in rows})
+        return Counter({queue_of(Lane.ranked(int(rank)), pool): n for rank, pool, n in rows})
 
     def page(self, listing: Listing) -> Page:
         columns = SUMMARY_COLUMNS if listing.summary else COLUMNS
@@ -226,10 +228,10 @@ class SqliteTaskStore(SqliteCursorStore):
         return self._database.write(lambda c: [take_key(c, key) for key in keys])
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> int:
-        """Call at the start, when no other process can hold a lease: expires every lease and
-        repeats every delivery, and makes every run and every task that waits for one due for a
-        check. Also deletes what dead submissions and removals have left. Returns how many tasks
-        were under way."""
+        """Call at the start, when no process but HTTP workers can hold a lease: expires every other
+        lease, repeats every delivery, and makes every run and every task that waits for one due
+        for a check. Also deletes what dead submissions and removals have left. Returns how many
+        tasks were under way."""
         self._database.write(lambda c: c.execute("DELETE FROM keys WHERE expires_at <= ?", (now,)))
         self._database.write(lambda c: c.execute(FREE_ABANDONED_KEYS))
         self._sweep_objects()
@@ -247,6 +249,16 @@ class SqliteTaskStore(SqliteCursorStore):
             changes = (recover_orphan(wake_policy, task, now=now) for task in tasks.values())
             self.apply([change for change in changes if change])
         return len(rows)
+
+    def held_by_workers(self) -> list[Task]:
+        """Returns the tasks that HTTP workers run."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id FROM tasks WHERE wake_bucket IS NOT NULL AND status = ?"
+                " AND holder LIKE ?",
+                (Status.RUNNING, f"{WORKER_HOLDER}%"),
+            ).fetchall()
+        return list(self._readable([task_id for (task_id,) in rows]).values())
 
     def _delete_objects(self, task_ids: Sequence[str]) -> None:
         """Objects that cannot be deleted now are deleted at the next start."""

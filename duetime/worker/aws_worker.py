@@ -26,8 +26,8 @@ from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from duetime.worker.handler_processes import handler_processes
-from duetime.worker.options import WorkerOptions
-from duetime.worker.process import BadConfiguration, Connected
+from duetime.worker.options import BadConfiguration, WorkerOptions
+from duetime.worker.process import Connected
 from duetime.worker.queue_source import QueueSource
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from duetime.local.lane_sources import LaneSource
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
 from duetime.worker.control_port import ControlPort
-from duetime.worker.options import WorkerOptions
+from duetime.worker.options import BadConfiguration, WorkerOptions
 from duetime.worker.scale_in import ScaleInProtection
 from duetime.worker.spot_notice import SpotNotice
 from duetime.worker.upkeep import Upkeep
@@ -34,10 +34,6 @@ DRAINED, FAILED, MISCONFIGURED = 0, 1, 2
 CHECK = 0.2  # seconds between two looks whether a drained worker has ended
 
 DRAIN, DRAIN_NOW = "drain", "drain at once"  # events; a failure is its reason
-
-
-class BadConfiguration(DuetimeError):
-    """The worker cannot work as it is configured; a restart changes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +76,16 @@ class _Process:
     def __init__(self, options: WorkerOptions, connected: Connected) -> None:
         self._options = options
         self._connected = connected
-        self._events: SimpleQueue[str] = SimpleQueue()
+        self._events: SimpleQueue[str | BadConfiguration] = SimpleQueue()
         self._asked = False  # to drain, by a signal, a notice or a call
         shares = Shares(DEFAULT_WEIGHTS)
-        self._worker = Worker(connected.pool, connected.source, shares, self._events.put)
+        self._worker = Worker(
+            connected.pool,
+            connected.source,
+            shares,
+            on_failure=self._events.put,
+            on_refused=self._events.put,
+        )
         self._upkeep = Upkeep(
             options,
             connected.pool,
@@ -105,16 +107,24 @@ class _Process:
             self._control.start()
         LOG.info("worker started", extra=self._about())
         event = self._events.get()
-        reason = self._drain(self._options.grace) if event == DRAIN else event
+        refused = isinstance(event, BadConfiguration)
+        if refused:
+            LOG.error("worker refused: %s", event)
+        reason = None
+        if refused or event == DRAIN:
+            reason = self._drain(0 if refused else self._options.grace)
+        elif isinstance(event, str):
+            reason = event
         if reason is not None:
             return self._fail(reason)
         self._connected.finish()
         self._upkeep.end()
         LOG.info("worker drained", extra={"step": "drain", "not_stopped": self._not_stopped})
         _flush()
+        code = MISCONFIGURED if refused else DRAINED
         if self._not_stopped:
-            os._exit(DRAINED)  # a handler that cannot be stopped would keep the interpreter
-        return DRAINED
+            os._exit(code)  # a handler that cannot be stopped would keep the interpreter
+        return code
 
     def _drain(self, grace: float) -> str | None:
         """Returns why the worker failed meanwhile; None once it has ended. A poll of a queue that
@@ -132,7 +142,7 @@ class _Process:
                 LOG.info("grace skipped", extra={"step": "drain"})
                 self._worker.drain(0)
                 patient = False
-            elif event != DRAIN:
+            elif event != DRAIN and isinstance(event, str):
                 return event
         return None
 

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from duetime.core.delivery import Message
@@ -11,10 +12,11 @@ from duetime.core.shares import Shares
 from duetime.executor.worker_pool import WorkerPool
 from duetime.local.lane_sources import LaneSource
 from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
+from duetime.worker.options import BadConfiguration
 
 log = logging.getLogger(__name__)
 
-POLL = 10.0  # seconds that one wait for messages takes at most
+POLL = 5.0  # seconds that one wait for messages takes at most; a drain waits for it
 TURN = 0.5  # seconds that the intake waits at most, so that a drain begins soon
 RECEIVE_BATCH = 100
 PAUSE = 1.0  # seconds, after a queue that was not read
@@ -25,15 +27,22 @@ class Worker:
     pool: Runs the attempts.
     source: Where its messages come from.
     shares: Decides which lane gets a free slot.
-    on_failure: Called with the reason, from any thread, when the worker must end."""
+    on_failure: Called with the reason, from any thread, when the worker must end.
+    on_refused: Called if the source takes no more calls from this worker."""
 
     def __init__(
-        self, pool: WorkerPool, source: LaneSource, shares: Shares, on_failure: OnFailure
+        self,
+        pool: WorkerPool,
+        source: LaneSource,
+        shares: Shares,
+        on_failure: OnFailure,
+        on_refused: Callable[[BadConfiguration], object] = lambda _: None,
     ) -> None:
         self._pool = pool
         self._source = source
         self._shares = shares
         self._on_failure = on_failure
+        self._on_refused = on_refused
         self._stopping = threading.Event()
         self._intake = self._thread(self._run_intake, "intake")
         self._polls = [
@@ -80,7 +89,12 @@ class Worker:
             free = min(self._pool.wait_for_slots(TURN), RECEIVE_BATCH)
             if not free:
                 continue
-            ready = self._source.ready(TURN, free)
+            try:
+                ready = self._source.ready(TURN, free)
+            except BadConfiguration as error:
+                self._on_refused(error)
+                self._stopping.wait()
+                return
             messages: list[Message] = []
             for lane, count in self._shares.hand_out(free, ready).items():
                 messages += self._source.take(lane, count)

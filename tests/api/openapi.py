@@ -12,13 +12,18 @@ import jsonschema_rs
 from duetime.api.app import Api
 from duetime.api.http import QueryValues, Request, Response
 from duetime.api.live import LiveAccess
-from duetime.api.openapi.document import NAMES, ROUTES, make_document
+from duetime.api.openapi.document import EXAMPLE_ID, NAMES, ROUTES, make_document
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
+from duetime.core.shares import DEFAULT_WEIGHTS
+from duetime.core.task import Task
+from duetime.engine.refusal import Refusal
+from duetime.executor.remote_attempts import RemoteAttempts
 from duetime.handlers.context import Context
 from duetime.handlers.descriptions import describe_manifest
 from duetime.handlers.manifest import Manifest
 from duetime.local.live_tickets import MemoryTickets
+from tests.factories import NOW, a_spec, a_task
 from tests.workflows import settle
 from tests.world import World, sqlite_world
 
@@ -78,12 +83,22 @@ MANIFEST = Manifest(
 CROWDED = 12  # tasks in a minute, before a submission gets a hint
 
 
+class ExampleWorkers(RemoteAttempts):
+    """HTTP workers, one of which runs a task with the id of the examples."""
+
+    def parent(self, worker: str, task_id: str, holder: str) -> Task | Refusal:
+        if task_id == EXAMPLE_ID:
+            return a_task(id=task_id, spec=a_spec(run_at=NOW))
+        return super().parent(worker, task_id, holder)
+
+
 class System:
     """The API and the executor over a store in memory, with a stepped clock."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.stats = world.store.port.stats()
+        self.workers = ExampleWorkers(world.ports, world.lanes.port, DEFAULT_WEIGHTS)
         self.api = Api(
             replace(world.ports, stats=self.stats),
             handlers=lambda: {HELLO},
@@ -93,6 +108,8 @@ class System:
             callbacks=True,
             live=LiveAccess(tickets=MemoryTickets(), address=lambda _: "ws://127.0.0.1/v1/live"),
             described=lambda: describe_manifest(MANIFEST),
+            workers=self.workers,
+            worker_calls=self.workers,
         )
 
     def call(

@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from duetime.api.access import READING_POSTS, right_of
-from duetime.api.callers import READ_ONLY, Caller, Right
+from duetime.api.access import READING_POSTS, WORKER_CALLS, right_of
+from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY, Caller, Right
 from duetime.api.gateway_callers import caller_of
 from duetime.api.http import Request
 from duetime.api.reasons import MAX_REASON
@@ -34,6 +34,8 @@ def test_routes_that_change_something_need_operate(service: Service):
     for method, path in routes(service):
         if method == "GET" or path in READING_POSTS:
             assert right_of(method, path) is Right.READ
+        elif path in WORKER_CALLS:
+            assert right_of(method, path) is Right.WORK
         elif not path.startswith("/v1/callbacks/"):
             assert right_of(method, path) is Right.OPERATE, f"{method} {path}"
 
@@ -44,6 +46,15 @@ def test_reader_is_refused_by_every_route_that_changes_something(service: Servic
         answer = service.api.call(Request(method=method, path=path, caller=READER))
         refused = method != "GET" and path not in (*READING_POSTS, "/v1/callbacks/{token}")
         assert (answer.status == 403) is refused, f"{method} {path}: {answer.status}"
+    assert service.store.writes == []
+
+
+def test_worker_is_refused_by_every_other_route(service: Service):
+    worker = Caller(rights=ONLY_WORK)
+    for method, path in routes(service):
+        answer = service.api.call(Request(method=method, path=path, caller=worker))
+        allowed = path in (*WORKER_CALLS, "/v1/callbacks/{token}")
+        assert (answer.status == 403) is not allowed, f"{method} {path}: {answer.status}"
     assert service.store.writes == []
 
 
@@ -86,8 +97,8 @@ SCOPES = "duetime/read duetime/operate"
     ("claims", "rights"),
     [
         ({"scope": "openid duetime/read"}, {"read"}),
-        ({"scope": "duetime/operate"}, {"read", "operate"}),
-        ({"scp": "[openid duetime/operate]"}, {"read", "operate"}),
+        ({"scope": "duetime/operate"}, ALL_RIGHTS),
+        ({"scp": "[openid duetime/operate]"}, ALL_RIGHTS),
         ({"scp": "[openid,duetime/read]"}, {"read"}),
         ({"scope": "duetime/readers duetime/operators"}, set()),
         ({}, set()),
@@ -107,8 +118,8 @@ def test_identity_and_token_without_configured_scopes_have_every_right():
     identity = caller_of({"iam": {"userArn": arn}}, "")
     token = caller_of({"jwt": {"claims": {"sub": "ada"}}}, "")
 
-    assert (identity.actor, identity.rights) == (arn, {"read", "operate"})
-    assert (token.actor, token.rights) == ("ada", {"read", "operate"})
+    assert (identity.actor, identity.rights) == (arn, ALL_RIGHTS)
+    assert (token.actor, token.rights) == ("ada", ALL_RIGHTS)
     assert caller_of({}, SCOPES).actor is None  # a callback, which has no authorizer
 
 

@@ -18,7 +18,7 @@ def test_caller_sees_who_it_is_and_what_it_may_do(service: Service):
 
     assert answer.body == {
         "actor": "ada",
-        "rights": ["read", "operate"],
+        "rights": ["read", "operate", "work"],
         "features": ["live"],
         "stage": "prod",
         "version": "9.9.9",

@@ -242,6 +242,28 @@ def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "FoundTasks", system.body("GET", "/v1/tasks", query={"schedule_id": made["id"]})
 
 
+def worker_answers(system: System) -> Iterator[tuple[str, Any]]:
+    """A run of a schedule, the second one, on an HTTP worker."""
+    system.world.script = lambda task, ctx: "done"
+    every = {"type": "rate", "every": 600}
+    system.body("POST", "/v1/schedules", {"rule": every, "task": {"target": PYTHON}})
+    system.world.live(15 * MINUTE)
+    system.world.advance(6 * MINUTE)
+    system.world.tick()
+    wanted = {"worker": "w1", "handlers": [HELLO], "request": "01KA5V8Y3M0000000000000003"}
+    leased = system.body("POST", "/v1/workers/lease", {**wanted, "max": 100})
+    yield "LeaseAnswer", leased
+    [lease] = [each for each in leased["leases"] if each["previous"]]
+    named = {"id": lease["task"]["id"], "holder": lease["holder"]}
+    of_no_task = {**named, "holder": "w:w1:0"}
+    renewals = {"worker": "w1", "leases": [named, of_no_task]}
+    yield "RenewAnswer", system.body("POST", "/v1/workers/renew", renewals)
+    yield "WorkerList", system.body("GET", "/v1/workers")
+    ends = [{**each, "outcome": "succeeded"} for each in (named, of_no_task)]
+    outcomes = {"worker": "w1", "outcomes": ends}
+    yield "OutcomeAnswer", system.body("POST", "/v1/workers/outcome", outcomes)
+
+
 def a_week_ago(system: System) -> dict[str, str]:
     from duetime.core.times import rfc3339
 
@@ -252,7 +274,9 @@ def a_week_ago(system: System) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def real() -> list[tuple[str, Any]]:
     with a_system() as system:
-        return [*task_answers(system), *schedule_answers(system)]
+        found = [*task_answers(system), *schedule_answers(system)]
+    with a_system() as system:
+        return [*found, *worker_answers(system)]
 
 
 def test_every_field_of_a_real_answer_is_in_its_schema(real: list[tuple[str, Any]]):

@@ -28,7 +28,7 @@ def test_local_needs_no_option(duetime: Any, asked: list[LocalOptions]) -> None:
 
 def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path: Path) -> None:
     words = f"--host 0.0.0.0 --port 9000 --data {tmp_path} --handlers {tmp_path} --handlers a.b"
-    words += " --reload"
+    words += " --reload --token t0ken --worker-token w0rker"
     words += (
         " --tick 1m30s --concurrency 4 --catch-up 7 --no-demo --log-level DEBUG --log-format JSON"
     )
@@ -40,6 +40,8 @@ def test_every_option_arrives(duetime: Any, asked: list[LocalOptions], tmp_path:
         LocalOptions(
             host="0.0.0.0",
             port=9000,
+            token="t0ken",
+            worker_token="w0rker",
             data=tmp_path,
             handlers=(str(tmp_path), "a.b"),
             reload=True,

@@ -16,8 +16,8 @@ from tests.factories import WAKE_POLICY, a_spec, a_task
 
 
 def test_caller_of_a_running_system(live: Any) -> None:
-    assert live("me").stdout == "You: may read and operate. Duetime 9.9.9.\n"
-    assert json.loads(live("me", "--json").stdout)["rights"] == ["read", "operate"]
+    assert live("me").stdout == "You: may read, operate and work. Duetime 9.9.9.\n"
+    assert json.loads(live("me", "--json").stdout)["rights"] == ["read", "operate", "work"]
 
 
 def test_sentence_names_the_actor_and_the_stage() -> None:

@@ -492,7 +492,7 @@ def test_dead_letter_that_could_not_be_sent_is_sent_by_the_scanner(harness: Harn
     harness.end(run)
     harness.world.lanes.fate = "sent"
     assert harness.receive() == []
-    harness.world.advance(5 * MINUTE)
+    harness.world.advance(6 * MINUTE)
     harness.world.tick()
     harness.accept()
 

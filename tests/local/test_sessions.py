@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
-from duetime.api.callers import READ_ONLY
+from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY
 from duetime.api.http import Problem, Request, Response
+from duetime.core.value import replace
 from duetime.local.asgi import asgi_app
 from duetime.local.sessions import Sessions, may_serve_pages
 
@@ -41,13 +42,27 @@ def cookie_of(sessions: Sessions = SESSIONS) -> str:
 
 
 def test_server_without_a_token_takes_every_request():
-    assert Sessions().admit(a_request()).caller.rights == {"read", "operate"}
+    assert Sessions().admit(a_request()).caller.rights == ALL_RIGHTS
 
 
 def test_bearer_token_is_admitted():
     for scheme in ("Bearer", "bearer"):
         request = a_request(headers={"authorization": f"{scheme} {TOKEN}"})
-        assert SESSIONS.admit(request).caller.rights == {"read", "operate"}
+        assert SESSIONS.admit(request).caller.rights == ALL_RIGHTS
+
+
+def test_worker_token_has_the_right_to_work_alone():
+    sessions = Sessions(token=TOKEN, worker_token="w0rker", port=8080)
+    headers = {"authorization": "Bearer w0rker"}
+
+    assert sessions.admit(a_request(headers=headers)).caller.rights == ONLY_WORK
+    assert SESSIONS.worker_token is None
+    assert refused(SESSIONS, a_request(headers=headers)).status == 401
+    for wrong in ("Bearer w0rker2", "Bearer", "Basic w0rker"):
+        assert refused(sessions, a_request(headers={"authorization": wrong})).status == 401
+    assert refused(sessions, signing_in({"token": "w0rker"})).status == 401
+    read_only = replace(sessions, read_only=True)
+    assert read_only.admit(a_request(headers=headers)).caller.rights == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from duetime.api.app import Api
@@ -20,6 +21,7 @@ from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
 from tests.simulation import handler_plans
 from tests.simulation.child_workload import submit_children
+from tests.simulation.drain_workload import EXIT_TAKES, STOPS_AFTER
 from tests.simulation.engine import Killed, Process
 from tests.simulation.monitor import Monitor
 from tests.simulation.queue import SimulatedSqs
@@ -77,12 +79,20 @@ def scan(ports: Ports, store: SimulatedStore, part: Slice, settings: ScannerSett
 
 @dataclass(slots=True)
 class Handler:
-    """A running attempt in virtual time. `obeys`: it ends when it is cancelled."""
+    """A running attempt in virtual time. `obeys`: it ends when it is cancelled. `stopping`: a drain
+    has interrupted it, which takes a while."""
 
     run: Run
     ends_at: Millis
     obeys: bool
     interrupted: bool = False
+    stopping: bool = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it ends because it was asked to. While it is drained it may also go on."""
+        drained = self.run.context.reason == "draining" and not self.obeys
+        return self.interrupted or self.stopping or (self.run.context.cancelled and not drained)
 
     def over(self, now: Millis) -> bool:
         cancelled = self.obeys and self.run.context.cancelled
@@ -105,16 +115,30 @@ class ExecutorProcess:
         self.on_begin: Callable[[str], object] = lambda task_id: None
         self.children_of: Callable[[Task], list[dict[str, Any]]] = lambda task: []
         self.on_step: Callable[[Task], object] = lambda task: None
+        self._grace: Millis | None = None  # of a drain that was asked for
+        self._draining = False
         process.on_thaw = self._thawed
 
+    def drain(self, grace: Millis) -> None:
+        self._grace = grace
+        self._process.nudge(self._engine.now)
+
     def run(self) -> None:
-        while True:
+        while not (self._draining and self._loop.unfinished == 0):
+            self._begin_drain()
             step = self._loop.step(self._ended())
             self._monitor.settled(self._process)
             for run in step.started:
                 self._begin(run)
-            if not self._receive():
+            if self._draining or not self._receive():
                 self._process.sleep_until(self._next(), restless=True)
+        self._process.note("drained")
+        self._process.sleep_until(self._engine.now + EXIT_TAKES)
+
+    def _begin_drain(self) -> None:
+        if self._grace is not None:
+            grace, self._grace, self._draining = self._grace, None, True
+            self._loop.drain(grace)
 
     def _receive(self) -> bool:
         took = False
@@ -163,7 +187,13 @@ class ExecutorProcess:
 
     def _interrupt(self, handler: Handler) -> None:
         """Ends the attempt now. The attempt loop sees that at its next step."""
-        if not handler.interrupted:
+        if handler.run.context.reason == "draining":
+            if not handler.stopping:
+                handler.stopping = handler.run.control.force_stopped = True
+                takes = Random(handler.run.task.id).choice(STOPS_AFTER)
+                handler.ends_at = self._engine.now + takes
+                self._process.nudge(self._engine.now)
+        elif not handler.interrupted:
             handler.interrupted = handler.run.control.force_stopped = True
             self._process.note("interrupts", handler.run.task.id)
             self._monitor.ended(handler.run.task)
@@ -185,7 +215,7 @@ class ExecutorProcess:
 
     def _play(self, task: Task) -> str:
         handler = self._over[task.id]
-        if handler.interrupted or handler.run.context.cancelled:
+        if handler.stopped:
             raise Interrupted("stopped")
         if task.spec.step is not None:
             self.on_step(task)

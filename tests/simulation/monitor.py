@@ -31,6 +31,8 @@ FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lo
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
 # They may write to an ended task.
 AFTER_THE_END = (Step.REVIVE, Step.SUPERSEDE, Step.DISCARD, Step.FOLLOW_UP)
+# An attempt that ends so does not count.
+UNCOUNTED = (Outcome.SNOOZED, Outcome.INTERRUPTED)
 # They write a new token.
 RENEWING = (Step.REVIVE, Step.REVOKE, Step.SUPERSEDE, Step.DEFER, Step.PROMOTE)
 EVERYTHING = "everything"  # is in `asked` while all dead tasks are being redriven
@@ -236,8 +238,8 @@ class Monitor:
             self._check_ended_by_others(process, holder, before, after)
         elif began and process.disturbed_at < self._leased_at[after.id]:
             self._check_in_time(before, after)
-        if outcome is Outcome.SNOOZED and after.budget != before.budget + 1:
-            self._fail("a snooze used up an attempt", after)
+        if outcome in UNCOUNTED and after.budget != before.budget + 1:
+            self._fail(f"an attempt that was {outcome} was used up", after)
 
     def _check_ended_by_others(
         self, process: Process, holder: Process | None, before: Task, after: Task
@@ -275,6 +277,8 @@ class Monitor:
 
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
+        if self.tasks[delivery.task_id].status.finished:
+            return  # the dead letter of a run that has outlasted its message
         if delivery.occurrence is not None or self.limits.has_slots(delivery):
             return  # it may have to wait, and then gets another message
         if delivery.limits is not None:
@@ -294,6 +298,8 @@ class Monitor:
             self._fail(f"{sent} messages with one grant", delivery=delivery)
 
     def refused(self, process: Process, delivery: Delivery) -> None:
+        if self.tasks[delivery.task_id].status.finished:
+            return  # its follow-up is not done: the watch sends it again
         self.refusals[delivery.token] += 1
         self._unreleased[process].add(delivery.task_id)
 

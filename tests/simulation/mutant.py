@@ -7,9 +7,11 @@ from random import Random
 from unittest.mock import patch
 
 from duetime.core.change import Expect
+from duetime.core.steps.long_run import LONGEST_HIDDEN
 from tests.simulation import (
     aging_invariants,
     change_workload,
+    drain_workload,
     faults,
     limit_workload,
     rate_workload,
@@ -25,10 +27,11 @@ Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
+def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
     the more happens in a world, the seldomer it triggers a mutant of something else. For the same
-    reason its worlds have no limits and no workflow runs, and its tasks do not age."""
+    reason its worlds have no limits and no workflow runs, and its tasks do not age. `drained` is
+    the share of executors that are drained."""
 
     @contextmanager
     def made() -> Iterator[None]:
@@ -37,6 +40,7 @@ def mutant(make: Mutant, *, changed: float = 0.0) -> Mutant:
             patch.object(rate_workload, "SHARES", [0]),
             patch.object(aging_invariants, "AGE_AFTERS", [0]),
             patch.object(run_workload, "RUNS", [0]),
+            patch.multiple(drain_workload, SHARES=[drained], HIDDEN=[LONGEST_HIDDEN]),
             patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),
             make(),
         ):

@@ -1,8 +1,8 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
 Here are those of the path of a task; `aging_mutants.py`, `request_mutants.py`, `child_mutants.py`,
-`limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py` and
-`schedule_mutants.py` have the rest.
+`drain_mutants.py`, `limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py`
+and `schedule_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -35,6 +35,7 @@ from duetime.sqlite.task_store import SqliteTaskStore
 from tests.simulation import (  # noqa: F401 - they register theirs
     aging_mutants,
     child_mutants,
+    drain_mutants,
     limit_mutants,
     rate_mutants,
     request_mutants,

@@ -40,6 +40,7 @@ class SimulatedSqs:
         self._monitor = monitor
         self._queues: dict[Queue, dict[str, Held]] = defaultdict(dict)
         self._numbers = 0
+        self.coming = 0  # accepted, and in the queue a moment later
         self.dead_letters: list[Held] = []
         self.on_sent: Callable[[Millis], object] = lambda at: None
 
@@ -56,6 +57,10 @@ class SimulatedSqs:
         copies = 2 if engine.chance(faults.message_doubled) else 1
         for _ in range(copies):
             self._add(delivery, engine.now + delay)
+
+    def arrive(self, delivery: Delivery, delay: Millis) -> None:
+        self.coming -= 1
+        self.put(delivery, delay)
 
     def take(self, queue: Queue, limit: int) -> list[Message]:
         engine = self._engine
@@ -106,7 +111,7 @@ class SimulatedSqs:
 
     @property
     def empty(self) -> bool:
-        return not any(self._queues.values())
+        return not self.coming and not any(self._queues.values())
 
     def has_another(self, message: Message) -> bool:
         """Whether another copy is in the queue, such as the second of two that were redriven. It
@@ -216,5 +221,6 @@ class SimulatedLanes:
         if not refused:
             delay = max((delivery.visible_at - now - AHEAD) // SECOND * SECOND, 0)
             late = engine.between(0, 5) if engine.chance(faults.late) else 0
-            engine.after(late, lambda: self._sqs.put(delivery, delay))
+            self._sqs.coming += 1
+            engine.after(late, lambda: self._sqs.arrive(delivery, delay))
         return not refused and not answer_lost

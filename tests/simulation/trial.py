@@ -13,6 +13,7 @@ from duetime.core.times import HOUR, MINUTE, Millis
 from duetime.handlers import registry
 from tests.simulation.actors import HANDLER
 from tests.simulation.child_workload import a_handler
+from tests.simulation.drain_workload import longest_hidden
 from tests.simulation.monitor import Violation
 from tests.simulation.removals import Removals
 from tests.simulation.schedule_workload import CALM
@@ -52,6 +53,7 @@ def simulate(seed: int, tasks: int = 50) -> Report:
             _backed_up_at(crowd),
             _small_up_to(few),
             _in_batches_of(batch),
+            patch("duetime.core.steps.long_run.LONGEST_HIDDEN", longest_hidden(seed)),
             patch("duetime.engine.enqueue.log", world.monitor),
             patch("duetime.executor.executor.log", world.monitor.runs.log),
             patch("duetime.engine.workflows.definitions._kept", OrderedDict()),

@@ -9,12 +9,14 @@ from duetime.core.errors import Unavailable
 from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Chain
+from duetime.core.steps.long_run import lacks_dead_letter
 from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
 from tests.simulation import handler_plans, schedule_workload
 from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
 from tests.simulation.bulk_workload import BulkWorkload
 from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.child_workload import ChildWorkload
+from tests.simulation.drain_workload import DrainWorkload
 from tests.simulation.engine import Process
 from tests.simulation.limit_workload import LimitWorkload
 from tests.simulation.monitor import EVERYTHING
@@ -59,6 +61,7 @@ class Workload:
         self.children = ChildWorkload(world.seed)
         self._limits = LimitWorkload(world)
         self._rates = RateWorkload(world.seed, world.limits)
+        self._drains = DrainWorkload(world.seed, self._faults.lasts)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -92,6 +95,7 @@ class Workload:
             and self.recurring.over
             and self.runs.over
             and all(task.status.finished for task in self._monitor.tasks.values())
+            and not any(lacks_dead_letter(task) for task in self._monitor.tasks.values())
         )
 
     def ask_for_revival(self, task_id: str) -> None:
@@ -222,6 +226,9 @@ class Workload:
             executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
             executor.on_step = self.runs.played
             executor.children_of = lambda task: self.children.bodies(task, HANDLER)
+            if drain := self._drains.draw():
+                wait, grace = drain
+                self._engine.after(wait, lambda: process.alive and executor.drain(grace))
             executor.run()
 
         process = self._world.process("executor", main, delay + self._idle_for())

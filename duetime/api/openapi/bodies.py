@@ -15,8 +15,18 @@ from duetime.api.schedules.plans import INSTEAD
 from duetime.api.service_target_models import AnyTaskIn
 from duetime.api.task_changes import ChangeIn
 from duetime.api.task_models import BATCH_LIMIT, BatchIn, RetryIn
+from duetime.api.worker_models import (
+    MAX_ORDINAL,
+    MAX_STEP,
+    ChildrenIn,
+    OutcomeIn,
+    RenewalIn,
+    RenewIn,
+    ReportIn,
+)
 from duetime.api.workflow_models import DefinitionIn, RunIn
 from duetime.api.workflow_steps import StepIn
+from duetime.core.worker_calls import MAX_LEASES
 from duetime.core.workflows.definition import MAX_STEPS
 
 _TEMPLATE_FIELDS: dict[str, Any] = {
@@ -35,6 +45,36 @@ TaskTemplateIn: type[BaseModel] = create_model(
 
 class BatchBody(BatchIn):
     tasks: Annotated[list[AnyTaskIn], Field(min_length=1, max_length=BATCH_LIMIT)]
+
+
+_CHILD_FIELDS: dict[str, Any] = {
+    "step": (Annotated[str, Field(min_length=1, max_length=MAX_STEP)] | None, None),
+    "ordinal": (Annotated[int, Field(ge=0, le=MAX_ORDINAL)] | None, None),
+    **{
+        name: (field.annotation, field)
+        for name, field in AnyTaskIn.model_fields.items()
+        if name not in ("id", "unique")
+    },
+}
+
+ChildIn: type[BaseModel] = create_model(
+    "ChildIn",
+    __config__=ConfigDict(extra="forbid", strict=True),
+    __doc__="A task that a running task submits.",
+    **_CHILD_FIELDS,
+)
+
+
+class RenewBody(RenewIn):
+    leases: Annotated[list[RenewalIn], Field(min_length=1, max_length=MAX_LEASES)]
+
+
+class ReportBody(ReportIn):
+    outcomes: Annotated[list[OutcomeIn], Field(min_length=1, max_length=MAX_LEASES)]
+
+
+class ChildrenBody(ChildrenIn):
+    tasks: Annotated[list[ChildIn], Field(min_length=1, max_length=BATCH_LIMIT)]  # type: ignore[valid-type]
 
 
 class DefinitionBody(DefinitionIn):

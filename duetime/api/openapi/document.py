@@ -16,6 +16,7 @@ from duetime.api.openapi import (
     stats_routes,
     system_routes,
     task_routes,
+    worker_routes,
     workflow_routes,
 )
 from duetime.api.openapi.answers import GatewayMessage, Problem, Task
@@ -33,6 +34,7 @@ ROUTES: Sequence[Route] = (
     *limit_routes.ROUTES,
     *workflow_routes.ROUTES,
     *run_routes.ROUTES,
+    *worker_routes.ROUTES,
     *stats_routes.ROUTES,
     *system_routes.ROUTES,
 )
@@ -51,6 +53,7 @@ _TAGS: Mapping[str, str] = {
     workflow_routes.WORKFLOWS: "Graphs of steps, in versions.",
     run_routes.RUNS: "Executions of workflows.",
     limit_routes.LIMITS: "How fast, and how many at once, tasks may start.",
+    worker_routes.WORKERS: "Processes that run handlers elsewhere, and the calls that they make.",
     system_routes.SYSTEM: "Duetime itself.",
 }
 

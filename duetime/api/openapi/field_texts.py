@@ -22,8 +22,10 @@ _TASK: Texts = {
     " `run_at` or `delay`, or neither for now.",
     "delay": "Seconds from now until the task is due.",
     "priority": "The lane that the task runs in.",
-    "timeout": "Seconds that one attempt may take: up to 604,800 (7 days) on the local runner, and"
-    " up to 840 on AWS.",
+    "pool": "The pool whose workers run the task. By default null: the executors of Duetime itself"
+    " do.",
+    "timeout": "Seconds that one attempt may take: up to 604,800 (7 days) on the local runner, up"
+    " to 840 on AWS, and up to the limit of its pool in a pool.",
     "retry": "When a failed attempt is tried again.",
     "jitter": "Adds 0 to this many seconds at random to the due time, to spread a spike.",
     "expires_at": "A task that has not started by then is EXPIRED. It must be after the due time.",
@@ -46,6 +48,8 @@ _TASK: Texts = {
     "tags": "Up to 10 texts to find the task by.",
 }
 
+_OF_WORKER: Texts = {"worker": "The name of the worker, which no other process has."}
+_LEASE: Texts = {"id": "The id of the task.", "holder": "The holder of the lease."}
 _BULK: Texts = {
     "namespace": "Only tasks of this namespace; `*` means of all. By default `default`.",
     "status": "Only tasks in these statuses.",
@@ -111,6 +115,7 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "retry": "When a failed attempt is tried again.",
         "timeout": "Seconds that one attempt may take.",
         "priority": "The lane of the step. By default that of the run.",
+        "pool": "The pool whose workers run the step, if it has a target.",
         "limits": "The limits that the step is under. A key may contain references.",
         "ordering_key": "Tasks with one key start one at a time. It may contain references.",
         "tags": "Up to 10 texts to find the task of the step by.",
@@ -192,6 +197,59 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "tags": "Replaces all tags.",
     },
     **TARGET_TEXTS,
+    "LeaseInput": {
+        **_OF_WORKER,
+        "pool": "Take tasks of this pool. Null: tasks without a pool.",
+        "lanes": "Take tasks of these lanes only. Several share by the weights of the runner.",
+        "handlers": "Take tasks for these handlers only. Without a pool, the runner must have them,"
+        " too.",
+        "max": "The most leases: as many as the worker can start now.",
+        "wait": "Seconds to wait for the first.",
+        "request": "Names this call. Within 60 seconds a repeated call leases nothing new.",
+        "concurrency": "How many tasks the worker runs at a time; shown by `GET /v1/workers`.",
+        "host": "Shown by `GET /v1/workers`.",
+        "version": "Shown by `GET /v1/workers`.",
+    },
+    "RenewInput": {
+        **_OF_WORKER,
+        "leases": "The leases. Each has its own answer.",
+        "draining": "The worker takes no more tasks; shown by `GET /v1/workers`.",
+    },
+    "RenewalInput": {**_LEASE, "progress": "How far the work is. The task shows it."},
+    "ProgressInput": {"fraction": "From 0 to 1.", "message": "For people."},
+    "ReportInput": {**_OF_WORKER, "outcomes": "The outcomes. Each has its own answer."},
+    "OutcomeInput": {
+        **_LEASE,
+        "outcome": "How the attempt ended. `cancelled` only if a renewal has said so;"
+        " `interrupted` if the worker itself ends: this uses up no attempt.",
+        "result": "With `succeeded`: JSON of at most 64 KiB.",
+        "error": "Required with `failed`.",
+        "permanent": "With `failed`: a retry cannot help.",
+        "retry_after": "With `failed`: the least seconds until the next attempt.",
+        "delay": "With `snoozed`, required: seconds until the next attempt, which uses up none."
+        " With `failed`: exactly so many seconds.",
+        "limited": "With `snoozed`: the rate limit that was reached. Its other tasks wait, too.",
+        "started_after": "Seconds from the lease to the start of the handler, for an exact drift.",
+        "log": "Goes to the log of the runner.",
+    },
+    "ErrorInput": {
+        "type": "Such as the name of an exception. 256 characters are kept.",
+        "message": "1,000 characters are kept.",
+        "traceback": "1,500 characters are kept.",
+    },
+    "ChildrenInput": {
+        **_OF_WORKER,
+        "id": "The id of the running task.",
+        "holder": "The holder of its lease.",
+        "tasks": "The tasks, each as in a single submission, without `id` and `unique`.",
+    },
+    "ChildInput": {
+        **{name: text for name, text in _TASK.items() if name not in ("id", "unique")},
+        "step": "Names the child among those of its parent. Without it, its handler and payload"
+        " do.",
+        "ordinal": "Of children with equal names, which one: 0 is the first. By default the number"
+        " of equal ones before it in this call.",
+    },
     "BatchInput": {"tasks": "The tasks, each as in a single submission."},
     "RedriveInput": {
         "ids": "The ids of the tasks.",

@@ -19,7 +19,7 @@ LEAST_GRACE: Millis = 30 * SECOND
 def follow_up_wake(task: Task, now: Millis, status: Status | None = None) -> Wake | None:
     """Returns the watch of a task that ends now; None if it has no follow-up. A dead task whose
     message is deleted needs one for its dead letter: see duetime.core.steps.long_run."""
-    without_message = status is Status.DEAD and outlasts_message(task.spec.timeout)
+    without_message = status is Status.DEAD and outlasts_message(task.spec)
     if task.wake is None or not (without_message or needs_follow_up(task.spec)):
         return None
     return task.wake.moved(WakeKind.WATCH, now + RELAY_GRACE)

@@ -17,6 +17,8 @@ LENGTH: Millis = 45 * SECOND
 HEARTBEAT: Millis = 10 * SECOND  # a lease outlasts four heartbeats
 MAX_SILENCE: Millis = 3 * HEARTBEAT  # without a renewal for so long, the holder must stop
 WATCH_AFTER: Millis = MINUTE  # from the end of a lease until the scanner checks the task
+WORKER_HOLDER = "w:"  # begins the holder of a lease that an HTTP worker has from a runner
+RETURN_TIME: Millis = 10 * SECOND  # for such a worker to find a runner that was restarted
 
 
 def run_out(lease_until: Millis | None, now: Millis) -> bool:
@@ -26,6 +28,11 @@ def run_out(lease_until: Millis | None, now: Millis) -> bool:
 
 def renewed(now: Millis) -> Millis:
     return now + LENGTH
+
+
+def held_by_worker(task: Task) -> bool:
+    """Whether the attempt runs in another process than the runner's, and survives it."""
+    return task.holder is not None and task.holder.startswith(WORKER_HOLDER)
 
 
 def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:

@@ -9,31 +9,38 @@ end leaves a follow-up, which sends one with the unchanged token.
 from duetime.core.change import Change, Expect
 from duetime.core.delivery import Delivery, delivery_of
 from duetime.core.lifecycle import Status, Step
-from duetime.core.task import Task
-from duetime.core.times import Millis
+from duetime.core.task import Spec, Task
+from duetime.core.times import MINUTE, Millis
 from duetime.core.value import replace
+from duetime.core.wakes import WakeKind
 
 LONGEST_HIDDEN = 11 * 3600  # seconds
+SEND_AGAIN_AFTER: Millis = 5 * MINUTE  # a dead letter that may not have been sent
 
 
-def outlasts_message(timeout: float) -> bool:
-    return timeout > LONGEST_HIDDEN
+def outlasts_message(spec: Spec) -> bool:
+    """Whether the message of an attempt is deleted after its lease. That of a task with limits
+    stays, and is received now and then: it frees the slot if everything else fails."""
+    return spec.timeout > LONGEST_HIDDEN and not spec.limits and spec.ordering_key is None
 
 
 def lacks_dead_letter(task: Task) -> bool:
     """Whether the follow-up of a dead task is still to send its dead letter."""
-    return task.status is Status.DEAD and task.has_follow_up and outlasts_message(task.spec.timeout)
+    return task.status is Status.DEAD and task.has_follow_up and outlasts_message(task.spec)
 
 
 def write_dead_letter(task: Task, *, now: Millis) -> Change:
     """Notes when the dead letter is written, before it is sent: an executor takes a message with
-    another time for an old copy, and deletes it. Of two writers the later one wins; the message of
-    the earlier is deleted. If the task was revived or discarded, this write is refused, and no
-    message is needed. The watch stays until the message is sent."""
-    dead = Expect(
-        statuses=frozenset({Status.DEAD}), wake=task.wake, token=task.token, attempt=task.attempt
+    another time for an old copy, and deletes it. The watch moves, so of two writers the second is
+    refused: it could replace the time of a message that the first has sent. If the first fails,
+    the watch comes due. If the task was revived or discarded, no message is needed."""
+    if task.wake is None:
+        raise ValueError(f"task {task.id} has its dead letter")
+    later = task.wake.moved(WakeKind.WATCH, max(now + SEND_AGAIN_AFTER, task.wake.at + 1))
+    dead = Expect(statuses=frozenset({Status.DEAD}), wake=task.wake, attempt=task.attempt)
+    return Change(
+        step=Step.FOLLOW_UP, task_id=task.id, expect=dead, sets={"sends": now, "wake": later}
     )
-    return Change(step=Step.FOLLOW_UP, task_id=task.id, expect=dead, sets={"sends": now})
 
 
 def dead_letter_of(task: Task) -> Delivery:

@@ -76,9 +76,15 @@ def watch_dead_holder(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Ch
 
 
 def recover_orphan(wake_policy: WakePolicy, task: Task, *, now: Millis) -> Change | None:
-    """Recovers a task after a restart of the only runner: no message and no holder has survived, so
-    every delivery must be sent again, and every lease has run out. None if the task waits for its
-    due time, and needs nothing."""
+    """Recovers a task after a restart of the only runner: no message has survived, so every
+    delivery must be sent again. No holder has, except HTTP workers, so every other lease has run
+    out. None if the task waits for its due time, and needs nothing.
+
+    A worker goes on while the runner is down. Its lease stays as it is, and a worker whose lease
+    has run out meanwhile gets RETURN_TIME to report its outcome before the attempt is ended."""
+    if task.status is Status.RUNNING and lease.held_by_worker(task):
+        at = max((task.lease_until or now) + CLOCK_SKEW, now + lease.RETURN_TIME)
+        return _move(wake_policy, task, at, now=now)
     if task.status is Status.RUNNING:
         return _move(wake_policy, task, now, now=now, lease_until=now - CLOCK_SKEW - 1)
     if task.wake is None or task.wake.kind is WakeKind.DISPATCH:

@@ -1,0 +1,127 @@
+"""The outcomes that an HTTP worker has still to report.
+
+A thread sends them in batches. While the runner does not answer, it repeats them for up to ten
+minutes: a runner that is restarted takes them, as long as it has not ended the attempts."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
+
+BATCH = 100
+KEPT = 600.0  # seconds
+UNKNOWN = 503  # of one outcome in a batch
+
+Json = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+class Outbox:
+    """`on_refused` is called once if the runner refuses this worker."""
+
+    def __init__(self, calls: RunnerCalls, on_refused: Callable[[CallRefused], object]) -> None:
+        self._calls = calls
+        self._on_refused = on_refused
+        self._changed = threading.Condition()
+        self._waiting: deque[tuple[float, Json]] = deque()  # when each was put, the oldest first
+        self._sending = 0
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, outcomes: Sequence[Json]) -> None:
+        now = monotonic()
+        with self._changed:
+            self._waiting.extend((now, outcome) for outcome in outcomes)
+            self._changed.notify_all()
+
+    def close(self, timeout: float) -> int:
+        """Waits until everything is reported. Returns how many outcomes are left."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and not self._sending, timeout)
+            self._closed = True
+            self._changed.notify_all()
+            return len(self._waiting) + self._sending
+
+    def _run(self) -> None:
+        tries = 0
+        while (batch := self._next()) is not None:
+            try:
+                again = self._report(batch)
+                wait = None
+            except CallRefused as error:
+                self._on_refused(error)
+                log.error("outcomes refused: %s", error, extra={"step": "record"})
+                again, wait = [], None
+            except NoAnswer as error:
+                again, wait = batch, None
+                log.warning("outcomes not reported: %s", error, extra={"step": "record"})
+            except RunnerBusy as error:
+                again, wait = batch, error.retry_after
+                log.warning("outcomes not reported: %s", error, extra={"step": "record"})
+            tries = tries + 1 if again else 0
+            self._keep(again)
+            if again:
+                threading.Event().wait(wait or pause(tries))
+
+    def _next(self) -> list[tuple[float, Json]] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            if self._closed:
+                return None
+            batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+            self._sending = len(batch)
+            return batch
+
+    def _keep(self, again: Sequence[tuple[float, Json]]) -> None:
+        old = monotonic() - KEPT
+        with self._changed:
+            for at, outcome in reversed(again):
+                if at >= old:
+                    self._waiting.appendleft((at, outcome))
+                else:
+                    log.error("outcome lost: the runner did not answer", extra=_fields(outcome))
+            self._sending = 0
+            self._changed.notify_all()
+
+    def _report(self, batch: Sequence[tuple[float, Json]]) -> list[tuple[float, Json]]:
+        """Returns those that must be sent again."""
+        results = self._calls.report([outcome for _, outcome in batch])
+        again: list[tuple[float, Json]] = []
+        for (at, outcome), result in zip(batch, results, strict=True):
+            match result["status"]:
+                case 200:
+                    continue
+                case 409:
+                    log.warning("outcome refused: lease lost", extra=_fields(outcome))
+                case status if status == UNKNOWN:
+                    again.append((at, outcome))
+                case _ if outcome["outcome"] == "succeeded":
+                    again.append((at, _unstorable(outcome, result)))
+                case _:
+                    reason = result["error"].get("detail")
+                    log.error("outcome refused: %s", reason, extra=_fields(outcome))
+        return again
+
+
+def _unstorable(outcome: Json, result: Json) -> Json:
+    """The work is done, so the failure is permanent."""
+    message = f"the runner refuses the result: {result['error'].get('detail')}"
+    return {
+        "id": outcome["id"],
+        "holder": outcome["holder"],
+        "outcome": "failed",
+        "permanent": True,
+        "error": {"type": "BadResult", "message": message, "traceback": None},
+    }
+
+
+def _fields(outcome: Json) -> dict[str, Any]:
+    return {"step": "record", "task_id": outcome["id"]}
