@@ -31,13 +31,14 @@ from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import Any
 
-from harness import report
+from harness import RESULTS, report
 
 from bench.peer_adapters import installs
 from bench.peer_adapters.adapter import Peer
 from bench.peer_adapters.processes import kill
 from bench.peer_adapters.registry import peers
 from bench.peer_adapters.station import WARM_UP, Process, Station, station
+from bench.peer_adapters.summary import markdown
 from bench.percentile import percentile
 
 PARTS = ("throughput", "drift", "kill")
@@ -69,14 +70,21 @@ def main() -> None:
     chosen = list(available(peers(given.duetime.split()), given.peer))
     distinct = [peer for peer in chosen if not peer.differs_in_storage]
     parts = given.part or PARTS
+    throughput = drift = kill = None
     if "throughput" in parts:
-        compare_throughput(chosen, given.tasks, given.rounds)
+        throughput = compare_throughput(chosen, given.tasks, given.rounds)
+        report("peers-throughput", f"no-op tasks with outcomes, {given.rounds} rounds", throughput)
     if "drift" in parts:
-        rows = [measure_drift(peer, given.delayed, given.over) for peer in distinct]
-        report("peers-drift", f"start − due of {given.delayed:,} delayed tasks, in ms", rows)
+        drift = [measure_drift(peer, given.delayed, given.over) for peer in distinct]
+        report("peers-drift", f"start − due of {given.delayed:,} delayed tasks, in ms", drift)
     if "kill" in parts:
-        rows = compare_kills(distinct, given.naps, given.nap, given.patience)
-        report("peers-kill", f"kill -9 of the worker, {given.naps} tasks of {given.nap:g} s", rows)
+        kill = compare_kills(distinct, given.naps, given.nap, given.patience)
+        title = f"kill -9 of the worker, {given.naps} tasks of {given.nap:g} s"
+        report("peers-kill", title, kill)
+    if throughput and drift and kill:
+        table = RESULTS / "peers.md"
+        table.write_text(markdown(chosen, throughput, drift, kill))
+        print(f"the table of the README: {table}")
 
 
 def available(every: Sequence[Peer], names: Sequence[str] | None) -> Iterator[Peer]:
@@ -92,7 +100,7 @@ def available(every: Sequence[Peer], names: Sequence[str] | None) -> Iterator[Pe
             yield peer
 
 
-def compare_throughput(chosen: Sequence[Peer], tasks: int, rounds: int) -> None:
+def compare_throughput(chosen: Sequence[Peer], tasks: int, rounds: int) -> list[Row]:
     rates: dict[str, list[float]] = {peer.name: [] for peer in chosen}
     for number in range(rounds):
         for peer in chosen if number % 2 == 0 else reversed(chosen):
@@ -116,7 +124,7 @@ def compare_throughput(chosen: Sequence[Peer], tasks: int, rounds: int) -> None:
         for peer in chosen
     ]
     report("peers-settings", "Settings", settings)
-    rows = [
+    return [
         {
             "what": f"{peer.what} {peer.version}".strip(),
             "tasks/s": median(rates[peer.name]),
@@ -126,7 +134,6 @@ def compare_throughput(chosen: Sequence[Peer], tasks: int, rounds: int) -> None:
         }
         for peer in chosen
     ]
-    report("peers-throughput", f"no-op tasks until every outcome is stored, {rounds} rounds", rows)
 
 
 def measure_throughput(peer: Peer, tasks: int) -> float:

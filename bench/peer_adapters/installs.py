@@ -22,7 +22,7 @@ def install() -> None:
     if not _is_installed(REQUIREMENTS):
         print("installing the peers from PyPI ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", FOLDER / "venv"], check=True)
-        pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [PYTHON, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
         _run(*pip, "-r", REQUIREMENTS, remember=REQUIREMENTS)
     if shutil.which("npm") and not _is_installed(PACKAGES):
         print("installing the peers from npm ...", flush=True)

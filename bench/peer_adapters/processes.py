@@ -54,8 +54,8 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        process.wait()
         time.sleep(0.01)
+    process.wait()
 
 
 def session(leader: int) -> list[int]:

@@ -61,6 +61,9 @@ __all__ = [
 ]
 
 
+NO_POOLS: Mapping[str, int] = {}
+
+
 @value(frozen=True, slots=True)
 class Adapters:
     """The AWS backend, ready for any role."""
@@ -82,6 +85,7 @@ def aws_adapters(
     sqs: Any = None,
     objects_bucket: str = "",
     age_after: Millis = AGE_AFTER,
+    pools: Mapping[str, int] = NO_POOLS,
     stats: bool = False,
 ) -> Adapters:
     """Make the adapters. Clients that are not given are made for `endpoint_url`."""
@@ -152,6 +156,7 @@ def aws_adapters(
         rates=lazy(rates),
         runs=lazy(runs),
         stats=lazy(stats_store) if stats else None,
+        pools=pools,
     )
 
     def close() -> None:
@@ -208,6 +213,7 @@ def adapters() -> Adapters:
         objects_bucket=given.objects_bucket,
         age_after=given.age_after * SECOND,
         stats=given.stats == STATS_IN_TABLE,
+        pools=given.pool_timeouts,
     )
 
 

@@ -1,6 +1,6 @@
 """Events: the status change of a task, as listeners receive it."""
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.target_names import target_name
@@ -33,6 +33,11 @@ class StatusChange:
     run_id: str | None = None  # of a step of a workflow run
     ahead_ms: Millis | None = None  # how long before it was due a task in its first attempt existed
     occurrence_of: str | None = None  # the schedule that has created it
+    pool: str | None = None
+
+    @property
+    def queue(self) -> Queue:
+        return queue_of(self.lane, self.pool)
 
 
 def is_status_change(before: Task | None, after: Task) -> bool:
@@ -68,6 +73,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         run_id=_run_of(after),
         ahead_ms=_ahead(after),
         occurrence_of=_occurrence_of(after),
+        pool=after.spec.pool,
     )
 
 
@@ -159,6 +165,10 @@ class StoredChange(StatusChange):
     @property
     def occurrence_of(self) -> str | None:
         return _occurrence_of(self._task)
+
+    @property
+    def pool(self) -> str | None:
+        return self._task.spec.pool
 
 
 def _run_of(task: Task) -> str | None:

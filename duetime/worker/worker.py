@@ -16,7 +16,7 @@ from duetime.worker.options import BadConfiguration
 
 log = logging.getLogger(__name__)
 
-POLL = 10.0  # seconds that one wait for messages takes at most
+POLL = 5.0  # seconds that one wait for messages takes at most; a drain waits for it
 TURN = 0.5  # seconds that the intake waits at most, so that a drain begins soon
 RECEIVE_BATCH = 100
 PAUSE = 1.0  # seconds, after a queue that was not read

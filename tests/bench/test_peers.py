@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from bench.peer_adapters import installs, processes, registry, servers
+from bench.peer_adapters.summary import markdown
 from tests.bench.test_scripts import ROOT, run
 
 SMALL = ("--no-install", "--rounds=1", "--tasks=200", "--delayed=20", "--over=0.5")
@@ -49,6 +50,9 @@ def test_peer_that_is_installed_does_the_same_work(name: str, tmp_path: Path) ->
     assert all(row["tasks/s"] > 0 for row in rows)
     assert drift[0]["early"] == 0
     assert kill[-1]["cut off"] > 0
+    table = (tmp_path / "results/peers.md").read_text().splitlines()
+    assert len(table) == 2 + len(rows)
+    assert {line.count("|") for line in table} == {6}
 
 
 @pytest.mark.long
@@ -80,6 +84,32 @@ def test_every_peer_says_its_version_its_worker_and_where_outcomes_are_stored(
     assert peer.version or peer.name == "duetime"
     assert peer.works
     assert peer.stored
+
+
+def test_table_of_the_readme_says_what_is_lost_early_or_run_twice() -> None:
+    ours, other, third = registry.peers()[:3]
+    throughput = [
+        {"what": peer.what, "Duetime ÷ it": 1.5, "from": 1.25, "to": 2.0}
+        for peer in (ours, other, third)
+    ]
+    drift = [
+        {"what": ours.what, "p50": 1.96, "p99": 5.2, "early": 0},
+        {"what": other.what, "p50": 1_200.0, "p99": 2_000.0, "early": 3},
+    ]
+    again, lost = "last of them again after s", "finished, but run again"
+    kill = [
+        {"what": ours.what, "lost": 0, "cut off": 8, again: 2.4, lost: 0},
+        {"what": other.what, "lost": 8, "cut off": 8, again: "never", lost: 1},
+    ]
+
+    lines = markdown([ours, other, third], throughput, drift, kill).splitlines()
+
+    assert lines[2].endswith("| 1 | 2.0 ms, 5 ms | 2 s |")
+    assert lines[3].endswith(
+        "| 1.50 (1.25 to 2.00) | 1,200.0 ms, 2,000 ms, 3 early"
+        " | 8 of 8 are lost; 1 finished ones ran again |"
+    )
+    assert lines[4].endswith("| 1.50 (1.25 to 2.00) | – | – |")
 
 
 def test_process_ends_with_those_it_has_started(tmp_path: Path) -> None:

@@ -155,3 +155,22 @@ def test_live_compares_a_runner_with_and_without_listeners(tmp_path: Path) -> No
     assert [row["what"] for row in rows] == ["no listener", "one console", "50 listeners"]
     assert rows[0]["frames"] == 0
     assert all(row["frames"] > 0 for row in rows[1:])
+
+
+@pytest.mark.long
+def test_burst_starts_every_task_and_none_early(tmp_path: Path) -> None:
+    [starts] = run(tmp_path, "burst", "burst.py", "--tasks=300", "--ahead=4")
+    requests = json.loads((tmp_path / "results/burst-api.json").read_text())["rows"]
+
+    assert starts["early"] == 0
+    assert starts["max"] > 0
+    assert all(row["requests"] > 0 for row in requests)
+
+
+@pytest.mark.long
+def test_cores_compares_with_bare_processes(tmp_path: Path) -> None:
+    rows = run(tmp_path, "cores", "cores.py", "--tasks=40", "--rounds=1", "--cores=2")
+
+    assert rows[0]["of cores"] == 0.5  # one of two
+    assert rows[1]["of bare"] == 1
+    assert {"threads", "--workers 2", "isolated"} <= {row["what"] for row in rows}

@@ -13,7 +13,7 @@ from duetime.cli.submit import print_refusal
 from duetime.client import Client, Unreachable
 from duetime.client.submissions import make_id
 from duetime.client.transport import Transport
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 
 ECHO = ("submit", "--handler", "echo")
 GOOD = {"target": {"type": "python", "handler": "echo"}}
@@ -52,7 +52,7 @@ def test_lanes_of_a_runner_show_what_it_knows(live: Any, system: Any) -> None:
     known = LaneActivity(
         weight=60, running=7, in_per_minute=1_200, out_per_minute=900, promoted=3, waiting=2
     )
-    system.lanes = lambda: dict.fromkeys(Lane, known)
+    system.lanes = lambda: {Queue(lane): known for lane in Lane}
     header, first, *_ = live("lanes").stdout.splitlines()
 
     columns = "LANE WEIGHT WAITING OLDEST DUE SOON RUNNING IN/MIN OUT/MIN PROMOTED HELD"

@@ -1,6 +1,7 @@
 """The client with scripted answers: the requests that it sends, and its errors."""
 
 import json
+import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -21,6 +22,7 @@ from duetime.client import (
     Submitted,
     Unreachable,
 )
+from duetime.client.transport import Server
 from duetime.core.errors import DuetimeError
 from duetime.core.ids import is_id
 from tests.client.scripted_server import Script, ok
@@ -312,6 +314,24 @@ def test_slow_answer_is_distinguished_from_none() -> None:
 def test_server_that_is_not_duetime_is_recognised() -> None:
     with pytest.raises(Unreachable, match="not Duetime"):
         Script(httpx.Response(200, text="<html>hello</html>")).client().health()
+
+
+@pytest.mark.parametrize(
+    ("url", "loads"),
+    [
+        ("http://127.0.0.1:8080", False),
+        ("https://127.0.0.1:8080", True),
+        ("http://duetime.test", True),  # its proxy may speak TLS
+        ("https://duetime.test", True),
+    ],
+)
+def test_authorities_are_loaded_only_where_tls_may_be_spoken(url: str, loads: bool) -> None:
+    verify = Server(url, 5, None, None).http_options()["verify"]
+    if loads:
+        assert verify is True
+    else:
+        assert verify.cert_store_stats()["x509_ca"] == 0
+        assert verify.verify_mode is ssl.CERT_REQUIRED
 
 
 def test_no_proxy_is_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

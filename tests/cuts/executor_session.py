@@ -37,6 +37,11 @@ class ExecutorSession:
         self._wait()
         self._loop.step()
 
+    def drain(self) -> None:
+        """The executor is stopped without a grace, which interrupts its runs."""
+        self._loop.drain(0)
+        self._loop.step()
+
     def finish(self) -> None:
         while self._begun or self._loop.unfinished:
             ended = [self._executor.run_target(run) for run in self._begun]

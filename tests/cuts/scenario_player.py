@@ -133,6 +133,9 @@ class ScenarioPlayer:
     def renew(self) -> None:
         self._continue_session(ExecutorSession.renew)
 
+    def drain(self) -> None:
+        self._continue_session(ExecutorSession.drain)
+
     def finish(self) -> None:
         self._continue_session(ExecutorSession.finish)
 

@@ -18,7 +18,7 @@ def check(player: ScenarioPlayer, scenario: Scenario) -> None:
     for task in tasks:
         attempts = player.world.attempts(task.id)
         effects = [effect for effect in player.effects if effect.task_id == task.id]
-        _task_has_ended(task, scenario)
+        _task_has_ended(task, scenario, attempts)
         _attempts_are_complete(task, attempts)
         _outcomes_are_those_of_the_target(player, scenario, attempts)
         _nothing_is_early(task, scenario, attempts, effects)
@@ -29,11 +29,12 @@ def check(player: ScenarioPlayer, scenario: Scenario) -> None:
     _nothing_is_left(player)
 
 
-def _task_has_ended(task: Task, scenario: Scenario) -> None:
+def _task_has_ended(task: Task, scenario: Scenario, attempts: list[Attempt]) -> None:
     assert task.status is scenario.end
     assert (task.wake, task.lease_until) == (None, None)
     lives = 2 if scenario.revived else 1
-    assert task.budget == lives * task.spec.retry.max_attempts
+    uncounted = sum(attempt.outcome is Outcome.INTERRUPTED for attempt in attempts)
+    assert task.budget == lives * task.spec.retry.max_attempts + uncounted
 
 
 def _attempts_are_complete(task: Task, attempts: list[Attempt]) -> None:
@@ -47,14 +48,18 @@ def _attempts_are_complete(task: Task, attempts: list[Attempt]) -> None:
 def _outcomes_are_those_of_the_target(
     player: ScenarioPlayer, scenario: Scenario, attempts: list[Attempt]
 ) -> None:
-    """Except for an attempt whose executor was cut or lost: it ends with its lease."""
+    """Except for an attempt whose executor was cut or lost: it ends with its lease. An attempt
+    that a cut delays may begin after the drain, and fails."""
     lost = [a for a in attempts if a.outcome is Outcome.LEASE_EXPIRED]
     was_cut = player.cut_actor == EXECUTOR or (player.backend.restarts and player.cut_actor)
     assert len(lost) <= scenario.loses + bool(was_cut)
     for attempt in attempts:
-        scripted = Outcome.FAILED if attempt.number in scenario.fails else Outcome.SUCCEEDED
+        failure = Outcome.INTERRUPTED if scenario.interrupted else Outcome.FAILED
+        scripted = failure if attempt.number in scenario.fails else Outcome.SUCCEEDED
         stopped = Outcome.CANCELLED if scenario.end is Status.CANCELLED else scripted
-        assert attempt in lost or attempt.outcome in (scripted, stopped)
+        after_drain = failure if player.cut_actor is None else Outcome.FAILED
+        allowed = (scripted, stopped, after_drain) if scripted is failure else (scripted, stopped)
+        assert attempt in lost or attempt.outcome in allowed
     succeeded = [a.number for a in attempts if a.outcome is Outcome.SUCCEEDED]
     assert succeeded == ([len(attempts)] if scenario.end is Status.SUCCEEDED else [])
 
@@ -69,7 +74,8 @@ def _nothing_is_early(
     for before, after in pairwise(attempts):
         first_again = scenario.revived and after.number == retry.max_attempts + 1
         moved = scenario.change and after.number == scenario.changed_after + 1
-        wait = 0 if first_again or moved else seconds(retry.base_delay)
+        at_once = first_again or moved or before.outcome is Outcome.INTERRUPTED
+        wait = 0 if at_once else seconds(retry.base_delay)
         assert after.started_at >= before.finished_at + wait
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from duetime.core.lifecycle import Status
 from duetime.core.retry import RetryPolicy
+from duetime.core.steps.long_run import LONGEST_HIDDEN
 from duetime.core.steps.watch import SECOND_WATCH
 from duetime.core.times import MINUTE, Millis
 from duetime.core.wake_policy import AGE_AFTER, AGING_SPREAD, FIRST_WATCH, WATCH_SPREAD
@@ -27,6 +28,7 @@ class Scenario:
     late: Millis = 0  # how late an attempt may start without a cut
     late_when_cut: Millis = WATCHED
     revived: bool = False
+    interrupted: bool = False  # in place of its failures
     waits: bool = False  # each attempt may wait for a limit, which costs it another message
     change: dict[str, Any] = field(default_factory=dict)  # fields that a user changes
     changed_after: int = 0  # attempts before the change
@@ -105,6 +107,14 @@ def loses_its_executor(player: ScenarioPlayer, scenario: Scenario) -> None:
     player.run(until=player.all_are(Status.RETRYING))
     player.world.advance_to(max(task.due_at for task in player.tasks()))
     player.begin()
+    player.run()
+
+
+def is_interrupted(player: ScenarioPlayer, scenario: Scenario) -> None:
+    scenario.submit(player)
+    player.begin()
+    player.drain()
+    player.finish()
     player.run()
 
 
@@ -220,6 +230,16 @@ SCENARIOS = {
         play=goes_its_way, fails=FIRST, tasks=1, fields={"retry": LONG_BACKOFF}
     ),
     "dies": Scenario(play=dies, end=Status.DEAD, fails=FIRST_TWO, fields={"retry": TWO_TRIES}),
+    "dies-after-a-long-run": Scenario(
+        play=dies,
+        end=Status.DEAD,
+        fails=FIRST_TWO,
+        resends=1,  # the dead letter
+        fields={"retry": TWO_TRIES, "timeout": 2.0 * LONGEST_HIDDEN},
+    ),
+    "interrupted": Scenario(
+        play=is_interrupted, fails=FIRST, interrupted=True, fields={"retry": TWO_TRIES}
+    ),
     "redriven": Scenario(
         play=is_redriven, fails=FIRST_TWO, revived=True, tasks=1, fields={"retry": TWO_TRIES}
     ),
