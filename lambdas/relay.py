@@ -24,7 +24,6 @@ from duetime.aws.event_records import (
 )
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
 from duetime.core.metrics import ChangeMetrics, Path, metrics_of
 from duetime.core.ports import UniqueKey
 from duetime.core.value import value
@@ -43,15 +42,17 @@ logger = Logger(service=SERVICE)
 copy_config_to_registered_loggers(logger, include={"duetime"})
 
 
-def _lane_metrics(lane: Lane) -> EphemeralMetrics:
-    dimensions = {"lane": lane.value}
-    return EphemeralMetrics(
-        namespace=METRICS_NAMESPACE, service=SERVICE, default_dimensions=dimensions
-    )
+METRICS: dict[str, EphemeralMetrics] = {}
 
 
-# Metrics in one object share their dimensions, so each lane has an object of its own.
-METRICS = {lane: _lane_metrics(lane) for lane in Lane}
+def _lane_metrics(lane: str) -> EphemeralMetrics:
+    """Metrics in one object share their dimensions, so each lane has an object of its own."""
+    if lane not in METRICS:
+        dimensions = {"lane": lane}
+        METRICS[lane] = EphemeralMetrics(
+            namespace=METRICS_NAMESPACE, service=SERVICE, default_dimensions=dimensions
+        )
+    return METRICS[lane]
 
 
 class MetricsObserver:
@@ -61,7 +62,7 @@ class MetricsObserver:
     def notify(self, change: StatusChange) -> None:
         metrics = metrics_of(change)
         for metric in emf_metrics(metrics) if metrics else ():
-            METRICS[change.lane].add_metric(metric.name, metric.unit, metric.amount)
+            _lane_metrics(str(change.queue)).add_metric(metric.name, metric.unit, metric.amount)
 
 
 def _follow_up(changes: Sequence[StatusChange]) -> None:

@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from duetime.aws import backend
 from duetime.aws.settings import METRICS_NAMESPACE
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.times import SECOND
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
@@ -82,22 +82,22 @@ def _publish(slice_number: int, report: TickReport) -> None:
     metrics.add_metric("Ticks", MetricUnit.Count, 1)
     metrics.add_metric("Lag", MetricUnit.Seconds, report.lag / SECOND)
     _count(metrics, {"HeldBack": report.held_back, "SetAside": report.set_aside})
-    for lane in Lane:
+    for queue in {*report.claims, *report.lost_claims, *report.promoted}:
         _publish_lane(
-            lane,
+            queue,
             {
-                "Claims": report.claims[lane],
-                "LostClaims": report.lost_claims[lane],
-                "Promoted": report.promoted[lane],
+                "Claims": report.claims[queue],
+                "LostClaims": report.lost_claims[queue],
+                "Promoted": report.promoted[queue],
             },
         )
 
 
-def _publish_lane(lane: Lane, counts: Mapping[str, int]) -> None:
+def _publish_lane(queue: Queue, counts: Mapping[str, int]) -> None:
     """Each lane is published alone, because metrics in one object share their dimensions."""
     if any(counts.values()):
         of_lane = EphemeralMetrics(namespace=METRICS_NAMESPACE, service=SERVICE)
-        of_lane.add_dimension("lane", lane)
+        of_lane.add_dimension("lane", str(queue))
         _count(of_lane, counts)
         of_lane.flush_metrics()
 

@@ -19,6 +19,7 @@ from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.task import LONGEST_TIMEOUT
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import SECOND, Millis, rfc3339
 from duetime.engine.submission import Submission, TaskRequest
 
@@ -42,13 +43,13 @@ T = TypeVar("T")
 
 
 class Api:
-    """`longest_timeout` is the longest timeout, in seconds, that the executors support, `targets`
-    the targets that they may call. `health` reads the health; the default checks that the store can
-    be read. `secrets` returns the names of the secrets that tasks may use; by default there are
-    none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a submission
-    gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes beside the
-    number of their messages. `callbacks` accepts the callbacks of steps, which every holder
-    of their token may send. `vitals` returns how far behind the roles are; the default knows
+    """`longest_timeout` is the longest timeout, in seconds, of a task without a pool; `targets` are
+    the targets that the executors may call. `health` reads the health; the default checks that the
+    store can be read. `secrets` returns the names of the secrets that tasks may use; by default
+    there are none. `quotas` limits submissions. From `crowded_minute` tasks of one minute on, a
+    submission gets a hint to use jitter; 0 turns it off. `lanes` returns what is known of the lanes
+    beside the number of their messages. `callbacks` accepts the callbacks of steps, which every
+    holder of their token may send. `vitals` returns how far behind the roles are; the default knows
     what `health` does. `metrics_url` is where the metrics are that the store does not have. `live`
     is where live updates are, if there are any. `described` describes the handlers; without it,
     only their names and defaults are known. `stage` is the name of the deployment. `cursors` say
@@ -85,7 +86,12 @@ class Api:
         self._router = Router()
         submission = Submission(ports, quotas)
         capabilities = Capabilities(
-            handlers, longest_timeout, secrets, ports.limits, targets, ports.runs
+            handlers,
+            TimeLimits(longest_timeout, ports.pools),
+            secrets,
+            ports.limits,
+            targets,
+            ports.runs,
         )
         self._submission = submission
         crowded = CrowdedMinutes(ports, crowded_minute)

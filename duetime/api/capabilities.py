@@ -9,6 +9,7 @@ from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.known_names import known_names
 from duetime.core.secrets import references_in
 from duetime.core.task import WORKFLOW
+from duetime.core.time_limits import TimeLimits
 from duetime.core.value import value
 from duetime.handlers.defaults import Defaults, with_defaults
 
@@ -26,7 +27,7 @@ class Capabilities:
     """What the executors support. The API refuses a task that they cannot run."""
 
     handlers: HandlerNames
-    longest_timeout: int  # seconds
+    time_limits: TimeLimits
     secrets: SecretNames
     limits: "LimitStore"
     targets: AllowedTargets = ALL_TARGETS
@@ -49,9 +50,11 @@ class Capabilities:
         return {field: part for field, part in filled.items() if field != "fairness_key"}
 
     def read(self, body: Any) -> TaskIn:
-        task = read_task(self.with_defaults(body), self.longest_timeout)
+        task = read_task(self.with_defaults(body), self.time_limits)
         target = task.target.stored()
-        if errors := _handler_errors(target, self.handlers) or _secret_errors(target, self.secrets):
+        if errors := self._handler_errors(target, task.pool) or _secret_errors(
+            target, self.secrets
+        ):
             raise invalid(errors)
         if refusal := self.targets.refusal(target):
             raise invalid([FieldError(*refusal)])
@@ -59,11 +62,15 @@ class Capabilities:
             self._check_workflow(task)
         return task
 
-    def target_errors(self, target: Mapping[str, Any]) -> list[FieldError]:
+    def target_errors(self, target: Mapping[str, Any], pool: str | None) -> list[FieldError]:
         """Returns why the executors cannot run the target of a step."""
-        errors = [*_handler_errors(target, self.handlers), *_secret_errors(target, self.secrets)]
+        errors = [*self._handler_errors(target, pool), *_secret_errors(target, self.secrets)]
         refusal = self.targets.refusal(target)
         return [*errors, FieldError(*refusal)] if refusal else errors
+
+    def _handler_errors(self, target: Mapping[str, Any], pool: str | None) -> list[FieldError]:
+        """The workers of a pool may run other code than this deployment."""
+        return [] if pool is not None else _handler_errors(target, self.handlers)
 
     def _check_workflow(self, task: TaskIn) -> None:
         from duetime.engine.workflows.named import UnknownWorkflow, find_definition

@@ -36,9 +36,12 @@ class LaneActivity:
 LaneActivities = Callable[[], Mapping[Queue, LaneActivity]]
 
 
+UNKNOWN = LaneActivity()
+
+
 def unknown() -> Mapping[Queue, LaneActivity]:
     """The activities for a process that serves no lane, such as the API on AWS."""
-    return dict.fromkeys(queues_of(None), LaneActivity())
+    return {}
 
 
 @value(frozen=True, slots=True)
@@ -55,7 +58,11 @@ class Lanes:
 
     def states(self) -> list[dict[str, Any]]:
         now, known = self.ports.clock.now(), self.activities()
-        return [self._lane_json(queue, known[queue], now) for queue in queues_of(None)]
+        return [
+            self._lane_json(queue, known.get(queue, UNKNOWN), now)
+            for pool in (None, *self.ports.pools)
+            for queue in queues_of(pool)
+        ]
 
     def _lane_json(self, queue: Queue, known: LaneActivity, now: Millis) -> dict[str, Any]:
         depth = self.ports.lanes.depth(queue)

@@ -147,7 +147,7 @@ class Runs:
     def _read(self, body: Any) -> RunRequest:
         can = self.capabilities
         now = self.ports.clock.now()
-        return read_run(body, now, can.longest_timeout, can.target_errors, can.step_with_defaults)
+        return read_run(body, now, can.time_limits, can.target_errors, can.step_with_defaults)
 
     def _definition(self, wanted: RunRequest) -> tuple[NamedDefinition | None, Definition]:
         """Returns what a run follows: a version of a workflow, or steps of its own."""

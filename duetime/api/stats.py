@@ -1,13 +1,13 @@
 """/v1/stats: what was counted, minute by minute, and how far behind the roles are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.api.etags import with_etag
 from duetime.api.http import FieldError, Request, Response, Router, invalid
 from duetime.api.query import Query
 from duetime.core.durations import parse_duration
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.ports import Clock
 from duetime.core.stats.counts import Counts, LaneCounts, total
 from duetime.core.stats.ports import StatsStore
@@ -46,11 +46,10 @@ class Window:
     since: Millis
     until: Millis
     step: Millis
-    lane: Lane | None
+    lane: str | None
 
-    @property
-    def lanes(self) -> Sequence[Lane]:
-        return [self.lane] if self.lane else list(Lane)
+    def shows(self, lane: str) -> bool:
+        return self.lane in (None, lane)
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -75,7 +74,7 @@ class StatsRoute:
     def _table(self, store: StatsStore, window: Window) -> dict[str, Any]:
         read = store.minutes if window.step % HOUR else store.hours
         page = read(window.since, window.until + 1)
-        rows = [row for row in page.rows if row.lane in window.lanes]
+        rows = [row for row in page.rows if window.shows(row.lane)]
         lanes = by_lane(rows)
         return {
             "source": "table",
@@ -84,7 +83,8 @@ class StatsRoute:
             "complete": page.since <= window.since,
             "series": [_point(row) for row in in_steps(rows, window.step)],
             "lanes": [
-                {"lane": lane, **summary(lanes.get(lane) or Counts())} for lane in window.lanes
+                {"lane": lane, **summary(lanes.get(lane) or Counts())}
+                for lane in ([window.lane] if window.lane else dict.fromkeys((*Lane, *lanes)))
             ],
             "total": summary(total(lanes.values())),
         }
@@ -118,7 +118,7 @@ def read_window(query: Query, now: Millis) -> Window:
     """Reads the parameters. Steps of whole hours are read by the hour."""
     length = _length(query.text("window") or "1h")
     step = query.number("step", MINUTE // SECOND) * SECOND
-    lane = query.one_of("lane", Lane)
+    lane = _lane(query.text("lane"))
     query.done()
     if not step or step % MINUTE or step > MAX_WINDOW:
         most = MAX_WINDOW // SECOND
@@ -129,6 +129,14 @@ def read_window(query: Query, now: Millis) -> Window:
         raise invalid([FieldError("step", message)])
     unit = MINUTE if step % HOUR else HOUR
     return Window(since=(now - length) // unit * unit, until=now, step=step, lane=lane)
+
+
+def _lane(given: str | None) -> str | None:
+    try:
+        return None if given is None else str(Queue.parse(given))
+    except ValueError:
+        message = f"must be one of {', '.join(Lane)}, or of a pool: batch/high"
+        raise invalid([FieldError("lane", message)]) from None
 
 
 def _length(text: str) -> Millis:

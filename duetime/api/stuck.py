@@ -47,7 +47,7 @@ def _json(found: StuckTask) -> dict[str, Any]:
     return {
         "id": found.id,
         **shown,
-        "lane": found.lane.value,
+        "lane": found.lane,
         "due_at": rfc3339(task.due_at) if task else None,
         "since": rfc3339(found.stuck.since),
         "why": found.stuck.why.value,

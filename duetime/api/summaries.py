@@ -26,6 +26,7 @@ def summary_json(task: Task) -> dict[str, Any]:
         "priority": spec.priority.value,
         "lane": task.lane.value,
         "promoted_at": moment_json(task.promoted.at if task.promoted else None),
+        "pool": spec.pool,
         "tags": spec.tags,
         "attempt": task.attempt,
         "max_attempts": spec.retry.max_attempts,

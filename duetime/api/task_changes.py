@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from duetime.api.http import (
     CONTENTION,
@@ -43,6 +43,7 @@ from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.steps.defer import Deferral, budget_after
 from duetime.core.steps.submit import due_time
 from duetime.core.task import MAX_AHEAD, Spec, Task
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import Millis, rfc3339, seconds
 from duetime.core.wake_policy import Draw
 from duetime.engine.defer import Decide, defer_all
@@ -60,6 +61,9 @@ _ADVICE: Mapping[Status, str] = {
     Status.CANCELLED: _FINAL,
     Status.EXPIRED: _FINAL,
 }
+
+
+POOL_STAYS = FieldError("pool", "does not change: cancel the task, and submit it to another pool")
 
 
 class ChangeIn(BaseModel):
@@ -80,6 +84,7 @@ class ChangeIn(BaseModel):
     limits: LimitsIn = []
     fairness_key: Word | None = None
     tags: Tags = {}
+    _time_limits: TimeLimits = PrivateAttr(default_factory=TimeLimits)
 
     def check(self) -> None:
         """Checks what does not depend on the task."""
@@ -178,6 +183,10 @@ class ChangeIn(BaseModel):
             errors.append(TOO_FAR_AHEAD)
         if "on_dead" in self.model_fields_set and spec.ordering_key is None:
             errors.append(ON_DEAD_ALONE)
+        if "timeout" in self.model_fields_set and (
+            wrong := self._time_limits.timeout_error(spec.timeout, spec.pool)
+        ):
+            errors.append(FieldError("timeout", wrong))
         if budget_after(task, spec) <= task.attempt:
             used = task.attempt - (task.budget - task.spec.retry.max_attempts)
             message = f"must be at least {used + 1}: the task has used {used}"
@@ -205,10 +214,13 @@ class ChangeIn(BaseModel):
         return [FieldError(name, message)]
 
 
-def read_change(body: Any, longest_timeout: int) -> ChangeIn:
-    """`longest_timeout`: see read_task."""
-    change = read_body(ChangeIn, body, longest_timeout=longest_timeout)
+def read_change(body: Any, time_limits: TimeLimits) -> ChangeIn:
+    """`time_limits`: see read_task. Which of them holds is known with the task."""
+    if isinstance(body, dict) and "pool" in body:
+        raise invalid([POOL_STAYS])
+    change = read_body(ChangeIn, body)
     change.check()
+    change._time_limits = time_limits
     return change
 
 

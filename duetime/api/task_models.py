@@ -18,7 +18,7 @@ from duetime.api.target_models import Target
 from duetime.api.validation import Moment, Seconds, Word, field_errors
 from duetime.core.codec import to_json
 from duetime.core.ids import LENGTH, created_at, is_id
-from duetime.core.lanes import Lane
+from duetime.core.lanes import POOL_NAME, POOL_NAME_RULE, Lane
 from duetime.core.limits.definition import OnDead
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import (
@@ -29,6 +29,7 @@ from duetime.core.task import (
     PAYLOAD_LIMIT,
     Spec,
 )
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import MINUTE, Millis, seconds
 from duetime.core.trace_context import is_traceparent, pack
 from duetime.core.unique import HeldWhile, OnConflict, Unique
@@ -45,10 +46,20 @@ TagValue = Annotated[str, StringConstraints(max_length=256)]
 
 def _supported(timeout: float, info: ValidationInfo) -> float:
     """Refuses a timeout that the executors do not support: see read_task."""
-    longest = (info.context or {}).get("longest_timeout", LONGEST_TIMEOUT)
-    if timeout > longest:
-        raise ValueError(f"must be at most {longest} seconds here")
+    given = (info.context or {}).get("time_limits") if "pool" in info.data else None
+    limits: TimeLimits = given or TimeLimits()  # a pool that is refused says nothing of its limit
+    if error := limits.timeout_error(timeout, info.data.get("pool")):
+        raise ValueError(error)
     return timeout
+
+
+def _existing(pool: str, info: ValidationInfo) -> str:
+    if not POOL_NAME.fullmatch(pool):
+        raise ValueError(POOL_NAME_RULE)
+    limits: TimeLimits | None = (info.context or {}).get("time_limits")
+    if limits and (error := limits.pool_error(pool)):
+        raise ValueError(error)
+    return pool
 
 
 def _traceparent(text: str) -> str:
@@ -59,6 +70,11 @@ def _traceparent(text: str) -> str:
 
 Delay = Annotated[float, Field(ge=0, le=MAX_AHEAD // 1_000)]
 Priority = Literal["high", "medium", "low"]
+Pool = Annotated[
+    str,
+    AfterValidator(_existing),
+    Field(json_schema_extra={"pattern": f"^{POOL_NAME.pattern}$"}),
+]
 Timeout = Annotated[
     float,
     Field(ge=1, json_schema_extra={"maximum": LONGEST_TIMEOUT}),
@@ -110,6 +126,7 @@ class TaskIn(BaseModel):
     run_at: Moment | None = None
     delay: Delay | None = None
     priority: Priority = "medium"
+    pool: Pool | None = None  # before the timeout, which it limits
     timeout: Timeout = 60.0
     retry: RetryIn | None = None
     jitter: Annotated[float, Field(ge=0, le=MAX_JITTER)] = 0.0
@@ -135,6 +152,7 @@ class TaskIn(BaseModel):
             payload=self.payload,
             run_at=run_at,
             priority=Lane(self.priority),
+            pool=self.pool,
             timeout=self.timeout,
             retry=self.retry.policy() if self.retry else DEFAULT_RETRY,
             jitter=self.jitter,
@@ -202,9 +220,9 @@ def check_no_fields(request: Request) -> None:
         read_body(NothingIn, request.json())
 
 
-def read_task(body: Any, longest_timeout: int) -> TaskIn:
-    """`longest_timeout` is the longest timeout, in seconds, that the executors support."""
-    return read_body(_model_for(body), body, longest_timeout=longest_timeout)
+def read_task(body: Any, time_limits: TimeLimits) -> TaskIn:
+    """`time_limits` say which pools there are, and how long an attempt may take."""
+    return read_body(_model_for(body), body, time_limits=time_limits)
 
 
 def _model_for(body: Any) -> type[TaskIn]:

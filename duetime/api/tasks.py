@@ -171,7 +171,7 @@ class Tasks:
         from duetime.api.task_changes import deferred, read_change
 
         Query(request).done()
-        change = read_change(request.json(), self.capabilities.longest_timeout)
+        change = read_change(request.json(), self.capabilities.time_limits)
         task = self._find(parameters["id"])
         change.check_limits(self.ports.limits, task)
         return deferred(self.ports, task, change.decision(self.ports, task))

@@ -115,6 +115,8 @@ class Workers:
         self._calls()
         Query(request).done()
         wanted = read_lease(request)
+        if wrong := self.capabilities.time_limits.pool_error(wanted.pool):
+            raise invalid([FieldError("pool", wrong)])
         if wanted.pool is None and (unknown := self._unknown_handlers(wanted.handlers)):
             raise invalid(unknown)
         return wanted
@@ -141,7 +143,7 @@ class Workers:
         errors = []
         for place, name in enumerate(handlers):
             target = {"type": "python", "handler": name}
-            for error in self.capabilities.target_errors(target):
+            for error in self.capabilities.target_errors(target, None):
                 message = f"{error.message}; give a pool if only workers have it"
                 errors.append(FieldError(f"handlers.{place}", message))
         return errors

@@ -25,8 +25,8 @@ from duetime.api.validation import Moment, Word, field_errors
 from duetime.api.workflow_steps import CheckTarget, StepIn, read_target
 from duetime.core.codec import to_json
 from duetime.core.lanes import Lane
-from duetime.core.task import LONGEST_TIMEOUT as LONGEST_STEP
 from duetime.core.task import MAX_AHEAD, MAX_NAME
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import Millis, seconds
 from duetime.core.value import value
 from duetime.core.workflows.codec import definition_json
@@ -56,6 +56,9 @@ def _versioned(text: str) -> str:
     if not is_versioned(text):
         raise ValueError(VERSIONED_RULE)
     return text
+
+
+TIME_LIMITS = TimeLimits()
 
 
 class DefinitionIn(BaseModel):
@@ -132,33 +135,33 @@ class RunRequest:
 
 def read_definition(
     body: Any,
-    longest_timeout: int = LONGEST_STEP,
-    check: CheckTarget = lambda _: [],
+    time_limits: TimeLimits = TIME_LIMITS,
+    check: CheckTarget = lambda _target, _pool: [],
     add_defaults: AddDefaults = lambda step: step,
 ) -> Definition:
     """Reads the body of PUT /v1/workflows/{name}. Raises a Problem.
 
     Args:
-        longest_timeout: the longest timeout of a step, in seconds, that the executors support.
+        time_limits: how long an attempt of a step may take, and which pools there are.
         check: returns why a target is not allowed here.
         add_defaults: returns the body of a step with the defaults of its handler.
     """
-    reader = _Reader(longest_timeout=longest_timeout, check=check, add_defaults=add_defaults)
+    reader = _Reader(time_limits=time_limits, check=check, add_defaults=add_defaults)
     return reader.read(read_body(DefinitionIn, body))
 
 
 def read_run(
     body: Any,
     now: Millis,
-    longest_timeout: int = LONGEST_STEP,
-    check: CheckTarget = lambda _: [],
+    time_limits: TimeLimits = TIME_LIMITS,
+    check: CheckTarget = lambda _target, _pool: [],
     add_defaults: AddDefaults = lambda step: step,
 ) -> RunRequest:
     """Reads the body of POST /v1/runs. Raises a Problem."""
     run = read_body(RunIn, body)
     if errors := run.errors(now):
         raise invalid(errors)
-    reader = _Reader(longest_timeout=longest_timeout, check=check, add_defaults=add_defaults)
+    reader = _Reader(time_limits=time_limits, check=check, add_defaults=add_defaults)
     definition = None if run.steps is None else reader.read(_inline(run))
     name, version = name_and_version(run.workflow) if run.workflow else (None, None)
     return RunRequest(
@@ -188,7 +191,7 @@ def _inline(run: RunIn) -> DefinitionIn:
 class _Reader:
     """Reads definitions, and those inside their steps."""
 
-    longest_timeout: int
+    time_limits: TimeLimits
     check: CheckTarget
     add_defaults: AddDefaults
 
@@ -209,7 +212,7 @@ class _Reader:
         return given.definition(tuple(steps)), errors
 
     def _step(self, body: Any, depth: int) -> tuple[WorkflowStep | None, list[FieldError]]:
-        context = {"longest_timeout": self.longest_timeout}
+        context = {"time_limits": self.time_limits}
         try:
             given = StepIn.model_validate(self.add_defaults(body), context=context)
         except ValidationError as error:
@@ -221,7 +224,7 @@ class _Reader:
 
     def _target(self, given: StepIn, depth: int) -> tuple[dict[str, Any], list[FieldError]]:
         if given.target is not None:
-            return read_target(given.target, given.payload, self.check)
+            return read_target(given.target, given.payload, given.pool, self.check)
         if not isinstance(given.workflow, dict):
             return given.compiled(None), []
         if depth == MAX_NESTING:

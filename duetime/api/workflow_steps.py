@@ -15,7 +15,7 @@ from pydantic import (
 from duetime.api.http import FieldError
 from duetime.api.limit_models import LimitUseIn
 from duetime.api.service_target_models import AnyTarget
-from duetime.api.task_models import Delay, Priority, RetryIn, Tags, Timeout
+from duetime.api.task_models import Delay, Pool, Priority, RetryIn, Tags, Timeout
 from duetime.api.validation import Moment, field_errors
 from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.lanes import Lane
@@ -43,8 +43,9 @@ from duetime.core.workflows.names import (
 )
 from duetime.core.workflows.references import literal_faults
 
-# Returns the faults of a target that has passed its model: what is not allowed or not known here.
-CheckTarget = Callable[[Mapping[str, Any]], list[FieldError]]
+# Returns the faults of a target that has passed its model, and runs in a pool: what is not allowed
+# or not known here.
+CheckTarget = Callable[[Mapping[str, Any], str | None], list[FieldError]]
 
 STRICT = ConfigDict(extra="forbid", strict=True, validate_by_alias=True)
 KINDS = ("target", "workflow", "wait")
@@ -132,8 +133,9 @@ class StepIn(BaseModel):
     input: Any = None
     payload: Any = None
     retry: RetryIn | None = None
-    timeout: Timeout = 60.0
     priority: Priority | None = None
+    pool: Pool | None = None  # before the timeout, which it limits
+    timeout: Timeout = 60.0
     limits: Annotated[list[StepLimitIn], Field(max_length=MAX_LIMITS)] = []
     ordering_key: StepKey | None = None
     tags: Tags = {}
@@ -162,6 +164,7 @@ class StepIn(BaseModel):
         given = {
             "payload": self.payload is not None and kind != "target",
             "callback": self.callback is not None and kind != "target",
+            "pool": self.pool is not None and kind != "target",
             "input": self.input is not None and kind != "workflow",
             "map": self.map is not None and kind == "wait",
             "delay": bool(self.delay) and kind == "wait",
@@ -182,6 +185,7 @@ class StepIn(BaseModel):
             retry=self.retry.policy() if self.retry else DEFAULT_RETRY,
             timeout=self.timeout,
             priority=Lane(self.priority) if self.priority else None,
+            pool=self.pool,
             limits=tuple(limit.use() for limit in self.limits),
             ordering_key=self.ordering_key,
             tags=self.tags,
@@ -213,7 +217,7 @@ class _TargetOnly(BaseModel):
 
 
 def read_target(
-    given: Mapping[str, Any], payload: Any, check: CheckTarget
+    given: Mapping[str, Any], payload: Any, pool: str | None, check: CheckTarget
 ) -> tuple[dict[str, Any], list[FieldError]]:
     """Checks a target by the model of a task's target, with a sample for each reference, and
     returns what is stored, with its references, and the errors."""
@@ -234,7 +238,7 @@ def read_target(
     literal_payload = not any(f.path.startswith("payload") for f in found)
     errors = target.errors(payload) if literal_payload else target.field_errors()
     stored = target.stored()
-    return _with_references(stored, given), [*errors, *check(stored)]
+    return _with_references(stored, given), [*errors, *check(stored, pool)]
 
 
 def _with_references(stored: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def step_view(step: WorkflowStep) -> dict[str, Any]:
         "retry": retry_json(step.retry),
         "timeout": step.timeout,
         "priority": step.priority.value if step.priority else None,
+        "pool": step.pool,
         "limits": limits_json(step.limits),
         "ordering_key": step.ordering_key,
         "tags": step.tags,

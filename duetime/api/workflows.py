@@ -105,7 +105,7 @@ class Workflows:
     def _read(self, namespace: str, name: str, body: Any) -> Definition:
         can = self.capabilities
         definition = read_definition(
-            body, can.longest_timeout, can.target_errors, can.step_with_defaults
+            body, can.time_limits, can.target_errors, can.step_with_defaults
         )
         if errors := definition_errors(self.ports, namespace, definition, name):
             raise invalid(errors)

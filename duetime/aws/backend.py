@@ -63,6 +63,9 @@ __all__ = [
 ]
 
 
+NO_POOLS: Mapping[str, int] = {}
+
+
 @value(frozen=True, slots=True)
 class Adapters:
     """The AWS backend, ready for any role."""
@@ -84,6 +87,7 @@ def aws_adapters(
     sqs: Any = None,
     objects_bucket: str = "",
     age_after: Millis = AGE_AFTER,
+    pools: Mapping[str, int] = NO_POOLS,
     stats: bool = False,
 ) -> Adapters:
     """Make the adapters. Clients that are not given are made for `endpoint_url`."""
@@ -154,6 +158,7 @@ def aws_adapters(
         rates=lazy(rates),
         runs=lazy(runs),
         stats=lazy(stats_store) if stats else None,
+        pools=pools,
     )
 
     def close() -> None:
@@ -210,6 +215,7 @@ def adapters() -> Adapters:
         objects_bucket=given.objects_bucket,
         age_after=given.age_after * SECOND,
         stats=given.stats == STATS_IN_TABLE,
+        pools=given.pool_timeouts,
     )
 
 

@@ -13,7 +13,6 @@ from duetime.aws import schema
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.table import Table
 from duetime.aws.task_items import Item
-from duetime.core.lanes import Lane
 from duetime.core.stats.counts import MAXIMA, NUMBERS, Counts, LaneCounts
 from duetime.core.stats.ports import HOURS_KEPT, MINUTES_KEPT, StatsPage
 from duetime.core.stats.series import in_steps
@@ -97,9 +96,7 @@ def _row(item: Item, start: Millis, span: Millis) -> LaneCounts:
     place, lane = item[schema.SK]["S"].split("#")[:2]
     numbers = {name: int(item[name]["N"]) for name in NUMBERS if name in item}
     maxima = {name: max(map(int, item[name]["NS"])) for name in MAXIMA if name in item}
-    return LaneCounts(
-        start=start + int(place) * span, lane=Lane(lane), counts=Counts(numbers, maxima)
-    )
+    return LaneCounts(start=start + int(place) * span, lane=lane, counts=Counts(numbers, maxima))
 
 
 def _minute_key(row: LaneCounts, number: int) -> Item:

@@ -22,6 +22,7 @@ from duetime.cli.local_options import (
     read_age_after,
     read_databases,
     read_objectives,
+    read_pools,
     read_retention,
     read_tick,
     read_token,
@@ -143,6 +144,14 @@ def local(
     concurrency: Annotated[
         int, typer.Option(min=1, help="Tasks at a time, in all lanes together.")
     ] = DEFAULTS.concurrency,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A pool, whose tasks wait for workers; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -297,6 +306,7 @@ def local(
         reload=reload,
         tick=read_tick(tick),
         concurrency=concurrency,
+        pools=read_pools(pool or ()),
         workers=workers,
         weights=read_weights(weights),
         age_after=read_age_after(age_after),

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from duetime.cli.parse import duration, refuse
 from duetime.console.files import PAGE
+from duetime.core.lanes import MAX_POOLS, POOL_NAME, POOL_NAME_RULE
 from duetime.core.retention import MAX_RETENTION, MIN_RETENTION
 from duetime.core.shares import Weights, parse_weights
 from duetime.core.stats.slo import Objectives, parse_objectives
@@ -167,6 +168,16 @@ def check_endpoint(backend: Backend, url: str | None) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
+
+
+def read_pools(given: Sequence[str]) -> tuple[str, ...]:
+    for name in given:
+        if not POOL_NAME.fullmatch(name):
+            refuse("--pool", f"{name!r} {POOL_NAME_RULE}")
+    pools = tuple(dict.fromkeys(given))
+    if len(pools) > MAX_POOLS:
+        refuse("--pool", f"must be at most {MAX_POOLS}")
+    return pools
 
 
 def read_weights(text: str) -> Weights:

@@ -102,11 +102,15 @@ Priority = Annotated[
     Lane | None,
     typer.Option(case_sensitive=False, show_default="medium", rich_help_panel=WHAT),
 ]
+Pool = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The pool whose workers run it.", rich_help_panel=WHAT),
+]
 Timeout = Annotated[
     str | None,
     typer.Option(
         metavar=DURATION,
-        help="How long an attempt may take; at most 7d, on a deployed stage 14m.",
+        help="How long an attempt may take; at most 7d, on a deployed stage 14m without a pool.",
         show_default="60",
         rich_help_panel=RETRIES,
     ),
@@ -228,6 +232,7 @@ class TaskOptions(RetryOptions):
     target: Target = None
     payload: Payload = None
     priority: Priority = None
+    pool: Pool = None
     timeout: Timeout = None
     max_attempts: MaxAttempts = None
     base_delay: BaseDelay = None
@@ -248,6 +253,7 @@ class TaskOptions(RetryOptions):
             target=self._target(),
             payload=None if self.payload is None else json_argument("--payload", self.payload),
             priority=self.priority and self.priority.value,
+            pool=self.pool,
             timeout=duration("--timeout", self.timeout),
             retry=self.retry() or None,
             namespace=self.namespace,

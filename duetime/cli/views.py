@@ -52,6 +52,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "namespace": task["namespace"],
         "priority": task["priority"],
         "promoted": _promotion(task, now),
+        "pool": task.get("pool"),
         "due": fmt.when(task["due_at"], now),
         "submitted": fmt.when(task["created_at"], now),
         "started": fmt.when(task["started_at"], now),
@@ -84,6 +85,12 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         yield "error", Text(error, style="red")
     if trace := fmt.traceback(task["error"]):
         yield "traceback", Text(trace)
+
+
+def _queue(task: Task) -> str:
+    """Returns the lane of a task, of its pool if it has one."""
+    lane, pool = task.get("lane") or task["priority"], task.get("pool")
+    return f"{pool}/{lane}" if pool else lane
 
 
 def _promotion(task: Task, now: datetime) -> str | None:
@@ -125,7 +132,7 @@ def task_table(tasks: Sequence[Task], now: datetime) -> Table:
             task["id"],
             fmt.status(task),
             fmt.relative(task["due_at"], now, rough=True),
-            task.get("lane") or task["priority"],
+            _queue(task),
             fmt.tries(task).replace(" of ", "/"),
             cell(fmt.short(task)),
         )

@@ -77,6 +77,7 @@ class TaskTemplate(TypedDict, total=False):
     target: Required[Json]
     payload: Any
     priority: Priority
+    pool: str | None
     timeout: Seconds
     retry: RetryFields
     name: str | None
@@ -94,6 +95,7 @@ class ScheduledTask(TypedDict):
     target: Json
     payload: Any
     priority: Priority
+    pool: str | None
     timeout: float
     retry: Retry
     name: str | None

@@ -166,6 +166,7 @@ class TaskFields(TypedDict, total=False):
     run_at: Moment
     delay: Seconds
     priority: Priority
+    pool: str | None  # whose workers run it
     timeout: Seconds
     retry: RetryFields
     jitter: Seconds
@@ -234,6 +235,7 @@ class Task(TypedDict):
     priority: Priority  # as submitted
     lane: Priority  # where it runs: a higher one if it was promoted
     promoted_at: str | None
+    pool: str | None  # whose workers run it
     timeout: float
     retry: Retry
     jitter: float

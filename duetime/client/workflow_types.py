@@ -32,6 +32,7 @@ StepFields = TypedDict(
         "retry": RetryFields,
         "timeout": Seconds,
         "priority": Priority,
+        "pool": "str | None",
         "limits": Sequence[LimitUseFields],
         "ordering_key": "str | UUID",
         "tags": "dict[str, str]",

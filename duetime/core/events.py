@@ -1,6 +1,6 @@
 """Events: the status change of a task, as listeners receive it."""
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.occurrence import OverlapPolicy
 from duetime.core.target_names import target_name
@@ -33,6 +33,11 @@ class StatusChange:
     run_id: str | None = None  # of a step of a workflow run
     ahead_ms: Millis | None = None  # how long before it was due a task in its first attempt existed
     occurrence_of: str | None = None  # the schedule that has created it
+    pool: str | None = None
+
+    @property
+    def queue(self) -> Queue:
+        return queue_of(self.lane, self.pool)
 
 
 def status_change(before: Task | None, after: Task) -> StatusChange | None:
@@ -63,6 +68,7 @@ def status_change(before: Task | None, after: Task) -> StatusChange | None:
         run_id=after.spec.step.run_id if after.spec.step else None,
         ahead_ms=_ahead(after),
         occurrence_of=after.spec.occurrence.schedule_id if after.spec.occurrence else None,
+        pool=after.spec.pool,
     )
 
 

@@ -7,7 +7,6 @@ Three sinks render them: CloudWatch's EMF (lambdas/relay.py), the minute rows of
 from enum import StrEnum
 
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
 from duetime.core.lifecycle import UNCOUNTED, Outcome, Status
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
@@ -38,7 +37,7 @@ class ChangeMetrics:
         retried: Whether the attempt has failed, and another one follows.
         end: The status with which the task has ended."""
 
-    lane: Lane
+    lane: str  # the text of its queue
     at: Millis
     submitted: Path | None = None
     outcome: Outcome | None = None
@@ -55,7 +54,7 @@ def metrics_of(change: StatusChange) -> ChangeMetrics | None:
     if change.before is Status.RUNNING:
         ahead = change.ahead_ms
         return ChangeMetrics(
-            lane=change.lane,
+            lane=str(change.queue),
             at=change.at,
             outcome=change.outcome,
             drift_ms=change.drift_ms,
@@ -66,5 +65,5 @@ def metrics_of(change: StatusChange) -> ChangeMetrics | None:
         )
     submitted = PATHS.get(change.after) if change.before is None else None
     if submitted or end:
-        return ChangeMetrics(lane=change.lane, at=change.at, submitted=submitted, end=end)
+        return ChangeMetrics(lane=str(change.queue), at=change.at, submitted=submitted, end=end)
     return None

@@ -360,6 +360,7 @@ class Ports:
     rates: "RateStore | None" = None
     runs: "RunStore | None" = None  # without it, there are no workflows
     stats: "StatsStore | None" = None  # without it, nothing is counted in rows
+    pools: Mapping[str, int] = field(default_factory=dict)  # name → longest timeout, in seconds
 
     def with_lanes(self, lanes: LaneQueue) -> "Ports":
         return replace(self, lanes=lanes)

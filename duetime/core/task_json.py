@@ -37,6 +37,7 @@ def task_json(task: Task) -> dict[str, Any]:
         "priority": spec.priority.value,
         "lane": task.lane.value,
         "promoted_at": moment_json(task.promoted.at if task.promoted else None),
+        "pool": spec.pool,
         "timeout": spec.timeout,
         "retry": retry_json(spec.retry),
         "jitter": spec.jitter,

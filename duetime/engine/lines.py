@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from duetime.core.delivery import Delivery
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.limits.hand_over import Grant, HandOver, hand_over, has_passed, position_of
 from duetime.core.limits.slots import Line, LineState, Place, SlotStore, SlotWrite, line_of
 from duetime.core.ports import Ports
@@ -44,10 +44,10 @@ MAX_ROUNDS = 100  # of one look: each hands over or drains some places
 DEEP_UP_TO = 10  # slots; a joining task reads the holders of no more than that
 ORDERED = 1  # slots of an ordering key
 
-BackedUp = Callable[[Lane], bool]
+BackedUp = Callable[[Queue], bool]
 
 
-def _never(lane: Lane) -> bool:  # noqa: ARG001
+def _never(queue: Queue) -> bool:  # noqa: ARG001
     return False
 
 
@@ -179,7 +179,7 @@ def look_at(
     return found
 
 
-def _decide(ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], bool]) -> list[_Round]:
+def _decide(ports: Ports, looks: Sequence[Look], backed_up: BackedUp) -> list[_Round]:
     states = store_of(ports).read([look.line for look in looks])
     ids = [i for look, state in zip(looks, states, strict=True) for i in _task_ids(look, state)]
     tasks = ports.store.get(list(dict.fromkeys(ids))) if ids else {}
@@ -197,7 +197,7 @@ def _decide(ports: Ports, looks: Sequence[Look], backed_up: Callable[[Lane], boo
             joined=look.joined,
             deep=look.deep,
         )
-        done.grants = [g for g in done.grants if g.place or not backed_up(g.task.lane)]
+        done.grants = [g for g in done.grants if g.place or not backed_up(g.task.queue)]
         rounds.append(_Round(look=look, done=done))
     return rounds
 

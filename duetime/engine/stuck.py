@@ -8,8 +8,8 @@ have, or until MAX_QUERIES or MAX_KEYS are used up.
 from collections.abc import Iterable, Mapping, Sequence
 
 from duetime.core.errors import Corrupt
-from duetime.core.lanes import Lane, Queue
-from duetime.core.ports import CursorStore, Ports, SliceState
+from duetime.core.lanes import Queue
+from duetime.core.ports import CursorStore, Depth, Ports, SliceState
 from duetime.core.steps.claim import SET_ASIDE_FOR
 from duetime.core.steps.watch import LONGEST_WATCH
 from duetime.core.stuck import PAST, LaneCondition, Stuck, Why, past_since, why_stuck
@@ -23,6 +23,7 @@ FEW_WAKES = 500
 MAX_QUERIES, MAX_KEYS = 200, 500  # of a larger index
 LOOK_BACK = 5  # minutes before now, where the scanner has no cursor
 BATCH = 100  # tasks in memory at a time
+NO_WORKER = Depth(ready=1, delayed=0, in_flight=0)  # of a pool that does not exist any more
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -30,7 +31,7 @@ class StuckTask:
     """`task` is None if it cannot be read."""
 
     id: str
-    lane: Lane
+    lane: str  # of its pool, if it has one
     task: Task | None
     stuck: Stuck
     lacks_worker: bool = False  # no worker of its pool has its handler
@@ -69,16 +70,16 @@ class StuckFinder:
         read = self._read(states, now)
         wakes = {wake.task_id: wake for wake in read.wakes if _may_be_past(wake, now)}
         past, unreadable = self._past(list(wakes), now, namespace)
-        lanes = self._lanes(states, now) if past else {}
+        lanes = self._lanes({task.queue for task in past}, states, now) if past else {}
         found = [_set_aside(wakes[i], now) for i in unreadable if namespace is None]
         workers = self._live_workers(past, now)
         for task in past:
-            if stuck := why_stuck(task, lanes[task.lane], now=now):
+            if stuck := why_stuck(task, lanes[task.queue], now=now):
                 lacks = task.held is None and lacks_worker(task, workers, now)
                 if lacks:
                     stuck = replace(stuck, why=Why.NO_WORKER)
                 one = StuckTask(
-                    id=task.id, lane=task.lane, task=task, stuck=stuck, lacks_worker=lacks
+                    id=task.id, lane=str(task.queue), task=task, stuck=stuck, lacks_worker=lacks
                 )
                 found.append(one)
         found.sort(key=lambda one: (one.stuck.since, one.id))
@@ -154,15 +155,19 @@ class StuckFinder:
         alone = [self._load([task_id]) for task_id in ids]  # one must not hide the others
         return [t for tasks, _ in alone for t in tasks], [i for _, failed in alone for i in failed]
 
-    def _lanes(self, states: Iterable[SliceState], now: Millis) -> Mapping[Lane, LaneCondition]:
+    def _lanes(
+        self, queues: Iterable[Queue], states: Iterable[SliceState], now: Millis
+    ) -> Mapping[Queue, LaneCondition]:
+        """The executors take no message of a pool that does not exist any more."""
         paced = {lane for state in states for lane, end in state.paced.items() if end > now}
-        depths = {lane: self._ports.lanes.depth(Queue(lane)) for lane in Lane}
-        return {
-            lane: LaneCondition(
-                paced=lane.value in paced, ready=depth.ready, in_flight=depth.in_flight
+        found = {}
+        for queue in queues:
+            exists = queue.pool is None or queue.pool in self._ports.pools
+            depth = self._ports.lanes.depth(queue) if exists else NO_WORKER
+            found[queue] = LaneCondition(
+                paced=str(queue) in paced, ready=depth.ready, in_flight=depth.in_flight
             )
-            for lane, depth in depths.items()
-        }
+        return found
 
 
 def _without_texts(task: Task) -> Task:
@@ -172,7 +177,7 @@ def _without_texts(task: Task) -> Task:
 def _set_aside(wake: Wake, now: Millis) -> StuckTask:
     since = wake.at if wake.at <= now else wake.at - SET_ASIDE_FOR
     stuck = Stuck(why=Why.SET_ASIDE, since=since)
-    return StuckTask(id=wake.task_id, lane=wake.lane, task=None, stuck=stuck)
+    return StuckTask(id=wake.task_id, lane=wake.lane.value, task=None, stuck=stuck)
 
 
 def _may_be_past(wake: Wake, now: Millis) -> bool:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.core.field_values import WORD_RULE, is_word, moment
-from duetime.core.lanes import Lane
+from duetime.core.lanes import POOL_NAME, POOL_NAME_RULE, Lane
 from duetime.core.limits.definition import LimitUse, OnDead
 from duetime.core.limits.fields import BadLimits, read_limits
 from duetime.core.retry import DEFAULT_RETRY, RetryPolicy
 from duetime.core.task import LONGEST_TIMEOUT, MAX_AHEAD, MAX_JITTER, MAX_NAME, Spec, Task
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import SECOND, Millis, seconds
 from duetime.engine.refusal import FieldError, invalid
 from duetime.handlers.defaults import MAX_TAG_KEY, MAX_TAG_VALUE, MAX_TAGS, RETRY_FIELDS
@@ -35,7 +36,7 @@ class _Wrong(ValueError):
 
 
 def read_spec(
-    fields: Mapping[str, Any], *, parent: Task, now: Millis, longest_timeout: int
+    fields: Mapping[str, Any], *, parent: Task, now: Millis, time_limits: TimeLimits
 ) -> Spec:
     """Returns the spec of a child. Raises Refusal, with every field that is not valid."""
     errors = [FieldError(name, why) for name, why in NOT_FOR_CHILDREN.items() if name in fields]
@@ -52,7 +53,7 @@ def read_spec(
         raise invalid(errors)
     delay = read.pop("delay", None)
     run_at = read.pop("run_at", None)
-    if errors := [*_disagreements(run_at, delay, read, now, longest_timeout)]:
+    if errors := [*_disagreements(run_at, delay, read, now, time_limits)]:
         raise invalid(errors)
     read.pop("step", None)
     read["on_dead"] = read.get("on_dead") or OnDead.CONTINUE
@@ -73,7 +74,7 @@ def _disagreements(
     delay: float | None,
     read: Mapping[str, Any],
     now: Millis,
-    longest_timeout: int,
+    time_limits: TimeLimits,
 ) -> list[FieldError]:
     errors = []
     due = _due(run_at, delay, now)
@@ -86,8 +87,11 @@ def _disagreements(
         errors.append(FieldError("expires_at", "must be after the task is due"))
     if read.get("on_dead") is not None and read.get("ordering_key") is None:
         errors.append(FieldError("on_dead", "goes with an ordering_key"))
-    if read.get("timeout", 0) > longest_timeout:
-        errors.append(FieldError("timeout", f"must be at most {longest_timeout} seconds here"))
+    pool = read.get("pool")
+    if wrong := time_limits.pool_error(pool):
+        errors.append(FieldError("pool", wrong))
+    if wrong := time_limits.timeout_error(read.get("timeout", 0), pool):
+        errors.append(FieldError("timeout", wrong))
     return errors
 
 
@@ -125,6 +129,12 @@ def _text(most: int, least: int = 0) -> Callable[[Any], str]:
         return given
 
     return read
+
+
+def _pool(given: Any) -> str:
+    if not isinstance(given, str) or not POOL_NAME.fullmatch(given):
+        raise _Wrong(POOL_NAME_RULE)
+    return given
 
 
 def _word(given: Any) -> str:
@@ -201,6 +211,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "run_at": _or_none(_moment),
     "delay": _or_none(_number(0, MAX_AHEAD // SECOND)),
     "priority": _priority,
+    "pool": _or_none(_pool),
     "timeout": _number(1, LONGEST_TIMEOUT),
     "retry": _retry,
     "jitter": _number(0, MAX_JITTER),

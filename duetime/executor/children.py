@@ -29,7 +29,7 @@ Json = dict[str, Any]
 @value(frozen=True, kw_only=True, slots=True)
 class ChildSubmission:
     """How children are submitted. `quotas` limits them like submissions to the API, and
-    `longest_timeout` is the longest timeout, in seconds, that the executors support."""
+    `longest_timeout` is the longest timeout, in seconds, of a task without a pool."""
 
     quotas: "QuotaGate | None" = None
     longest_timeout: int = LONGEST_TIMEOUT
@@ -87,6 +87,7 @@ class Children:
 
     def _request(self, child_id: str, fields: Mapping[str, Any]) -> "TaskRequest":
         """Raises Refusal."""
+        from duetime.core.time_limits import TimeLimits
         from duetime.engine.idempotency import body_hash
         from duetime.engine.submission import TaskRequest
         from duetime.executor.child_fields import read_spec
@@ -95,7 +96,7 @@ class Children:
             _with_defaults(fields),
             parent=self._parent,
             now=self._ports.clock.now(),
-            longest_timeout=self._how.longest_timeout,
+            time_limits=TimeLimits(self._how.longest_timeout, self._ports.pools),
         )
         hashed = body_hash(fields) if spec.idempotency_key else ""
         return self._with_large_payload(TaskRequest(spec=spec, id=child_id, body_hash=hashed))

@@ -11,12 +11,12 @@ from typing import Any
 
 from duetime.core.durations import parse_duration
 from duetime.core.field_values import WORD_RULE, is_word
-from duetime.core.lanes import Lane
+from duetime.core.lanes import POOL_NAME, POOL_NAME_RULE, Lane
 from duetime.core.task import LONGEST_TIMEOUT
 
 Defaults = Mapping[str, Any]  # fields of a task, as JSON
 
-NAMES = ("priority", "retry", "timeout", "tags", "limits", "fairness_key")
+NAMES = ("priority", "pool", "retry", "timeout", "tags", "limits", "fairness_key")
 DAY = 24 * 3_600  # seconds
 MAX_TAGS = 10
 MAX_TAG_KEY, MAX_TAG_VALUE = 64, 256  # characters
@@ -34,6 +34,7 @@ def read_defaults(given: Mapping[str, Any]) -> Defaults:
     the API would refuse in every task."""
     read = {
         "priority": _priority,
+        "pool": _pool,
         "retry": _retry,
         "timeout": _timeout,
         "tags": _tags,
@@ -75,6 +76,12 @@ def _priority(given: Any) -> str:
     if given not in lanes:
         raise ValueError(f"priority: must be one of {', '.join(lanes)}, not {given!r}")
     return str(given)
+
+
+def _pool(given: Any) -> str:
+    if not isinstance(given, str) or not POOL_NAME.fullmatch(given):
+        raise ValueError(f"pool: {POOL_NAME_RULE}")
+    return given
 
 
 def _timeout(given: Any) -> float:

@@ -27,6 +27,7 @@ class TaskOptions(TypedDict, total=False):
     handler's default."""
 
     priority: "Priority"
+    pool: str | None  # whose workers run it
     key: "str | UUID"  # idempotency key: a second submission with it returns the first task
     tags: dict[str, str]
     retry: "RetryFields"

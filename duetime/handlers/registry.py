@@ -45,6 +45,7 @@ def task(
     *,
     isolated: bool = False,
     priority: "Priority | None" = None,
+    pool: str | None = None,
     retry: "RetryFields | None" = None,
     timeout: Delay | None = None,
     tags: Mapping[str, str] | None = None,
@@ -65,6 +66,7 @@ def task(
         name: The name that tasks use, such as `shop.restock`.
         isolated: Run the handler in a process of its own, which can be killed at any point.
         priority: The lane of its tasks, unless the caller gives another.
+        pool: The pool whose workers run them, unless the caller gives another.
         retry: Fields of their retry policy, such as `{"max_attempts": 3}`.
         timeout: How long an attempt may take: seconds, or text such as "5m".
         tags: Tags that its tasks have beside those of the caller.
@@ -78,6 +80,7 @@ def task(
         raise TypeError('a handler needs a name: @task("shop.restock")')
     given = {
         "priority": priority,
+        "pool": pool,
         "retry": retry,
         "timeout": timeout,
         "tags": tags,

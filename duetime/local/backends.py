@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from duetime.aws.settings import Settings, queue_setting
+from duetime.core.codec import to_json
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.limits.slots import line_of
 from duetime.core.ports import CursorStore, Ports
 from duetime.core.quotas import QuotaStore
@@ -55,7 +56,7 @@ class Backend:
     sweep: Sweep | None = None  # removes tasks, if the store does not do that by itself
     quotas: QuotaStore | None = None  # if there are quotas
     look_at_lines: Callable[[], object] | None = None  # if ticks alone would be too seldom
-    waiting: Callable[[], Counter[Lane]] | None = None  # counts the tasks that wait for a limit
+    waiting: Callable[[], Counter[Queue]] | None = None  # counts the tasks that wait for a limit
     figures: Callable[[], StoreFigures] | None = None  # for its metrics
     memory_lanes: MemoryLaneQueue | None = None  # from which HTTP workers can be served
     workers: WorkerStore | None = None  # those that need no runner
@@ -94,6 +95,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         rates=store.rates(),
         runs=store.runs(),
         stats=store.stats(),
+        pools=dict.fromkeys(options.pools, LONGEST_TIMEOUT),
     )
     return Backend(
         name="memory; nothing is kept" if path is None else str(path),
@@ -135,6 +137,7 @@ def _aws(options: LocalOptions) -> Backend:
         endpoint_url=options.endpoint_url,
         objects_bucket=settings.objects_bucket,
         age_after=seconds(options.age_after),
+        pools=settings.pool_timeouts,
     )
     closing.callback(adapters.close)
     return Backend(
@@ -175,11 +178,15 @@ def _settings(options: LocalOptions) -> Settings:
     if moto:
         ensure_bucket(clients.s3(), BUCKET)
     urls = ensure_resources(
-        clients.dynamodb(options.endpoint_url), clients.sqs(options.endpoint_url), table=TABLE
+        clients.dynamodb(options.endpoint_url),
+        clients.sqs(options.endpoint_url),
+        table=TABLE,
+        pools=options.pools,
     )
     return Settings(
         table=TABLE,
         queues=queue_setting(urls),
+        pools=to_json(dict.fromkeys(options.pools, LONGEST_TIMEOUT)),
         shards=MOTO_SHARDS,
         longest_timeout=LONGEST_TIMEOUT,
         objects_bucket=BUCKET if moto else "",

@@ -2,12 +2,12 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 
 from duetime.api.lanes import LaneActivity
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lanes import Lane, Queue, queues_of
+from duetime.core.lanes import Queue, queues_of
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.shares import Weights
 from duetime.core.times import Millis
@@ -49,7 +49,7 @@ class LaneCounts:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._entered: dict[Queue, LastMinute] = defaultdict(lambda: LastMinute(clock))
         self._left: dict[Queue, LastMinute] = defaultdict(lambda: LastMinute(clock))
-        self._promoted: Counter[Lane] = Counter()  # since the start; written by the tick alone
+        self._promoted: Counter[Queue] = Counter()  # since the start; written by the tick alone
 
     def sent(self, deliveries: Sequence[Delivery]) -> None:
         for queue, count in Counter(delivery.queue for delivery in deliveries).items():
@@ -63,24 +63,30 @@ class LaneCounts:
         self._promoted += report.promoted
 
     def activity(
-        self, weights: Weights, running: Counter[Queue], waiting: Counter[Lane] | None
+        self,
+        weights: Weights,
+        running: Counter[Queue],
+        waiting: Counter[Queue] | None,
+        pools: Iterable[str] = (),
     ) -> dict[Queue, LaneActivity]:
         """Returns the activity of each lane.
 
         Args:
             weights: Of the lanes.
             running: How many attempts of each queue run now.
-            waiting: How many tasks of each lane wait for a limit; None if that is not known."""
+            waiting: How many tasks of each queue wait for a limit; None if that is not known.
+            pools: The pools beside the lanes of tasks without one."""
         return {
             queue: LaneActivity(
                 weight=weights.of(queue.lane),
                 running=running[queue],
                 in_per_minute=self._entered[queue].total(),
                 out_per_minute=self._left[queue].total(),
-                promoted=self._promoted[queue.lane],
-                waiting=None if waiting is None else waiting[queue.lane],
+                promoted=self._promoted[queue],
+                waiting=None if waiting is None else waiting[queue],
             )
-            for queue in queues_of(None)
+            for pool in (None, *pools)
+            for queue in queues_of(pool)
         }
 
 

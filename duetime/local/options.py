@@ -32,6 +32,7 @@ class LocalOptions:
     reload: bool = False  # import handlers again when their files change
     tick: float = 60.0
     concurrency: int = 100  # tasks at a time, in all lanes
+    pools: tuple[str, ...] = ()  # whose tasks wait for workers; this process runs none of them
     workers: int = 0  # processes that run handlers; 0: threads of the runner do
     weights: Weights = DEFAULT_WEIGHTS
     age_after: float = AGE_AFTER / SECOND  # seconds in a lane until a promotion; 0: none

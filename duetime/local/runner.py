@@ -238,7 +238,9 @@ class Runner:
 
     def _lane_activity(self) -> Mapping[Queue, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
-        return self._lane_counts.activity(self._weights, self._pool.running_by_queue(), waiting)
+        return self._lane_counts.activity(
+            self._weights, self._pool.running_by_queue(), waiting, self.backend.ports.pools
+        )
 
     def _lane_states(self) -> list[dict[str, Any]]:
         return self._lanes.states()

@@ -26,7 +26,7 @@ class RunnerStats:
     def __init__(self, store: StatsStore | None) -> None:
         self._store = store
         self._counter = StatsCounter(self._write)
-        self._totals = {lane: Counts() for lane in Lane}
+        self._totals: dict[str, Counts] = {lane.value: Counts() for lane in Lane}
         self._failed = False
         self._flushing = Lock()  # a scrape flushes, too
         self._ended = Event()
@@ -55,7 +55,7 @@ class RunnerStats:
                     log.warning("statistics not written: %s", error, extra={"step": "relay"})
                 self._failed = True
 
-    def totals(self) -> Mapping[Lane, Counts]:
+    def totals(self) -> Mapping[str, Counts]:
         """Returns what was counted since the start, until now."""
         self.flush()
         return self._totals
@@ -68,4 +68,4 @@ class RunnerStats:
         if self._store:
             self._store.add(counted)
         for row in counted:
-            self._totals[row.lane].merge(row.counts)
+            self._totals.setdefault(row.lane, Counts()).merge(row.counts)

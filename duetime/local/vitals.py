@@ -3,7 +3,7 @@
 from collections import Counter
 
 from duetime.api.stats import Vitals
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.stats.histogram import BUCKETS, bucket_of
 from duetime.core.times import SECOND, Millis
 from duetime.local.event_pump import Pump
@@ -15,8 +15,8 @@ class Ticks:
 
     def __init__(self) -> None:
         self.last: TickReport | None = None
-        self.claims: Counter[Lane] = Counter()
-        self.lost_claims: Counter[Lane] = Counter()
+        self.claims: Counter[Queue] = Counter()
+        self.lost_claims: Counter[Queue] = Counter()
         self.set_aside = 0
         self.durations = [0] * BUCKETS
         self.duration_sum: Millis = 0

@@ -22,6 +22,7 @@ class OutboxOptions(TypedDict, total=False):
     run_at: Moment
     delay: Seconds  # from the time of `add`
     priority: Priority
+    pool: str | None
     timeout: Seconds
     retry: RetryFields
     jitter: Seconds

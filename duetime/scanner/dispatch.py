@@ -8,7 +8,8 @@ from math import ceil
 
 from duetime.core.change import Answer, Applied, Change, Unknown, Unreadable
 from duetime.core.delivery import delivery_of
-from duetime.core.lanes import Lane, queue_of
+from duetime.core.errors import Corrupt
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.ports import Ports
 from duetime.core.steps.claim import claim, set_aside
@@ -41,11 +42,11 @@ UNPACED: Millis = 0  # the slot of work that is not overdue
 
 @value(frozen=True, kw_only=True, slots=True)
 class Dispatched:
-    claims: Counter[Lane] = field(default_factory=Counter)
-    lost_claims: Counter[Lane] = field(default_factory=Counter)
+    claims: Counter[Queue] = field(default_factory=Counter)
+    lost_claims: Counter[Queue] = field(default_factory=Counter)
     unknown: int = 0
     watched: int = 0
-    promoted: Counter[Lane] = field(default_factory=Counter)
+    promoted: Counter[Queue] = field(default_factory=Counter)
     sent: int = 0
     set_aside: int = 0
     held_back: int = 0
@@ -65,8 +66,9 @@ class Dispatcher:
     pacer: Pacer
     executors: Mapping[Lane, int] = field(default_factory=dict)
     was_backed_up: Mapping[str, int] = field(default_factory=dict)
-    _ready: dict[Lane, int] = field(default_factory=dict)
-    _refused: Counter[Lane] = field(default_factory=Counter)
+    _ready: dict[Queue, int] = field(default_factory=dict)
+    _refused: Counter[Queue] = field(default_factory=Counter)
+    _queues: Mapping[str, Queue] = field(default_factory=dict)  # of the overdue tasks of a batch
 
     def admits(self, found: Wake) -> bool:
         """Whether the tick may process this wake now. Overdue work waits for a slot, and a lane
@@ -74,18 +76,33 @@ class Dispatcher:
         and a wrong count must not hold work back for ever."""
         if found.kind in KINDS_NOT_PACED:
             return True
-        if not self.pacer.overdue(due_at(found, self.ports.wake_policy.horizon)):
+        if not self.pacer.overdue(self._due_at(found)):
             return True
-        if self.pacer.used_up(found.lane):
+        queue = self._queue(found)
+        if self.pacer.used_up(queue):
             return False
-        if found.kind is WakeKind.WATCH or not self._backed_up(found.lane):
+        if found.kind is WakeKind.WATCH or not self._backed_up(queue):
             return True
-        self._refused[found.lane] += 1
-        return self._refused[found.lane] <= self._trickle(found.lane)
+        self._refused[queue] += 1
+        return self._refused[queue] <= self._trickle(queue)
+
+    def find_pools(self, wakes: Sequence[Wake]) -> None:
+        """Reads the pools of overdue tasks, before they are admitted and claimed: the queues of a
+        pool have a pace of their own, and a wake does not say whose it is."""
+        if not self.ports.pools:
+            return
+        overdue = [w.task_id for w in wakes if self._is_overdue_task(w)]
+        try:
+            found = self.ports.store.get(overdue) if overdue else {}
+        except Corrupt:
+            found = {}  # the claim finds the bad row
+        self._queues = {task_id: task.queue for task_id, task in found.items()}
 
     def backed_up(self) -> dict[str, int]:
-        """Returns `was_backed_up` of the next tick: the lanes that had overdue work and no room."""
-        return {lane.value: self.was_backed_up.get(lane, 0) + 1 for lane in self._refused}
+        """Returns `was_backed_up` of the next tick: the queues that had overdue work, and no room
+        for it."""
+        names = map(str, self._refused)
+        return {name: self.was_backed_up.get(name, 0) + 1 for name in names}
 
     def claim(self, wakes: Sequence[Wake]) -> Dispatched:
         """Claim tasks that are due within the horizon, and send them. The slot of a lost claim
@@ -97,7 +114,7 @@ class Dispatcher:
         changes = [self._claim(w, now, slots[w.task_id]) for w in wakes]
         claimed: list[Task] = []
         stuck: list[Task] = []
-        lost: Counter[Lane] = Counter()
+        lost: Counter[Queue] = Counter()
         unknown = unreadable = 0
         for found, answer in zip(wakes, self.ports.store.apply(changes), strict=True):
             if isinstance(answer, Applied):
@@ -111,11 +128,11 @@ class Dispatcher:
                 # Not PENDING: a retry, or leased from a message that counted as lost.
                 stuck.append(answer.stored)
             else:
-                lost[found.lane] += 1
+                lost[answer.stored.queue if answer.stored else Queue(found.lane)] += 1
         sent = enqueue(self.ports, claimed, slots)
         checked = self._check(stuck, now)
         return Dispatched(
-            claims=Counter(task.lane for task in claimed),
+            claims=Counter(task.queue for task in claimed),
             lost_claims=lost,
             unknown=unknown,
             watched=checked.watched,
@@ -235,7 +252,7 @@ class Dispatcher:
         self._free_slots(tasks, verdicts, answers)
         return Dispatched(
             watched=len(tasks) - held_back,
-            promoted=Counter(_lane_left(v.change) for v, _ in written if _promotes(v)),
+            promoted=Counter(_queue_left(task) for v, task in written if _promotes(v)),
             sent=sent,
             held_back=held_back,
         )
@@ -278,7 +295,7 @@ class Dispatcher:
             return verdict
         if not waits:  # it has its place, and waits in its lane
             task = replace(task, held=None)
-        crowded = _waits_in_lane(task) and self._backed_up(task.lane)
+        crowded = _waits_in_lane(task) and self._backed_up(task.queue)
         draw = self.ports.chance.draw()
         return check_wake(self.ports.wake_policy, task, now=now, draw=draw, backed_up=crowded)
 
@@ -289,30 +306,41 @@ class Dispatcher:
             # Each tick promotes no more than the pace, but at once: overdue work that is paced may
             # wait for fresh work, and this task has waited long enough.
             new_lane = verdict.change.sets["promoted"].lane
-            return None if self.pacer.slot(new_lane, task.id) is None else UNPACED
+            new_queue = queue_of(new_lane, task.spec.pool)
+            return None if self.pacer.slot(new_queue, task.id) is None else UNPACED
         # A lost run is retried at a new due time, which is not overdue.
         due_at = verdict.change.sets.get("due_at", task.due_at)
-        return self._slot(task.lane, task.id, due_at)
+        return self._slot(task.queue, task.id, due_at)
 
-    def _slot(self, lane: Lane, task_id: str, due_at: Millis) -> Millis | None:
-        return self.pacer.slot(lane, task_id) if self.pacer.overdue(due_at) else UNPACED
+    def _slot(self, queue: Queue, task_id: str, due_at: Millis) -> Millis | None:
+        return self.pacer.slot(queue, task_id) if self.pacer.overdue(due_at) else UNPACED
 
     def _slot_of_wake(self, found: Wake) -> Millis | None:
-        return self._slot(found.lane, found.task_id, due_at(found, self.ports.wake_policy.horizon))
+        return self._slot(self._queue(found), found.task_id, self._due_at(found))
 
     def _run_follow_ups(self, tasks: Sequence[Task]) -> None:
         from duetime.engine.followups import run_follow_ups
 
         run_follow_ups(self.ports, tasks)
 
-    def _backed_up(self, lane: Lane) -> bool:
-        if lane not in self._ready:
-            self._ready[lane] = self.ports.lanes.depth(queue_of(lane, None)).ready
-        return self._ready[lane] > max(BACKED_UP, self.executors.get(lane, 0) * TAKEN_PER_MINUTE)
+    def _queue(self, found: Wake) -> Queue:
+        return self._queues.get(found.task_id) or queue_of(found.lane, None)
 
-    def _trickle(self, lane: Lane) -> int:
-        """Returns how many overdue tasks this tick adds to a lane that is backed up."""
-        patient = self.was_backed_up.get(lane, 0) < TICKS_BEFORE_TRICKLE
+    def _due_at(self, found: Wake) -> Millis:
+        return due_at(found, self.ports.wake_policy.horizon)
+
+    def _is_overdue_task(self, found: Wake) -> bool:
+        return found.kind is WakeKind.DISPATCH and self.pacer.overdue(self._due_at(found))
+
+    def _backed_up(self, queue: Queue) -> bool:
+        if queue not in self._ready:
+            self._ready[queue] = self.ports.lanes.depth(queue).ready
+        at_once = self.executors.get(queue.lane, 0) if queue.pool is None else 0
+        return self._ready[queue] > max(BACKED_UP, at_once * TAKEN_PER_MINUTE)
+
+    def _trickle(self, queue: Queue) -> int:
+        """Returns how many overdue tasks this tick adds to a queue that is backed up."""
+        patient = self.was_backed_up.get(str(queue), 0) < TICKS_BEFORE_TRICKLE
         return 0 if patient else ceil(self.pacer.slots_a_tick * TRICKLE)
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
@@ -325,8 +353,8 @@ def _promotes(verdict: Verdict) -> bool:
     return verdict.change.step is Step.PROMOTE
 
 
-def _lane_left(promotion: Change) -> Lane:
-    return Lane.ranked(promotion.sets["promoted"].lane.rank + 1)
+def _queue_left(promoted: Task) -> Queue:
+    return queue_of(Lane.ranked(promoted.lane.rank + 1), promoted.spec.pool)
 
 
 def _waits_in_lane(task: Task) -> bool:

@@ -1,20 +1,21 @@
 """Pacing: when overdue work may reach an executor.
 
-An outage leaves thousands of tasks overdue at once. They enter their lane one by one, each at a
-slot of its own, so that targets see an even load and fresh work overtakes them. The end of a lane's
-slots is saved between ticks, and the next tick continues from there; a late tick does not make up
-for lost slots. Two ticks of a slice at the same time, or a tick that is cut off before it saves,
-may double the pace for a minute.
+An outage leaves thousands of tasks overdue at once. They enter their queue one by one, each at a
+slot of its own, so that targets see an even load and fresh work overtakes them. The end of the
+slots of a queue is saved between ticks, and the next tick continues from there; a late tick does
+not make up for lost slots. Two ticks of a slice at the same time, or a tick that is cut off before
+it saves, may double the pace for a minute.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from math import ceil
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.core.wakes import Wake, WakeKind
 
-CATCH_UP = 100  # overdue tasks a second in each lane, by default
+CATCH_UP = 100  # overdue tasks a second in each queue, by default
 OVERDUE_AFTER: Millis = MINUTE  # a tick may be a minute late without an outage
 PACED_AHEAD: Millis = MINUTE  # the next tick assigns the slots after that
 
@@ -32,9 +33,9 @@ class Pacer:
         self._rate = rate
         self._now = now
         self._until = now + PACED_AHEAD
-        # A clock that once ran ahead must not block a lane for longer than a minute.
-        self._starts = {lane: min(max(ends.get(lane, 0), now), self._until) for lane in Lane}
-        self._slots: dict[Lane, dict[str, Millis]] = {lane: {} for lane in Lane}
+        # A clock that once ran ahead must not block a queue for longer than a minute.
+        self._starts = {queue: min(max(end, now), self._until) for queue, end in ends.items()}
+        self._slots: dict[Queue, dict[str, Millis]] = defaultdict(dict)
 
     @property
     def slots_a_tick(self) -> float:
@@ -43,21 +44,24 @@ class Pacer:
     def overdue(self, at: Millis) -> bool:
         return at < self._now - OVERDUE_AFTER
 
-    def slot(self, lane: Lane, task_id: str) -> Millis | None:
-        """Returns when the task may reach an executor, or None if the lane has no slot left."""
-        slots = self._slots[lane]
+    def slot(self, queue: Queue, task_id: str) -> Millis | None:
+        """Returns when the task may reach an executor, or None if the queue has no slot left."""
+        slots = self._slots[queue]
         if task_id not in slots:
-            if self.used_up(lane):
+            if self.used_up(queue):
                 return None
-            slots[task_id] = self._next(lane)
+            slots[task_id] = self._next(queue)
         return slots[task_id]
 
-    def used_up(self, lane: Lane) -> bool:
-        return self._next(lane) >= self._until
+    def used_up(self, queue: Queue) -> bool:
+        return self._next(queue) >= self._until
 
     def ends(self) -> dict[str, Millis]:
-        """Returns where the next tick continues, for lanes whose slots reach past now."""
-        return {lane.value: end for lane in Lane if (end := self._next(lane)) > self._now}
+        """Returns where the next tick continues, for queues whose slots reach past now."""
+        used = {**dict.fromkeys(self._starts), **{str(queue): None for queue in self._slots}}
+        ends = ((name, self._next(Queue.parse(name))) for name in used)
+        return {name: end for name, end in ends if end > self._now}
 
-    def _next(self, lane: Lane) -> Millis:
-        return self._starts[lane] + ceil(len(self._slots[lane]) * SECOND / self._rate)
+    def _next(self, queue: Queue) -> Millis:
+        start = self._starts.get(str(queue), self._now)
+        return start + ceil(len(self._slots[queue]) * SECOND / self._rate)

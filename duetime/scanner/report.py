@@ -4,19 +4,19 @@ from collections import Counter
 from dataclasses import field, fields
 from typing import Any
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.times import Millis
 from duetime.core.value import value
 
 
 @value(kw_only=True, slots=True)
 class TickReport:
-    claims: Counter[Lane] = field(default_factory=Counter)
-    lost_claims: Counter[Lane] = field(default_factory=Counter)  # another write came first
+    claims: Counter[Queue] = field(default_factory=Counter)
+    lost_claims: Counter[Queue] = field(default_factory=Counter)  # another write came first
     unknown: int = 0  # claims that the store did not answer
     sent: int = 0
     watched: int = 0
-    promoted: Counter[Lane] = field(default_factory=Counter)  # by the lane that they have left
+    promoted: Counter[Queue] = field(default_factory=Counter)  # by the lane that they have left
     occurrences: int = 0  # of schedules that became tasks
     set_aside: int = 0
     held_back: int = 0  # overdue work that waits for a slot or for room in its lane
@@ -42,5 +42,9 @@ class TickReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns all fields, and the sums over the lanes."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
         return {"claimed": self.claimed, "lost": self.lost, **values}
+
+
+def _plain(value: Any) -> Any:
+    return {str(key): n for key, n in value.items()} if isinstance(value, Counter) else value

@@ -211,6 +211,7 @@ class _Tick:
             if self.out_of_time():
                 return list(wakes[start:])
             batch = wakes[start : start + BATCH]
+            self._dispatcher.find_pools(batch)
             admitted = [found for found in batch if self._dispatcher.admits(found)]
             self.report.held_back += len(batch) - len(admitted)
             if admitted:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from duetime.core.lanes import Lane
 from duetime.core.stats.counts import Counts, LaneCounts
 from duetime.core.stats.ports import HOURS_KEPT, MINUTES_KEPT, StatsPage
 from duetime.core.times import HOUR, MINUTE, Millis
@@ -41,20 +40,19 @@ class SqliteStatsStore:
         with self._database.read() as connection:
             found = connection.execute(READ, (span, since, until)).fetchall()
         rows = [
-            LaneCounts(start=start, lane=Lane(lane), counts=_decode(text))
-            for start, lane, text in found
+            LaneCounts(start=start, lane=lane, counts=_decode(text)) for start, lane, text in found
         ]
         return StatsPage(rows=rows, since=since)
 
 
 def _add(connection: Connection, span: Millis, row: LaneCounts) -> None:
     start = row.start // span * span
-    found = connection.execute(FIND, (span, start, row.lane.value)).fetchone()
+    found = connection.execute(FIND, (span, start, str(row.lane))).fetchone()
     if found is None and span == HOUR:
         _remove_old(connection, start)
     counts = _decode(found[0]) if found else Counts()
     counts.merge(row.counts)
-    connection.execute(WRITE, (span, start, row.lane.value, _encode(counts)))
+    connection.execute(WRITE, (span, start, str(row.lane), _encode(counts)))
 
 
 def _remove_old(connection: Connection, now: Millis) -> None:

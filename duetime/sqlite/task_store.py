@@ -14,7 +14,7 @@ from duetime.core.change import Answer, Applied, Change, Unknown
 from duetime.core.dead_letters import Death, Deaths, dead_page
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
 from duetime.core.forecast import DueCounts, DueSpan
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.list_positions import Soonest
 from duetime.core.ports import (
@@ -168,15 +168,16 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             return count_due(connection, span)
 
-    def waiting(self) -> Counter[Lane]:
-        """Returns how many tasks of each lane wait for a limit or for their ordering key."""
+    def waiting(self) -> Counter[Queue]:
+        """Returns how many tasks of each queue wait for a limit or for their ordering key."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT substr(wake_key, 3, 1), count(DISTINCT id) FROM places CROSS JOIN tasks"
+                "SELECT substr(wake_key, 3, 1), json_extract(spec, '$.pool'), count(DISTINCT id)"
+                " FROM places CROSS JOIN tasks"
                 f" ON tasks.id = places.task_id WHERE held >= {ORDERING_KEY}"
-                " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1"
+                " AND status IN ('PENDING', 'ENQUEUED', 'RETRYING') GROUP BY 1, 2"
             ).fetchall()
-        return Counter({Lane.ranked(int(rank)): count for rank, count in rows})
+        return Counter({queue_of(Lane.ranked(int(rank)), pool): n for rank, pool, n in rows})
 
     def page(self, listing: Listing) -> Page:
         columns = SUMMARY_COLUMNS if listing.summary else COLUMNS

@@ -46,6 +46,7 @@ class TaskRecord:
     name: str | None = None
     namespace: str = "default"
     priority: str = "medium"
+    pool: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     target: Mapping[str, Any] = field(default_factory=dict)
 
@@ -94,6 +95,7 @@ def task_record(task: Task, payload: Any, result: Any) -> TaskRecord:
         name=task["name"],
         namespace=task["namespace"],
         priority=task["priority"],
+        pool=task["pool"],
         tags=task["tags"],
         target=task["target"],
     )

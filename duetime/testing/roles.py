@@ -6,18 +6,18 @@ moment at which there is something to do. No time passes while a handler runs.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from duetime.api.app import Api
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane, Queue
+from duetime.core.lanes import Queue, queues_of
 from duetime.core.lifecycle import Status
 from duetime.core.ports import Listing, ListOrder, Ports
 from duetime.core.secrets import Secret
 from duetime.core.target_names import target_name
-from duetime.core.task import Task
+from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.core.times import MINUTE, Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import minute_of
@@ -58,6 +58,7 @@ class Roles:
         targets: Targets,
         *,
         secrets: Mapping[str, Secret],
+        pools: Collection[str],
         max_runs: int,
     ) -> None:
         self.clock = clock
@@ -85,6 +86,7 @@ class Roles:
             objects=objects,
             rates=self.store.rates(),
             runs=self.store.runs(),
+            pools=dict.fromkeys(pools, LONGEST_TIMEOUT),
         )
         self.api = Api(
             ports,
@@ -97,7 +99,9 @@ class Roles:
         )
         self._scanner = Scanner(ports, self.store)
         self._executor = Executor(ports, targets)
-        self._loops = {lane: self._new_loop() for lane in Lane}
+        self._loops = {
+            queue: self._new_loop() for pool in (None, *pools) for queue in queues_of(pool)
+        }
         self._relay = Relay([], partial(run_follow_ups_after, ports))
         self.start_at(clock.now())
 
@@ -187,22 +191,22 @@ class Roles:
     def _run_due(self) -> None:
         while True:
             self._relay_changes()
-            if not any(self._advance_lane(lane) for lane in Lane):
+            if not any(self._advance_lane(queue) for queue in self._loops):
                 return
 
-    def _advance_lane(self, lane: Lane) -> bool:
-        """Runs the next attempt of a lane. Returns whether there was something to do."""
+    def _advance_lane(self, queue: Queue) -> bool:
+        """Runs the next attempt of a queue. Returns whether there was something to do."""
         self._check_runs()
-        messages = self.lanes.receive(Queue(lane), 1, 0)
-        loop = self._loops[lane]
+        messages = self.lanes.receive(queue, 1, 0)
+        loop = self._loops[queue]
         loop.accept(messages)
         started = list(loop.step().started)
         worked = bool(messages or started)
-        while started and loop is self._loops[lane]:
-            started += self._execute(lane, started.pop(0))
+        while started and loop is self._loops[queue]:
+            started += self._execute(queue, started.pop(0))
         return worked
 
-    def _execute(self, lane: Lane, run: Run) -> Sequence[Run]:
+    def _execute(self, queue: Queue, run: Run) -> Sequence[Run]:
         """Runs one attempt, to its outcome unless its executor dies. Returns the runs that the
         attempt loop has started since."""
         name = target_name(run.task.spec.target)
@@ -210,7 +214,7 @@ class Roles:
         self._runs[name] += 1
         dies_at = self.kills.take(run.task)
         if dies_at == "start":
-            self._loops[lane] = self._new_loop()
+            self._loops[queue] = self._new_loop()
             return ()
         self.busy = True
         try:
@@ -218,9 +222,9 @@ class Roles:
         finally:
             self.busy = False
         if dies_at == "end":
-            self._loops[lane] = self._new_loop()
+            self._loops[queue] = self._new_loop()
             return ()
-        return self._loops[lane].step([ended]).started
+        return self._loops[queue].step([ended]).started
 
     def _new_loop(self) -> AttemptLoop:
         return AttemptLoop(self._executor, self.clock)

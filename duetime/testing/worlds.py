@@ -1,6 +1,6 @@
 """The world of a test: what `world()` opens."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -53,6 +53,7 @@ class World(Observed):
         mode: Mode,
         serve: bool,
         secrets: Mapping[str, Mapping[str, Any]],
+        pools: Collection[str],
         max_runs: int,
     ) -> None:
         if mode not in ("manual", "inline"):
@@ -67,7 +68,9 @@ class World(Observed):
         self.http = HttpRoutes()
         targets = WorldTargets(self._clock, self.http, known, self._problems)
         self.targets: dict[str, TargetFunction] = targets.declared
-        self._roles = Roles(self._clock, chance, targets, secrets=known, max_runs=max_runs)
+        self._roles = Roles(
+            self._clock, chance, targets, secrets=known, pools=pools, max_runs=max_runs
+        )
         inline = mode == "inline"
         self._driver = Driver(self._roles, chance, self._problems, inline=inline)
         self.client: Client = WorldClient(self._driver, self._roles.api)
@@ -197,6 +200,7 @@ def world(
     mode: Mode = "manual",
     serve: bool = False,
     secrets: Mapping[str, Mapping[str, Any]] | None = None,
+    pools: Collection[str] = (),
     max_runs: int = MAX_RUNS,
 ) -> World:
     """Opens a world for a `with` block.
@@ -208,6 +212,7 @@ def world(
             before `submit` returns, and `submit` raises what its handler raises.
         serve: Whether the API has a port on 127.0.0.1: `World.url`.
         secrets: The secrets that tasks may name: `{"stripe": {"value": "…", "hosts": ["…"]}}`.
+        pools: The pools that there are. The world runs their tasks, too.
         max_runs: How many attempts one `advance`, `drain` or `wait` may start."""
     return World(
         start=start,
@@ -215,5 +220,6 @@ def world(
         mode=mode,
         serve=serve,
         secrets=secrets or {},
+        pools=pools,
         max_runs=max_runs,
     )

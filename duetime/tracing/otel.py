@@ -211,7 +211,7 @@ def _of_task(task: Task) -> Attributes:
     attributes |= {
         "messaging.message.id": task.id,
         "faas.trigger": "timer" if spec.occurrence else "pubsub",
-        "duetime.lane": task.lane.value,
+        "duetime.lane": str(task.queue),
         "duetime.attempt": task.attempt,
         "duetime.due_at": task.due_at,
     }

@@ -36,7 +36,14 @@ Work = Handler[..., Any] | StepCall | Mapping[str, Any]  # what a step runs
 
 NOT_GIVEN: Any = object()
 FILLED_IN = ("needs", "when", "ordering_key", "limits")  # options that may have references
-OF_A_STEP = ("priority", "retry", "timeout", "tags", "limits")  # of the defaults of a handler
+OF_A_STEP = (
+    "priority",
+    "pool",
+    "retry",
+    "timeout",
+    "tags",
+    "limits",
+)  # of the defaults of a handler
 
 
 def workflow(

@@ -32,6 +32,7 @@ class StepOptions(TypedDict, total=False):
     retry: "RetryFields"
     timeout: "Delay"
     priority: "Priority"
+    pool: str | None
     limits: "Sequence[LimitUseFields]"
     ordering_key: "str | UUID | Reference"
     tags: Mapping[str, Any]

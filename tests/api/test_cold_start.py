@@ -11,7 +11,8 @@ from duetime.api.http import Request
 from types import SimpleNamespace
 
 store = SimpleNamespace(get=lambda ids: {{}})
-ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store, limits=None, runs=None)
+clock = SimpleNamespace(now=lambda: 0)
+ports = SimpleNamespace(clock=clock, store=store, limits=None, runs=None, pools={{}})
 api = Api(ports, handlers=set, version="1")
 for path in {paths}:
     assert api.call(Request(method="GET", path=path)).status in (200, 404, 405)

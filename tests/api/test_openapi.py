@@ -199,7 +199,8 @@ from types import SimpleNamespace
 from duetime.api.app import Api
 from duetime.api.http import Request
 store = SimpleNamespace(get=lambda ids: {{}})
-ports = SimpleNamespace(clock=SimpleNamespace(now=lambda: 0), store=store, limits=None, runs=None)
+clock = SimpleNamespace(now=lambda: 0)
+ports = SimpleNamespace(clock=clock, store=store, limits=None, runs=None, pools={{}})
 api = Api(ports, handlers=set, version="1")
 {setup}
 for path in {paths}:

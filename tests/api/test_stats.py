@@ -164,7 +164,7 @@ def test_counts_before_the_window_are_left_out(counting):
             "step",
             "makes over 1,500 points; for this window use at least 420",
         ),
-        ({"lane": "fast"}, "lane", "must be one of high, medium, low"),
+        ({"lane": "fast"}, "lane", "must be one of high, medium, low, or of a pool: batch/high"),
         ({"hours": "1"}, "hours", "unknown parameter"),
     ],
 )

@@ -49,6 +49,7 @@ def test_task_is_returned_with_every_default(any_service: Service):
         "on_dead": None,
         "limits": [],
         "fairness_key": None,
+        "pool": None,
         "waiting_for": None,
         "idempotency_key": None,
         "unique": None,

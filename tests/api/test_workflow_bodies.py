@@ -9,6 +9,7 @@ from duetime.api.workflow_models import read_definition, read_run
 from duetime.core.lanes import Lane
 from duetime.core.limits.definition import LimitUse
 from duetime.core.retry import RetryPolicy
+from duetime.core.time_limits import TimeLimits
 from duetime.core.times import DAY
 from duetime.core.workflows.codec import decode_definition, definition_of, encode_definition
 from duetime.core.workflows.definition import MapOver, RunIf, WorkflowStep
@@ -161,7 +162,7 @@ BAD: list[tuple[Any, str, str]] = [
 @pytest.mark.parametrize(("step", "field", "message"), BAD)
 def test_wrong_step_is_refused_with_its_field(step, field, message):
     with pytest.raises(Problem) as caught:
-        read_definition({"steps": [step]}, longest_timeout=900)
+        read_definition({"steps": [step]}, time_limits=TimeLimits(900))
     found = errors_of(caught.value)
     assert field.rstrip(".") in {name.rstrip(".") for name in found}, found
     assert any(text.startswith(message) for text in found.values()), found
@@ -180,7 +181,7 @@ def test_third_level_of_nesting_is_refused():
 
 
 def test_target_that_is_not_allowed_here_is_refused():
-    def check(target):
+    def check(target, pool):
         return [FieldError("target.queue", "is not allowed here")] if target == SQS else []
 
     with pytest.raises(Problem) as caught:

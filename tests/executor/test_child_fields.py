@@ -9,6 +9,7 @@ import pytest
 from duetime.api.http import Problem
 from duetime.api.task_models import TaskIn, read_task
 from duetime.core.task import LONGEST_TIMEOUT, Spec
+from duetime.core.time_limits import TimeLimits
 from duetime.engine.refusal import Refusal
 from duetime.executor.child_fields import _READERS, NOT_FOR_CHILDREN, read_spec
 from tests.factories import NOW, a_running_task, a_spec
@@ -68,14 +69,14 @@ CASES = [(name, value) for name, values in VALUES.items() for value in values]
 def of_the_api(body: dict[str, Any]) -> Spec | set[str]:
     """Returns the spec, or the fields that are refused."""
     try:
-        return read_task(body, LONGEST_TIMEOUT).spec(NOW)
+        return read_task(body, TimeLimits()).spec(NOW)
     except Problem as problem:
         return {error["field"].rstrip(".") for error in problem.body["errors"]}
 
 
 def of_the_executor(body: dict[str, Any]) -> Spec | set[str]:
     try:
-        return read_spec(body, parent=PARENT, now=NOW, longest_timeout=LONGEST_TIMEOUT)
+        return read_spec(body, parent=PARENT, now=NOW, time_limits=TimeLimits())
     except Refusal as refusal:
         return {error.field for error in refusal.errors}
 

@@ -61,7 +61,7 @@ def test_tick_reports_what_it_has_promoted_by_the_lane_that_it_left(world: World
         world.submit(priority=lane)
     promoted = sum((_minute(world).promoted for _ in range(61)), start=_minute(world).promoted)
 
-    assert promoted == {Lane.LOW: 2, Lane.MEDIUM: 1}
+    assert promoted == {Queue(Lane.LOW): 2, Queue(Lane.MEDIUM): 1}
 
 
 def _minute(world: World):

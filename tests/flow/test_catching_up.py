@@ -197,9 +197,9 @@ def test_a_lane_is_backed_up_beyond_what_its_executors_take_in_a_minute(world: W
     world.lanes.crowd = 10 * 600 + 1
     assert world.tick().claimed == 0
     world.lanes.crowd -= 1
-    assert [*world.tick().claims] == [Lane.MEDIUM]
+    assert [*world.tick().claims] == [Queue(Lane.MEDIUM)]
     world.lanes.crowd = BACKED_UP
-    assert [*world.tick().claims] == [Lane.LOW], "1,000 at the least"
+    assert [*world.tick().claims] == [Queue(Lane.LOW)], "1,000 at the least"
 
 
 def test_a_lane_that_stays_backed_up_gets_a_tenth_of_the_pace_in_the_end(world: World):

@@ -625,6 +625,7 @@ sys.modules |= dict.fromkeys(("pydantic", "pydantic_core", "httpx", "boto3"))  #
 import duetime
 from duetime.executor.executor import Executor
 from duetime.executor.targets.python import run_handler
+from duetime.core.lanes import Queue
 from duetime.core.ports import Listing, Ports
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom

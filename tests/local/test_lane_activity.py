@@ -58,9 +58,11 @@ def test_counts_are_kept_by_lane():
     counted.send(low, NOW)
     counts.started([SimpleNamespace(message=SimpleNamespace(queue=Queue(Lane.HIGH)))] * 4)
     for _ in range(2):
-        counts.ticked(TickReport(promoted=Counter({Lane.LOW: 5})))
+        counts.ticked(TickReport(promoted=Counter({Queue(Lane.LOW): 5})))
 
-    known = counts.activity(Weights(), Counter({Queue(Lane.HIGH): 2}), Counter({Lane.LOW: 9}))
+    known = counts.activity(
+        Weights(), Counter({Queue(Lane.HIGH): 2}), Counter({Queue(Lane.LOW): 9})
+    )
 
     assert known[Queue(Lane.HIGH)] == LaneActivity(
         weight=60, running=2, in_per_minute=0, out_per_minute=4, promoted=0, waiting=0
@@ -84,7 +86,7 @@ def test_tasks_that_wait_for_a_limit_are_counted_by_lane():
     line = Line(namespace="default", limit="stripe", key="")
     store.slots().join([(line, Place(position=t.due_at, task_id=t.id)) for t in tasks])
 
-    assert store.waiting() == Counter({Lane.LOW: 2, Lane.HIGH: 1})
+    assert store.waiting() == Counter({Queue(Lane.LOW): 2, Queue(Lane.HIGH): 1})
     store.close()
 
 

@@ -168,7 +168,7 @@ def test_lanes_show_their_depth_age_and_attempts(runner: Scraped):
 
 def test_ticks_are_summed(runner: Scraped):
     for took in (4, 40):
-        claims = Counter({Lane.HIGH: 5})
+        claims = Counter({Queue(Lane.HIGH): 5})
         runner.ticks.add(TickReport(claims=claims, lost_claims=claims, set_aside=1, took=took))
 
     assert runner.value("duetime_claims_total", lane="high", result="won") == 10

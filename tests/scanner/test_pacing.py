@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.aws.settings import Settings
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.scanner.pacing import CATCH_UP, OVERDUE_AFTER, PACED_AHEAD, Pacer
 from tests.factories import NOW
@@ -12,7 +12,7 @@ rates = st.floats(min_value=0.1, max_value=5_000)
 
 
 def slots(pacer: Pacer, count: int, lane: Lane = Lane.MEDIUM) -> list[int]:
-    found = (pacer.slot(lane, f"task {number}") for number in range(count))
+    found = (pacer.slot(Queue(lane), f"task {number}") for number in range(count))
     return [slot for slot in found if slot is not None]
 
 
@@ -37,8 +37,8 @@ def test_each_lane_has_slots_of_its_own():
     pacer = Pacer({}, rate=1, now=NOW)
 
     assert len(slots(pacer, 100)) == 60
-    assert pacer.used_up(Lane.MEDIUM)
-    assert not pacer.used_up(Lane.HIGH)
+    assert pacer.used_up(Queue(Lane.MEDIUM))
+    assert not pacer.used_up(Queue(Lane.HIGH))
     assert slots(pacer, 1, Lane.HIGH) == [NOW]
 
 

@@ -195,6 +195,7 @@ function Facts({ task }) {
   const facts = [
     ['Namespace', html`<a href=${to('/tasks', { ns: task.namespace })}>${task.namespace}</a>`],
     ['Lane', html`${task.lane}${task.promoted_at && html` <span class="quiet">promoted <${Time} at=${task.promoted_at} /></span>`}`],
+    task.pool && ['Pool', html`<code>${task.pool}</code>`],
     ['Submitted', html`<${Time} at=${task.created_at} as="stamp" />`],
     ['Run at', html`<${Time} at=${task.run_at} as="stamp" />`],
     TO_START.includes(task.status) && ['Due', html`<${Time} at=${task.due_at} as="stamp" />`],

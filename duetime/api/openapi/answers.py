@@ -112,6 +112,8 @@ class Task(AnswerModel):
     """Where the task waits and runs: that of its priority, or a higher one after a promotion."""
     promoted_at: Time | None
     """When the task was moved to a higher lane, since it had waited for too long."""
+    pool: str | None
+    """Whose workers run the task; null: the executors of Duetime itself."""
     timeout: Seconds
     retry: RetryPolicy
     jitter: Seconds
@@ -200,6 +202,8 @@ class TaskSummary(AnswerModel):
     """Where the task waits and runs: that of its priority, or a higher one after a promotion."""
     promoted_at: Time | None
     """When the task was moved to a higher lane, since it had waited for too long."""
+    pool: str | None
+    """Whose workers run the task; null: the executors of Duetime itself."""
     tags: dict[str, str]
     attempt: int
     """The number of the current or last attempt; 0 before the first."""

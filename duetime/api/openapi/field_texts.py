@@ -22,8 +22,10 @@ _TASK: Texts = {
     " `run_at` or `delay`, or neither for now.",
     "delay": "Seconds from now until the task is due.",
     "priority": "The lane that the task runs in.",
-    "timeout": "Seconds that one attempt may take: up to 604,800 (7 days) on the local runner, and"
-    " up to 840 on AWS.",
+    "pool": "The pool whose workers run the task. By default null: the executors of Duetime itself"
+    " do.",
+    "timeout": "Seconds that one attempt may take: up to 604,800 (7 days) on the local runner, up"
+    " to 840 on AWS, and up to the limit of its pool in a pool.",
     "retry": "When a failed attempt is tried again.",
     "jitter": "Adds 0 to this many seconds at random to the due time, to spread a spike.",
     "expires_at": "A task that has not started by then is EXPIRED. It must be after the due time.",
@@ -113,6 +115,7 @@ FIELD_TEXTS: Mapping[str, Texts] = {
         "retry": "When a failed attempt is tried again.",
         "timeout": "Seconds that one attempt may take.",
         "priority": "The lane of the step. By default that of the run.",
+        "pool": "The pool whose workers run the step, if it has a target.",
         "limits": "The limits that the step is under. A key may contain references.",
         "ordering_key": "Tasks with one key start one at a time. It may contain references.",
         "tags": "Up to 10 texts to find the task of the step by.",

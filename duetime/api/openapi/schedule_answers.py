@@ -29,6 +29,7 @@ class TaskTemplate(AnswerModel):
     target: AnyTarget | None
     payload: Any
     priority: Literal["high", "medium", "low"]
+    pool: str | None
     timeout: Seconds
     retry: RetryPolicy
     name: str | None

@@ -44,6 +44,7 @@ class StepDefinition(AnswerModel):
     retry: RetryPolicy
     timeout: Seconds
     priority: Priority | None
+    pool: str | None
     limits: list[LimitUse]
     ordering_key: str | None
     tags: dict[str, str]

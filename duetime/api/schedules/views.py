@@ -128,6 +128,7 @@ def _task(spec: Spec) -> dict[str, Any]:
         "target": masked(spec.target),
         "payload": spec.payload,
         "priority": spec.priority.value,
+        "pool": spec.pool,
         "timeout": spec.timeout,
         "retry": retry_json(spec.retry),
         "name": spec.name,

@@ -130,6 +130,7 @@ def facts(schedule: Schedule, now: datetime) -> Iterator[tuple[str, Text]]:
         "task name": clean(task.get("name") or "") or None,
         "namespace": task.get("namespace"),
         "priority": task.get("priority"),
+        "pool": task.get("pool"),
         "timeout": length(timeout) if timeout else None,
         "tags": clean(", ".join(f"{k}={v}" for k, v in task.get("tags", {}).items())) or None,
         "payload": fmt.value(task.get("payload")),

@@ -41,7 +41,7 @@ def change_json(change: StatusChange) -> str:
             "namespace": change.namespace,
             "name": _cut(change.name),
             "target": _cut(masked_url(change.target)),
-            "lane": change.lane,
+            "lane": str(change.queue),
             "before": change.before,
             "status": change.after,
             "attempt": change.attempt,

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from duetime.core.events import StatusChange
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Status
 from duetime.core.value import value
 
@@ -19,7 +19,7 @@ class LiveFilter:
     namespaces: frozenset[str] = ANY
     statuses: frozenset[Status] = frozenset()  # the new status
     handlers: frozenset[str] = ANY
-    lanes: frozenset[Lane] = frozenset()
+    lanes: frozenset[Queue] = frozenset()
     schedule_ids: frozenset[str] = ANY
     run_ids: frozenset[str] = ANY
     task_ids: frozenset[str] = ANY
@@ -30,7 +30,7 @@ class LiveFilter:
             and (not self.namespaces or change.namespace in self.namespaces)
             and (not self.statuses or change.after in self.statuses)
             and (not self.handlers or change.target in self.handlers)
-            and (not self.lanes or change.lane in self.lanes)
+            and (not self.lanes or change.queue in self.lanes)
             and (not self.schedule_ids or change.occurrence_of in self.schedule_ids)
             and (not self.run_ids or change.run_id in self.run_ids)
         )

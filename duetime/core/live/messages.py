@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import LENGTH, is_id
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.live.filters import EVERYTHING, LiveFilter
 from duetime.core.live.limits import FILTER_VALUES, FRAME_BYTES, VERSION
@@ -222,8 +222,12 @@ def _status(given: Any) -> Status:
     return Status(_one_of(*Status)(given))
 
 
-def _lane(given: Any) -> Lane:
-    return Lane(_one_of(*Lane)(given))
+def _lane(given: Any) -> Queue:
+    try:
+        return Queue.parse(given)
+    except (AttributeError, ValueError):
+        names = ", ".join(Lane)
+        raise ValueError(f"must be one of {names}, or of a pool: batch/high") from None
 
 
 def _one_of(*values: str) -> Callable[[Any], str]:

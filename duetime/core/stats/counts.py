@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from duetime.core.lanes import Lane
 from duetime.core.lifecycle import FINISHED, Outcome
 from duetime.core.metrics import ChangeMetrics, Path
 from duetime.core.stats.histogram import BUCKETS, bucket_of
@@ -99,7 +98,7 @@ class LaneCounts:
     """The counts of one lane in the minute, or the hour, that begins at `start`."""
 
     start: Millis
-    lane: Lane
+    lane: str  # the text of a queue
     counts: Counts
 
 
@@ -107,7 +106,7 @@ class MinuteCounts:
     """Counts by minute and lane."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[Millis, Lane], Counts] = {}
+        self._counts: dict[tuple[Millis, str], Counts] = {}
 
     def __bool__(self) -> bool:
         return bool(self._counts)
@@ -125,7 +124,7 @@ class MinuteCounts:
             for (start, lane), counts in self._counts.items()
         ]
 
-    def _of(self, start: Millis, lane: Lane) -> Counts:
+    def _of(self, start: Millis, lane: str) -> Counts:
         found = self._counts.get((start, lane))
         if found is None:
             found = self._counts[start, lane] = Counts()

@@ -116,8 +116,8 @@ def compliance(
 ) -> Compliance:
     """Returns the compliance of a lane, from its rows of 30 days by the hour and of 6 hours by the
     minute."""
-    hours = [row for row in hours if row.lane is lane]
-    minutes = [row for row in minutes if row.lane is lane]
+    hours = [row for row in hours if row.lane == lane]
+    minutes = [row for row in minutes if row.lane == lane]
     good, of = _good(total(row.counts for row in hours), objective)
     burn = {}
     for name, window in BURN_WINDOWS.items():

@@ -58,6 +58,7 @@ class WorkflowStep:
     retry: RetryPolicy = DEFAULT_RETRY
     timeout: float = 60.0
     priority: Lane | None = None  # None: that of the run
+    pool: str | None = None
     limits: tuple[LimitUse, ...] = ()
     ordering_key: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)

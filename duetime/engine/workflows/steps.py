@@ -111,6 +111,7 @@ def _own_fields(step: WorkflowStep, index: int | None, keys: StepKeys) -> dict[s
     if step.map is not None and index is None:
         return {}
     return {
+        "pool": step.pool,
         "timeout": step.timeout,
         "retry": step.retry,
         "limits": keys.limits,

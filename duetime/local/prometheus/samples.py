@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from duetime.api.lanes import LaneActivity
 from duetime.api.stats import Vitals
-from duetime.core.lanes import Lane, Queue
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Outcome
 from duetime.core.metrics import Path
 from duetime.core.ports import Ports
@@ -69,9 +69,9 @@ class RunnerSamples:
 
     def _of_ticks(self) -> Iterator[Sample]:
         ticks, vitals = self.ticks, self.vitals()
-        for lane in Lane:
-            yield Sample(families.CLAIMS, (lane, "won"), ticks.claims[lane])
-            yield Sample(families.CLAIMS, (lane, "lost"), ticks.lost_claims[lane])
+        for queue in self.lanes():
+            yield Sample(families.CLAIMS, (str(queue), "won"), ticks.claims[queue])
+            yield Sample(families.CLAIMS, (str(queue), "lost"), ticks.lost_claims[queue])
         yield Sample(families.SET_ASIDE, (), ticks.set_aside)
         took = Buckets(counts=ticks.durations, sum=ticks.duration_sum / SECOND)
         yield Sample(families.TICK_DURATION, (), took)
@@ -85,7 +85,7 @@ class RunnerSamples:
                 yield Sample(family, (), known)
 
 
-def _counted(lane: Lane, counts: Counts) -> Iterator[Sample]:
+def _counted(lane: str, counts: Counts) -> Iterator[Sample]:
     numbers = counts.numbers
     for path in Path:
         yield Sample(families.SUBMITTED, (lane, path), numbers[path])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.live.filters import EVERYTHING, LiveFilter
 from duetime.core.live.limits import FILTER_VALUES, FRAME_BYTES
@@ -57,7 +57,7 @@ def test_subscription_of_tasks_has_the_filter_of_its_message():
             namespaces=frozenset(["shop"]),
             statuses=frozenset([Status.RETRYING, Status.DEAD]),
             handlers=frozenset(["shop.restock"]),
-            lanes=frozenset([Lane.LOW]),
+            lanes=frozenset([Queue(Lane.LOW)]),
         ),
     )
 
