@@ -26,6 +26,7 @@ export const PAGES = [
   { path: '/lanes', title: 'Lanes', page: ofSystem('Lanes') },
   { path: '/limits', title: 'Limits', page: ofSystem('Limits') },
   { path: '/forecast', title: 'Forecast', page: ofSystem('Forecast') },
+  { path: '/workers', title: 'Workers', page: ofSystem('Workers') },
   { path: '/settings', title: 'Settings', page: ofSystem('Settings') },
 ];
 

@@ -62,6 +62,17 @@ def worker(
         str, typer.Option(metavar="LANE,...", help="Which lanes it serves.")
     ] = ",".join(Lane),
     concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 8,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=256,
+            metavar="N",
+            help="In how many processes your handlers run, so that a handler can always be stopped"
+            " and those that compute use all cores. 0: in threads of the worker.",
+            show_default="one for each core",
+        ),
+    ] = None,
     grace: Annotated[
         str,
         typer.Option(
@@ -144,6 +155,7 @@ def worker(
         pool=pool,
         lanes=read_lanes(lanes),
         concurrency=concurrency,
+        processes=processes,
         grace=read_grace(grace),
         control_port=control_port,
         spot_notice=spot_notice,

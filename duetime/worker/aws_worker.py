@@ -15,14 +15,16 @@ from duetime.core.times import MINUTE, SECOND
 from duetime.engine.quotas import QuotaGate
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
+from duetime.executor.handler_processes.pool import HandlerProcesses
 from duetime.executor.run_control import RunControl
-from duetime.executor.targets import Targets
+from duetime.executor.targets import Target, Targets
 from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
 from duetime.executor.targets.http import HttpTarget
 from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
-from duetime.executor.targets.python import run_handler
+from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.worker.handler_processes import handler_processes
 from duetime.worker.options import BadConfiguration, WorkerOptions
 from duetime.worker.process import Connected
 from duetime.worker.queue_source import QueueSource
@@ -39,15 +41,19 @@ def connect(options: WorkerOptions) -> Connected:
     pool."""
     given = _settings(options)
     ports = backend.adapters().ports
+    processes = handler_processes(options, ports.clock)
     executor = Executor(
         ports,
-        _targets(given),
+        _targets(given, processes),
         children=_children(given),
         callback_url=given.callback_url or None,
         hold_every=HOLD_EVERY,
         held_for=HELD_FOR,
+        processes=processes,
     )
-    pool = WorkerPool(executor, ports.clock, options.concurrency, name="worker")
+    pool = WorkerPool(
+        executor, ports.clock, options.concurrency, name="worker", processes=processes
+    )
     queues = {lane: queue_of(lane, options.pool) for lane in options.lanes}
     return Connected(
         pool=pool,
@@ -94,7 +100,7 @@ def _provisioned(endpoint_url: str, pool: str | None) -> dict[str, str]:
     ).environment()
 
 
-def _targets(given: Settings) -> Targets:
+def _targets(given: Settings, processes: HandlerProcesses | None) -> Targets:
     policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
     clock = backend.adapters().ports.clock
     http = HttpTarget(clock, policy, backend.secrets())
@@ -102,17 +108,22 @@ def _targets(given: Settings) -> Targets:
         "email": ses_maker(backend.services, clock),
         "sql": rds_maker(backend.services, given.databases),
     }
-    return LazyTargets({"python": run_known_handler, "http": http}, makers)
+    return LazyTargets({"python": known_handlers(processes), "http": http}, makers)
 
 
-def run_known_handler(task: Task, control: RunControl) -> Any:
-    """Runs a handler. A queue cannot be asked for the tasks of certain handlers, so a task of a
-    handler that this worker does not have goes back, and uses up no attempt: during a deployment
-    another worker may have it."""
-    name = task.spec.target["handler"]
-    if registry.find(name) is None:
-        raise Snooze(UNKNOWN_HANDLER_DELAY, f"this worker has no handler {name}")
-    return run_handler(task, control)
+def known_handlers(processes: HandlerProcesses | None = None) -> Target:
+    """Returns the target that runs handlers. A queue cannot be asked for the tasks of certain
+    handlers, so a task of a handler that this worker does not have goes back, and uses up no
+    attempt: during a deployment another worker may have it."""
+    run = handlers_in(processes) if processes else run_handler
+
+    def run_known(task: Task, control: RunControl) -> Any:
+        name = task.spec.target["handler"]
+        if registry.find(name) is None:
+            raise Snooze(UNKNOWN_HANDLER_DELAY, f"this worker has no handler {name}")
+        return run(task, control)
+
+    return run_known
 
 
 def _children(given: Settings) -> ChildSubmission:

@@ -23,7 +23,7 @@ from duetime.executor.attempt_io import Written
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Admitted, Ended, Run, interrupted, log_fields
 from duetime.executor.target_runner import TargetRunner
-from duetime.executor.targets.python import run_handler
+from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.handlers import registry
 from duetime.handlers.defaults import with_defaults
 from duetime.worker.leased_task import Lease
@@ -62,7 +62,8 @@ class HttpExecutor:
         self._lock = Lock()
         self._outbox = Outbox(calls, self._refused)
         ports = cast("Ports", _WorkerPorts(clock=clock))
-        self.targets = TargetRunner(ports, {"python": run_handler}, processes=processes)
+        python = handlers_in(processes) if processes else run_handler
+        self.targets = TargetRunner(ports, {"python": python}, processes=processes)
         self.draining = False  # shown by the runner
 
     def start(self) -> None:

@@ -10,6 +10,7 @@ import socket
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.worker.handler_processes import handler_processes
 from duetime.worker.http_connection import Address, BadRunnerUrl
 from duetime.worker.http_executor import HttpExecutor
 from duetime.worker.http_source import HttpLanes, Wanted
@@ -33,7 +34,8 @@ def connect(options: WorkerOptions) -> Connected:
         log.warning("token sent over plain http: put a proxy with TLS in front of the runner")
     clock, chance = SystemClock(), SystemRandom()
     calls = RunnerCalls(address, options.token, options.name)
-    executor = HttpExecutor(calls, clock)
+    processes = handler_processes(options, clock)
+    executor = HttpExecutor(calls, clock, processes)
     wanted = Wanted(
         pool=options.pool,
         lanes=options.lanes,
@@ -46,7 +48,7 @@ def connect(options: WorkerOptions) -> Connected:
     executor.on_refused = source.refuse
     executor.start()
     source.ready(0, 1)
-    pool = WorkerPool(executor, clock, options.concurrency, name="worker")
+    pool = WorkerPool(executor, clock, options.concurrency, name="worker", processes=processes)
 
     def finish() -> None:
         source.give_back()

@@ -4,6 +4,7 @@ import { count, counted } from '../format.js';
 import { Loaded } from '../parts/notes.js';
 import { AsTable, Meter, Spark } from '../parts/spark.js';
 import { Label } from '../parts/status.js';
+import { to } from '../router.js';
 import { useRead } from '../state.js';
 import { clockTime, duration } from '../zone.js';
 
@@ -25,7 +26,8 @@ export function Lanes() {
   const read = useRead('lanes');
   const stats = useRead('stats', { window: '1h' });
   return html`
-    <div class="page-head"><h1>Lanes</h1><p class="quiet">The most urgent first. While all of them have work, each starts its share.</p></div>
+    <div class="page-head"><h1>Lanes</h1><p class="quiet">The most urgent first. While all of them have work, each starts its share.</p>
+      <div class="actions"><a class="button small" href=${to('/workers')}>Workers</a></div></div>
     <${Loaded} read=${read}>${({ items }) => html`
       <div class="stack">
         <div class="panel"><div class="scroll"><table class="rows lanes">

@@ -3,3 +3,4 @@ export { Forecast } from './forecast.js';
 export { Lanes } from './lanes.js';
 export { Limits } from './limits.js';
 export { Settings } from './settings.js';
+export { Workers } from './workers.js';

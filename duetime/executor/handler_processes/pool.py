@@ -211,6 +211,7 @@ class HandlerProcesses:
                 process.supervised.kill()
             for process in self._processes.values():
                 process.close()
+            self._processes.clear()
 
     def _clear_wakes(self) -> None:
         os.read(self._wakes, 4_096)

@@ -11,6 +11,7 @@ from tests.console.in_a_world.conftest import START, new_context
 from tests.console.in_a_world.handlers import failing
 from tests.console.in_a_world.test_runs import etl, step
 from tests.console.in_a_world.test_schedules import WORK
+from tests.console.in_a_world.test_system_pages import workers
 from tests.console.shots import Shot, save, shots
 
 BERLIN = "Europe/Berlin"
@@ -28,6 +29,7 @@ PAGES = {
     "workflows": "/workflows",
     "workflow": "/workflows/etl",
     "limits": "/limits",
+    "workers": "/workers",
     "forecast": "/forecast?hours=12",
 }
 
@@ -93,9 +95,11 @@ def crowd(w: World) -> None:
 def test_page_is_shown(shot: Shot, browser: Browser, shop: tuple[World, dict[str, str]]) -> None:
     w, ids = shop
     page = new_context(browser, w, color_scheme=shot.theme, viewport=shot.size).new_page()
+    page.route("**/v1/workers", lambda route: route.fulfill(json={"items": workers(w)}))
     page.goto(PAGES[shot.page].format(**ids))
     expect(page.locator("h1")).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
     page.wait_for_load_state("networkidle")
     save(page, shot.name)
+    page.unroute_all(behavior="ignoreErrors")
     page.context.close()

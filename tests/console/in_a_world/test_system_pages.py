@@ -1,12 +1,57 @@
 """Lanes, limits, forecast and settings, and what code declares."""
 
 import re
+from datetime import timedelta
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from duetime.testing import World
 from tests.console.in_a_world import handlers
 from tests.console.in_a_world.test_schedules import WORK
+
+TASK = "01KA5V8Y3M0000000000000001"
+
+
+def workers(w: World) -> list[dict[str, Any]]:
+    """Two workers as the API lists them: one of a pool that is about to end, and an idle one."""
+
+    def ago(seconds: int) -> str:
+        return (w.now - timedelta(seconds=seconds)).isoformat()
+
+    return [
+        {
+            "name": "gpu-1",
+            "backend": "http",
+            "pool": "batch",
+            "lanes": ["high", "low"],
+            "handlers": [f"video.part{n}" for n in range(7)],
+            "concurrency": 8,
+            "running": [
+                {"task_id": TASK, "since": ago(60)},
+                {"task_id": f"{TASK[:-1]}2", "since": ago(5)},
+            ],
+            "draining": True,
+            "since": ago(7_200),
+            "seen": ago(3),
+            "host": "rack-4",
+            "version": "0.2.0",
+        },
+        {
+            "name": "plain",
+            "backend": "http",
+            "pool": None,
+            "lanes": ["high", "medium", "low"],
+            "handlers": ["shop.restock"],
+            "concurrency": None,
+            "running": [],
+            "draining": False,
+            "since": ago(60),
+            "seen": ago(10),
+            "host": None,
+            "version": None,
+        },
+    ]
 
 
 def test_limit_is_made_changed_and_deleted(w: World, page: Page) -> None:
@@ -75,6 +120,33 @@ def test_lanes_show_what_waits_in_each(w: World, page: Page) -> None:
     expect(low.locator("td[data-label=Waiting]")).to_have_text("3")
     high = page.get_by_role("row", name=re.compile("^high", re.IGNORECASE))
     expect(high.locator("td[data-label=Waiting]")).to_have_text("0")
+
+
+def test_workers_show_what_they_know_and_run(w: World, page: Page) -> None:
+    page.route("**/v1/workers", lambda route: route.fulfill(json={"items": workers(w)}))
+    page.goto("/lanes")
+    page.get_by_role("link", name="Workers").click()
+    rows = page.get_by_role("table", name="Workers").locator("tbody tr")
+    expect(rows).to_have_count(2)
+
+    gpu, plain = rows.nth(0), rows.nth(1)
+    expect(gpu).to_contain_text("gpu-1")
+    expect(gpu).to_contain_text("draining")
+    expect(gpu.locator("[data-label=Takes]")).to_contain_text(re.compile("batch.*high, low"))
+    expect(gpu.locator("[data-label=Handlers]")).to_contain_text("video.part4 and 2 more")
+    running = gpu.locator("[data-label=Running]")
+    expect(running).to_contain_text("2 of 8")
+    expect(running.get_by_role("link").first).to_have_attribute("href", f"/tasks/{TASK}")
+    expect(running).to_contain_text("1 min ago")
+    expect(plain.locator("[data-label=Takes]")).to_contain_text("no pool")
+    expect(plain.locator("[data-label=Running]")).to_have_text("0")
+    expect(plain).not_to_contain_text("draining")
+
+
+def test_page_without_workers_says_how_to_start_one(w: World, page: Page) -> None:
+    page.goto("/workers")
+    expect(page.get_by_text("No workers", exact=True)).to_be_visible()
+    expect(page.get_by_text(f"duetime worker --url {w.url}")).to_be_visible()
 
 
 def test_settings_are_kept_by_the_browser(page: Page) -> None:
