@@ -55,6 +55,7 @@ def api() -> Api:
         metrics_url=_metrics_url(settings.stage),
         live=_live(settings.live_url),
         objectives=_objectives(settings.objectives),
+        workers=backend.worker_store() if settings.pools else None,
     )
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from duetime.aws.services import AwsServices
     from duetime.aws.stats_store import DynamoStatsStore
     from duetime.aws.stored_counts import StoredCounts
+    from duetime.aws.worker_store import DynamoWorkerStore
     from duetime.core.limits.ports import LimitStore, RateStore
     from duetime.core.limits.slots import SlotStore
     from duetime.core.schedules.ports import ScheduleStore
@@ -58,6 +59,7 @@ __all__ = [
     "sqs",
     "stats_store",
     "stored_counts",
+    "worker_store",
 ]
 
 
@@ -271,6 +273,14 @@ def stored_counts() -> "StoredCounts":
     return StoredCounts(
         dynamodb(), given.table, shards=ports.cursors.shards, clock=ports.ports.clock
     )
+
+
+@cache
+def worker_store() -> "DynamoWorkerStore":
+    """As above: most deployments have no pools."""
+    from duetime.aws.worker_store import DynamoWorkerStore
+
+    return DynamoWorkerStore(dynamodb(), settings().table)
 
 
 @cache

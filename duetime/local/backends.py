@@ -18,6 +18,7 @@ from duetime.core.quotas import QuotaStore
 from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.core.times import seconds
 from duetime.core.wake_policy import WakePolicy
+from duetime.core.workers import WorkerStore
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.lines import look_lines
 from duetime.extras import NotInstalled
@@ -58,6 +59,7 @@ class Backend:
     waiting: Callable[[], Counter[Queue]] | None = None  # counts the tasks that wait for a limit
     figures: Callable[[], StoreFigures] | None = None  # for its metrics
     memory_lanes: MemoryLaneQueue | None = None  # from which HTTP workers can be served
+    workers: WorkerStore | None = None  # those that need no runner
     held_by_workers: Callable[[], Sequence[Task]] = lambda: ()  # since before the start
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
@@ -119,7 +121,9 @@ def look_at_watched_lines(ports: Ports, slots: SqliteSlotStore) -> None:
 
 
 def _aws(options: LocalOptions) -> Backend:
+    from duetime.aws import clients
     from duetime.aws.backend import aws_adapters
+    from duetime.aws.worker_store import DynamoWorkerStore
 
     closing = ExitStack()
     if options.backend == "moto":
@@ -146,6 +150,7 @@ def _aws(options: LocalOptions) -> Backend:
         check=lambda: adapters.cursors.load(0),
         feed=_feed(settings.table, options.endpoint_url),
         longest_timeout=settings.longest_timeout,
+        workers=DynamoWorkerStore(clients.dynamodb(options.endpoint_url), settings.table),
     )
 
 

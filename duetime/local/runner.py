@@ -197,7 +197,7 @@ class Runner:
             live=live.access,
             vitals=vitals,
             objectives=options.objectives,
-            workers=self._remote,
+            workers=self._remote or self.backend.workers,
             worker_calls=self._remote,
         )
         if self._remote:

@@ -7,7 +7,6 @@ from typing import Any
 
 from duetime.aws import backend
 from duetime.aws.settings import Settings
-from duetime.aws.worker_store import DynamoWorkerStore
 from duetime.core.errors import Snooze
 from duetime.core.lanes import queue_of
 from duetime.core.quotas import parse_quotas
@@ -60,7 +59,7 @@ def connect(options: WorkerOptions) -> Connected:
         pool=pool,
         source=QueueSource(ports.lanes, queues, pool.wait_for_slots, ports.clock),
         clock=ports.clock,
-        workers=DynamoWorkerStore(backend.dynamodb(), given.table),
+        workers=backend.worker_store(),
         finish=backend.adapters().close,
     )
 

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import sys
 from base64 import b64decode, b64encode
 from pathlib import Path
@@ -8,9 +9,12 @@ from typing import Any
 import pytest
 
 from duetime.api.http import BODY_LIMIT
+from duetime.aws import backend
 from duetime.aws.cursor_store import DynamoCursorStore
 from duetime.aws.task_store import DynamoTaskStore
+from duetime.core.lanes import Lane
 from duetime.core.times import MINUTE
+from duetime.core.workers import WorkerRecord
 from duetime.handlers.discovery import handlers_in
 from duetime.handlers.manifest import manifest_of
 from lambdas import api
@@ -324,3 +328,28 @@ def test_deployed_api_says_what_is_stuck(deployment: Deployment):
 
     assert (status, found["complete"]) == (200, True)
     assert [item["id"] for item in found["items"]] == [task["id"]]
+
+
+def test_deployed_api_lists_the_workers_of_its_pools(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    queues = json.loads(os.environ["DUETIME_QUEUES"])
+    monkeypatch.setenv("DUETIME_POOLS", '{"batch": 3600}')
+    monkeypatch.setenv(
+        "DUETIME_QUEUES", json.dumps(queues | {f"batch/{lane}": queues[lane] for lane in Lane})
+    )
+    now = backend.clock().now()
+    lanes, handlers = tuple(Lane), ("shop.restock",)
+    worker = WorkerRecord(
+        name="gpu-1",
+        since=now,
+        seen=now,
+        backend="aws",
+        pool="batch",
+        lanes=lanes,
+        handlers=handlers,
+    )
+    backend.worker_store().put(worker)
+    status, page = deployment.ask(reading("/v1/workers"))
+
+    assert (status, [item["name"] for item in page["items"]]) == (200, ["gpu-1"])
