@@ -21,7 +21,11 @@ from duetime.core.times import SECOND, seconds
 
 MAX_SHIFT = MAX_AHEAD // SECOND
 UNFINISHED = frozenset(Status) - FINISHED
+NOT_OF_A_RUN = (
+    "a run decides about its steps: cancel or retry it by /v1/runs/{id}, or a task by its own id"
+)
 NOT_SELECTIVE = ("upcoming",)  # alone it would select every task
+NOT_NAMED = (*NOT_SELECTIVE, "run_id")
 
 B = TypeVar("B", bound="BulkIn")
 
@@ -38,9 +42,11 @@ class BulkIn(FilterIn):
         if self.namespace == ALL_NAMESPACES:
             given.remove("namespace")
         if not set(given) - set(NOT_SELECTIVE):
-            names = ", ".join(n for n in FilterIn.model_fields if n not in NOT_SELECTIVE)
+            names = ", ".join(n for n in FilterIn.model_fields if n not in NOT_NAMED)
             everything = 'a namespace other than "*", ' if self.namespace else ""
             raise invalid([FieldError("body", f"give a filter: {everything}one of {names}")])
+        if self.run_id is not None:
+            raise invalid([FieldError("run_id", NOT_OF_A_RUN)])
         if self.status and statuses.isdisjoint(self.status):
             allowed = ", ".join(status for status in Status if status in statuses)
             raise invalid([FieldError("status", f"only a task that is {allowed} can be {done}")])

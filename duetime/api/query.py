@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import TypeVar, overload
 
 from duetime.api.http import FieldError, Request, invalid
-from duetime.api.validation import MAX_ERROR_TYPE
 from duetime.core.field_values import WORD_RULE, is_word, moment
+from duetime.core.task_query import MAX_ERROR_TYPE
 from duetime.core.times import Millis
 
 DEFAULT_LIMIT = 50
