@@ -94,7 +94,7 @@ export function filterOf(view, all = '*') {
     run_id: view.run,
     lane: view.lane ? view.lane.split(',') : '',
     error_type: view.error,
-    key: view.key,
+    with_key: view.key,
     ...dueTimes(view.due),
     created_since: moment(view.since, -1),
     created_before: moment(view.until, -1),

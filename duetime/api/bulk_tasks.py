@@ -6,10 +6,10 @@ from pydantic import AfterValidator, Field
 
 from duetime.api.bulk import MAX_TASKS, Action, Bulk, Tally
 from duetime.api.bulk_actions import IN_THE_PAST, Cancel, Retry, Shift
-from duetime.api.filters import ALL_NAMESPACES, FilterIn, with_query
+from duetime.api.filters import FilterIn, with_query
 from duetime.api.http import FieldError, Request, Response, invalid
 from duetime.api.idempotency import HEADER, key_of
-from duetime.api.query import Query
+from duetime.api.query import ALL_NAMESPACES, Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import Word
 from duetime.core.lifecycle import FINISHED, TO_START, Status

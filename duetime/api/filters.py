@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from duetime.api.http import FieldError, invalid
-from duetime.api.query import Query
+from duetime.api.query import ALL_NAMESPACES, Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import ErrorType, Moment
 from duetime.core.allowed_targets import TARGET_TYPES
@@ -29,7 +29,6 @@ from duetime.core.task_query import BadQuery, parse_query
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import replace
 
-ALL_NAMESPACES = "*"
 CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
 MAX_TAGS = 10
 MAX_TAG = 64 + 1 + 256  # the longest key, a colon, the longest value
@@ -118,7 +117,7 @@ class FilterIn(BaseModel):
     target: TargetType | None = None
     lane: Annotated[list[Queue], BeforeValidator(_queues)] | None = None
     error_type: ErrorType | None = None
-    key: Word | None = None
+    with_key: Word | None = None
     run_id: RunId | None = None
     due_since: Moment | None = None
     due_before: Moment | None = None
@@ -145,7 +144,7 @@ class FilterIn(BaseModel):
             target=self.target,
             queues=frozenset(self.lane or ()),
             error_type=self.error_type,
-            key=self.key,
+            with_key=self.with_key,
             run_id=self.run_id,
             due_since=self.due_since,
             due_before=self.due_before,

@@ -29,6 +29,7 @@ _OPTIONS = {
     "parent_id": "parent",
     "run_id": "run",
     "error_type": "error-type",
+    "with_key": "with-key",
     "due_since": "due-since",
     "due_before": "due-before",
     "created_since": "since",

@@ -102,7 +102,7 @@ class TaskFilters:
         str | None,
         typer.Option(metavar="TYPE", help="Only if it failed so.", rich_help_panel=FILTERS),
     ] = None
-    key: Annotated[
+    with_key: Annotated[
         str | None,
         typer.Option(help="Only with this idempotency key.", rich_help_panel=FILTERS),
     ] = None
@@ -156,7 +156,7 @@ class TaskFilters:
             "target": _target_type(self.target),
             "lane": lanes(self.lane or ()) or None,
             "error_type": self.error_type,
-            "key": self.key,
+            "with_key": self.with_key,
             "run_id": self.run,
             "due_since": coming_moment("--due-since", self.due_since, now),
             "due_before": coming_moment("--due-before", self.due_before, now),

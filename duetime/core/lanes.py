@@ -53,7 +53,7 @@ class Queue(NamedTuple):
 def queue_in(text: object) -> Queue:
     """Reads a queue that a client names. Raises ValueError, whose message is for the client."""
     try:
-        return Queue.parse(text) if isinstance(text, str) else Queue(Lane(text))
+        return Queue.parse(str(text))
     except ValueError:
         raise ValueError(f"must be one of {', '.join(Lane)}, or of a pool: batch/high") from None
 

@@ -27,7 +27,7 @@ class TaskFilter:
     target: str | None = None  # the type of the target
     queues: frozenset[Queue] = frozenset()  # one of these; empty: any
     error_type: str | None = None  # of its last failure
-    key: str | None = None  # its idempotency key
+    with_key: str | None = None  # its idempotency key
     run_id: str | None = None  # of the run whose step it is; no list of a store has these
     due_since: Millis | None = None
     due_before: Millis | None = None
@@ -65,7 +65,7 @@ class TaskFilter:
             (self.name is None or (spec.name or "").startswith(self.name))
             and self.handler in (None, handler_of(spec))
             and self.target in (None, spec.target.get("type"))
-            and self.key in (None, spec.idempotency_key)
+            and self.with_key in (None, spec.idempotency_key)
             and self.run_id in (None, spec.step.run_id if spec.step else None)
             and (not self.tags or set(self.tags) <= tag_texts(spec))
         )

@@ -202,7 +202,7 @@ _READ: Mapping[str, Callable[[str, str, Millis], Field]] = {
     "run": _run,
     "lane": _lane,
     "error": _error,
-    "key": lambda _word, value, _now: ("key", _one_word(value)),
+    "key": lambda _word, value, _now: ("with_key", _one_word(value)),
     "since": _since,
     "until": _until,
     "name": lambda _word, value, _now: ("name", value),

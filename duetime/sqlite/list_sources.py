@@ -73,7 +73,7 @@ def conditions_of(wanted: TaskFilter) -> list[Condition]:
         ("below", "t.id < ?", wanted.below),
         ("due since", "t.due_at >= ?", wanted.due_since),
         ("due before", "t.due_at < ?", wanted.due_before),
-        ("key", IN_SPEC.format("json_extract(t.spec, '$.idempotency_key') IS ?"), wanted.key),
+        ("key", IN_SPEC.format("json_extract(t.spec, '$.idempotency_key') IS ?"), wanted.with_key),
     ):
         if given is not None:
             add(name, sql, given)

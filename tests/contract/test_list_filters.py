@@ -113,8 +113,8 @@ FILTERS: list[dict[str, Any]] = [
     {"error_type": "TimedOut", "namespace": None},
     {"error_type": "Http503"},
     {"error_type": "Http", "namespace": None},
-    {"key": "order-1", "namespace": None},
-    {"key": "order-2", "queues": frozenset({IN_LOW, Queue(Lane.MEDIUM)})},
+    {"with_key": "order-1", "namespace": None},
+    {"with_key": "order-2", "queues": frozenset({IN_LOW, Queue(Lane.MEDIUM)})},
     {"due_since": NOW + HOUR, "due_before": NOW + 3 * HOUR},
     {"due_before": NOW + 2 * HOUR, "namespace": None},
 ]
@@ -129,7 +129,7 @@ SOME: list[dict[str, Any]] = [
     {"before": NOW - 10 * HOUR, "handler": "shop.restock"},
     {"queues": frozenset({IN_LOW, IN_BATCH}), "namespace": None},
     {"error_type": "Http503", "due_since": NOW + HOUR, "namespace": None},
-    {"key": "order-1", "due_before": NOW + 4 * HOUR, "namespace": None},
+    {"with_key": "order-1", "due_before": NOW + 4 * HOUR, "namespace": None},
 ]
 
 

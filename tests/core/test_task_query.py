@@ -45,7 +45,7 @@ ID, OTHER = an_id(), an_id()
         ("since:99999d", {"created_since": rfc3339(0)}),
         ("lane:low,batch/high", {"lane": ["low", "batch/high"]}),
         (f"run:{ID}", {"run_id": ID}),
-        ("error:Http503 key:order-17", {"error_type": "Http503", "key": "order-17"}),
+        ("error:Http503 key:order-17", {"error_type": "Http503", "with_key": "order-17"}),
         ("due:1h", {"due_since": rfc3339(NOW), "due_before": rfc3339(NOW + HOUR)}),
         ("due:-1h", {"due_since": rfc3339(NOW - HOUR), "due_before": rfc3339(NOW)}),
         ("due:..1h", {"due_before": rfc3339(NOW + HOUR)}),

@@ -61,7 +61,7 @@ _BULK: Texts = {
     "target": "Only tasks with this type of target.",
     "lane": "Only tasks in these lanes: `low`, or `batch/low` of the pool `batch`.",
     "error_type": "Only tasks whose last failure has exactly this type.",
-    "key": "Only tasks with this idempotency key.",
+    "with_key": "Only tasks with this idempotency key.",
     "run_id": "Refused here: a run decides about its steps.",
     "due_since": "Only tasks that are due then or later.",
     "due_before": "Only tasks that are due earlier.",

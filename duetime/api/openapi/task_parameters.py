@@ -60,7 +60,7 @@ LIST_ERROR_TYPE = Parameter(
     text="Only tasks whose last failure has exactly this type, such as `ValueError` or `Http503`.",
     schema={"type": "string", "maxLength": MAX_ERROR_TYPE},
 )
-KEY = Parameter(name="key", text="Only tasks with this idempotency key.", schema=_A_WORD)
+WITH_KEY = Parameter(name="with_key", text="Only tasks with this idempotency key.", schema=_A_WORD)
 RUN_ID = Parameter(
     name="run_id",
     text="Only the steps of this workflow run, or the items of this map, in their order and in"
@@ -119,6 +119,6 @@ QUERY = Parameter(
 LIST_PARAMETERS = (
     QUERY,
     *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, PARENT_ID, NAME, HANDLER, TARGET),
-    *(LANE, LIST_ERROR_TYPE, KEY, RUN_ID, DUE_SINCE, DUE_BEFORE),
+    *(LANE, LIST_ERROR_TYPE, WITH_KEY, RUN_ID, DUE_SINCE, DUE_BEFORE),
     *(CREATED_SINCE, CREATED_BEFORE, UPCOMING, ORDER, FIELDS, *PAGING),
 )
