@@ -86,7 +86,7 @@ def test_words_about_the_state_of_tasks_filter_the_list(page: Page, runner: Runn
             priority=lane,
             namespace="state",
             idempotency_key=f"state-{lane}",
-        )["id"]
+        )
         for place, lane in enumerate(("high", "low"))
     }
     page.goto("/tasks?ns=state")

@@ -58,9 +58,9 @@ function Next({ schedule }) {
   return html`<span class="quiet">${schedule.paused_at ? html`paused<${PausedBy} schedule=${schedule} />` : '–'}</span>${why && html`<span class="sub">${why}</span>`}`;
 }
 
-/** Who paused a schedule, and when; of an ARN the last part. */
+/** Who paused a schedule, and since when; of an ARN the last part. */
 export function PausedBy({ schedule: { paused_at: at, paused_by: by } }) {
-  return at ? html`${by && html` by <span title=${by}>${by.split('/').at(-1) || by}</span>`} <${Time} at=${at} />` : null;
+  return at ? html`${by && html` by <span title=${by}>${by.split('/').at(-1) || by}</span>`} since <${Time} at=${at} />` : null;
 }
 
 /** Where a schedule comes from: code, with its file and line, or a call. */
