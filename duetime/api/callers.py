@@ -13,6 +13,7 @@ class Right(StrEnum):
 
 ALL_RIGHTS = frozenset(Right)
 READ_ONLY = frozenset({Right.READ})
+OPERATING = frozenset({Right.READ, Right.OPERATE})
 ONLY_WORK = frozenset({Right.WORK})
 
 

@@ -42,6 +42,12 @@ DuetimeError
 ├── SocketRefused       its handshake got an HTTP status (client/live_steps.py)
 ├── TargetFailed        the call of a target failed (executor/targets)
 ├── ServiceCallFailed   an AWS service refused the call of a target (core/service_calls.py)
+├── StoppedByDrain      a handler raised because its worker stops (executor/failures.py)
+├── BadConfiguration    a worker cannot work as it is configured (worker/options.py)
+├── BadRunnerUrl        the URL of a runner is not one (worker/http_connection.py)
+├── NoAnswer            a runner did not answer its worker (worker/http_connection.py)
+├── CallRefused         a runner refuses a call of its worker (worker/runner_calls.py)
+├── RunnerBusy          a runner cannot answer its worker now (worker/runner_calls.py)
 ├── FailedElsewhere     an isolated handler failed in its own process (executor/failures.py)
 └── raised by the client (client/errors.py)
     ├── BadArgument     an invalid argument; also a ValueError

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from duetime.api.access import READING_POSTS, WORKER_CALLS, right_of
-from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY, Caller, Right
+from duetime.api.callers import ONLY_WORK, OPERATING, READ_ONLY, Caller, Right
 from duetime.api.gateway_callers import caller_of
 from duetime.api.http import Request
 from duetime.api.reasons import MAX_REASON
@@ -97,8 +97,8 @@ SCOPES = "duetime/read duetime/operate"
     ("claims", "rights"),
     [
         ({"scope": "openid duetime/read"}, {"read"}),
-        ({"scope": "duetime/operate"}, ALL_RIGHTS),
-        ({"scp": "[openid duetime/operate]"}, ALL_RIGHTS),
+        ({"scope": "duetime/operate"}, OPERATING),
+        ({"scp": "[openid duetime/operate]"}, OPERATING),
         ({"scp": "[openid,duetime/read]"}, {"read"}),
         ({"scope": "duetime/readers duetime/operators"}, set()),
         ({}, set()),
@@ -118,8 +118,8 @@ def test_identity_and_token_without_configured_scopes_have_every_right():
     identity = caller_of({"iam": {"userArn": arn}}, "")
     token = caller_of({"jwt": {"claims": {"sub": "ada"}}}, "")
 
-    assert (identity.actor, identity.rights) == (arn, ALL_RIGHTS)
-    assert (token.actor, token.rights) == ("ada", ALL_RIGHTS)
+    assert (identity.actor, identity.rights) == (arn, OPERATING)
+    assert (token.actor, token.rights) == ("ada", OPERATING)
     assert caller_of({}, SCOPES).actor is None  # a callback, which has no authorizer
 
 

@@ -72,6 +72,7 @@ def test_every_option_of_create_arrives(live: Any) -> None:
         "on_dead": "continue",
         "limits": [],
         "fairness_key": None,
+        "pool": None,
         "tags": {"team": "growth"},
     }
 

@@ -286,7 +286,7 @@ def test_commands_are_listed_in_the_help() -> None:
         "stats",
         "slo",
         "forecast",
-        *("quota", "stuck", "handlers", "me"),
+        *("quota", "stuck", "handlers", "workers", "me"),
         "health",
         "openapi",
     ]

@@ -77,6 +77,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[httpx.Response, ..
     "me": ((), {}, (ok({"actor": None}),)),
     "stuck": ((), {"namespace": "shop", "limit": 5}, (ok({"items": []}),)),
     "handlers": ((), {}, (ok({"items": [{"name": "a"}], "next_cursor": None}),)),
+    "workers": ((), {}, (ok({"items": [{"name": "gpu-1"}], "next_cursor": None}),)),
     "dead_letters.groups": ((), {"handler": "a", "cursor": "c"}, (ok({"items": []}),)),
     "dead_letters.page": ((), {"error_type": "E"}, (NO_MORE,)),
     "dead_letters.list": ((), {"namespace": "shop"}, PAGES),

@@ -42,6 +42,7 @@ def _handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins without a template: they were started with other surroundings."""
     monkeypatch.setattr(registry, "_handlers", {})
     importlib.reload(isolated_handlers)
+    TEMPLATES.close()
     yield
     TEMPLATES.close()
 

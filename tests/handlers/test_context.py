@@ -10,7 +10,7 @@ from duetime.handlers.context import Context
 from tests.factories import a_running_task, a_task
 
 PUBLIC_NAMES = {
-    *("task_id", "attempt", "idempotency_key", "fencing_token", "deadline", "cancelled"),
+    *("task_id", "attempt", "idempotency_key", "fencing_token", "deadline", "cancelled", "reason"),
     *("schedule_id", "schedule_name", "scheduled_for", "previous", "heartbeat", "progress"),
     *("submit", "results", "traceparent"),
 }

@@ -83,6 +83,7 @@ class Handler:
     has interrupted it, which takes a while."""
 
     run: Run
+    begins_at: Millis
     ends_at: Millis
     obeys: bool
     interrupted: bool = False
@@ -157,9 +158,8 @@ class ExecutorProcess:
         return took
 
     def _begin(self, run: Run) -> None:
-        plan = handler_plans.plan_of(run.task)
-        run.control.mark_started(self._process.clock.monotonic())
-        handler = Handler(run, self._engine.now + plan["takes"], plan["obeys"])
+        plan, now = handler_plans.plan_of(run.task), self._engine.now
+        handler = Handler(run, now, now + plan["takes"], plan["obeys"])
         self._handlers[run.holder] = handler
         if run.control.force_stopped:  # delayed since its lease: it does not begin
             handler.interrupted = True
@@ -215,6 +215,8 @@ class ExecutorProcess:
 
     def _play(self, task: Task) -> str:
         handler = self._over[task.id]
+        # Its target is called when it ends: it notes when it began, as a handler process does.
+        handler.run.control.mark_started(handler.begins_at)
         if handler.stopped:
             raise Interrupted("stopped")
         if task.spec.step is not None:

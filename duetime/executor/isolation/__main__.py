@@ -94,12 +94,21 @@ def _may_be_shared(module: str) -> bool:
     shareable = False
     try:
         processes.end_with_parent()
+        _silence()
         before = os.listdir("/proc/self/fd")
         importlib.import_module(module)
         alone = len(os.listdir("/proc/self/task")) == 1
         shareable = alone and os.listdir("/proc/self/fd") == before and not processes.has_children()
     finally:
         os._exit(0 if shareable else 1)
+
+
+def _silence() -> None:
+    """What a module prints when it is imported comes from the import that counts."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 def _run_in_fork(descriptor: int, connection: socket.socket) -> int:

@@ -76,25 +76,32 @@ def has_children() -> bool:
 
 
 def _descendants(root: int) -> list[int]:
-    """Returns the living descendants, each parent before its children."""
+    """Returns the living descendants, each parent before its children. A process that ends may
+    still be the parent of its children while its main thread has ended already."""
     children: dict[int, list[int]] = {}
+    living: set[int] = set()
     for name in os.listdir("/proc"):
-        if name.isdigit() and (parent := _living_parent(name)) is not None:
+        if name.isdigit() and (found := _parent(name)) is not None:
+            parent, lives = found
             children.setdefault(parent, []).append(int(name))
-    found = list(children.get(root, ()))
-    for pid in found:  # the list grows meanwhile
-        found += children.get(pid, ())
-    return found
+            if lives:
+                living.add(int(name))
+    below = list(children.get(root, ()))
+    for pid in below:  # the list grows meanwhile
+        below += children.get(pid, ())
+    return [pid for pid in below if pid in living]
 
 
-def _living_parent(pid: str) -> int | None:
-    """Returns None for a process that has ended. Its name, in brackets, may hold any character."""
+def _parent(pid: str) -> tuple[int, bool] | None:
+    """Returns the parent of a process, and whether a thread of it lives; None if it is gone. Its
+    name, in brackets, may hold any character."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            state, parent, *_ = file.read().rpartition(b")")[2].split()
+            fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return None if state in (b"Z", b"X") else int(parent)
+    state, parent, threads = fields[0], int(fields[1]), int(fields[17])
+    return parent, state not in (b"Z", b"X") or threads > 1
 
 
 def _prctl(option: int, value: int) -> None:
