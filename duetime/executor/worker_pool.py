@@ -77,6 +77,9 @@ class WorkerPool:
         self._executing = 0  # runs in `_work` or in a thread
         self._slots_used = 0  # by messages that wait or run, and by handlers that did not stop
         self._slot_freed = threading.Condition()
+        # Called in the loop thread when slots are free, to offer what is ready for them: it is then
+        # leased with the write that records what has ended.
+        self.refill: Callable[[], object] = lambda: None
         self._closing = False
         self._done = threading.Event()
 
@@ -121,10 +124,7 @@ class WorkerPool:
 
     def abandoned(self) -> int:
         """Returns how many handlers still run after `run` has returned: they did not stop."""
-        ended: list[Ended] = []
-        with suppress(Empty):
-            while True:
-                self._receive(self._inbox.get_nowait(), ended)
+        self._receive_all([])
         return self._executing - len(self._work)
 
     def start(self) -> None:
@@ -163,6 +163,8 @@ class WorkerPool:
                 self._on_start(result.started)
             for run in result.started:
                 run.control.queued = True
+            if not self._work:  # the threads that are awake have kept up
+                self._threads_to_wake = 1
             self._work.extend(self._hand_over(result.started))
             self._wake_threads()
 
@@ -176,15 +178,24 @@ class WorkerPool:
         return [run for run in started if not self._executor.hand_over(run, put)]
 
     def _wait_for_arrivals(self) -> list[Ended]:
-        """Wait for the first arrival or the next timer, then take everything that has arrived."""
+        """Wait for the first arrival or the next timer, then take everything that has arrived, and
+        what is offered for the slots that are free now."""
         ended: list[Ended] = []
-        wait = self._until_next_timer()
-        try:
-            self._receive(self._inbox.get(timeout=wait), ended)
+        freed = 0
+        with suppress(Empty):
+            self._receive(self._inbox.get(timeout=self._until_next_timer()), ended)
+        self._receive_all(ended)
+        while freed < len(ended):
+            now = len(ended)
+            self._free(now - freed)
+            freed = now
+            self._receive_all(ended)
+        return ended
+
+    def _receive_all(self, ended: list[Ended]) -> None:
+        with suppress(Empty):
             while True:
                 self._receive(self._inbox.get_nowait(), ended)
-        except Empty:
-            return ended
 
     def _receive(self, item: InboxItem, ended: list[Ended]) -> None:
         if item is None:
@@ -195,7 +206,6 @@ class WorkerPool:
             raise item  # another thread of the pool has died: the pool ends with it
         elif isinstance(item, Ended):
             self._executing -= 1
-            self._free(1)
             ended.append(item)
         else:
             self._free(self._loop.accept(item))
@@ -222,9 +232,6 @@ class WorkerPool:
     def _wake_threads(self) -> None:
         """Wake one thread, and while work is left, twice as many after each WAKE_MORE_AFTER. A few
         threads then do many short runs, without a wake-up for each."""
-        if not self._work:
-            self._threads_to_wake = 1
-            return
         for _ in range(min(self._threads_to_wake, len(self._work))):
             if len(self._threads) < self._executing:
                 self._try_one_more_thread()
@@ -299,7 +306,11 @@ class WorkerPool:
         return min(len(self._threads) + one_more, self._slots) - self._slots_used
 
     def _free(self, slots: int) -> None:
-        if slots:
-            with self._slot_freed:
-                self._slots_used -= slots
+        if not slots:
+            return
+        with self._slot_freed:
+            self._slots_used -= slots
+        self.refill()
+        with self._slot_freed:
+            if self._free_slots() > 0:
                 self._slot_freed.notify_all()

@@ -120,6 +120,8 @@ class Pump:
         if end_expired_leases:
             leases = self._thread(partial(self._watch_leases, end_expired_leases), "leases")
             self._sweep_threads.append(leases)
+        self._taking = threading.Lock()
+        pool.refill = self._take_messages
         self._pool_thread = self._thread(pool.run, "pool", restarts=0)
         self._relay_threads = [self._thread(self._run_relay, "relay")]
         if feed:
@@ -149,7 +151,8 @@ class Pump:
         self._stopping.set()
         self._started.set()
         _join(self._threads_until_stop, grace)
-        self._source.close()
+        with self._taking:  # the pool takes none from now on
+            self._source.close()
         self._pool.drain(grace)
         _join([self._pool_thread], grace and grace + LONGEST_STOP / SECOND + SHORT_PAUSE)
         self._drained.set()
@@ -254,13 +257,20 @@ class Pump:
                     _log_failure("leases not checked", error, step="watch")
 
     def _run_intake(self) -> None:
-        """Pass messages to the pool as it has slots."""
+        """Pass messages to the pool as they get ready, while it has slots."""
         self._started.wait()
         while not self._stopping.is_set():
-            free = min(self._pool.wait_for_slots(self._poll), RECEIVE_BATCH)
-            if not free:
-                continue
-            ready = self._source.ready(self._poll, free)
+            if self._pool.wait_for_slots(self._poll) and self._source.ready(self._poll, 1):
+                self._take_messages()
+
+    def _take_messages(self) -> None:
+        """Pass the messages that are ready to the pool, as far as it has slots. The pool calls this
+        too, when slots become free."""
+        with self._taking:
+            free = min(self._pool.wait_for_slots(0), RECEIVE_BATCH)
+            if not free or self._stopping.is_set():
+                return
+            ready = self._source.ready(0, free)
             messages: list[Message] = []
             for lane, count in self._shares.hand_out(free, ready).items():
                 messages += self._source.take(lane, count)

@@ -279,6 +279,25 @@ def test_pool_that_closes_finishes_what_was_offered(world: World):
     assert result_of(world.task(task_id)) == "finished"
 
 
+def test_pool_leases_what_fills_a_free_slot_with_the_write_that_freed_it(world: World):
+    writes: list[tuple[int, int]] = []
+    real = world.executor.record_and_lease
+
+    def record_and_lease(*, ended: Any, due: Any) -> Any:
+        writes.append((len(ended), len(due)))
+        return real(ended=ended, due=due)
+
+    world.executor.record_and_lease = record_and_lease
+    ids = [world.submit() for _ in range(4)]
+    messages = world.receive()
+    with working(world, slots=1) as pool:
+        pool.refill = lambda: pool.offer([messages.pop(0)] if messages else [])
+        pool.offer([messages.pop(0)])
+
+    assert [world.status(task_id) for task_id in ids] == [Status.SUCCEEDED] * 4
+    assert writes == [(0, 1), (1, 1), (1, 1), (1, 1), (1, 0)]
+
+
 def test_idle_pool_closes_at_once(world: World):
     with working(world) as pool:
         assert pool.running == 0

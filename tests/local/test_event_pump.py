@@ -49,6 +49,7 @@ class WorkerPool:
         self.closed = threading.Event()
         self.error: BaseException | None = None
         self.no_threads = False
+        self.refill: Any = None
 
     def start(self) -> None:
         if self.no_threads:
