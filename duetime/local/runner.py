@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -367,7 +366,7 @@ def _abort(runner: Runner, notices: Notices) -> NoReturn:
     try:
         notices.failed(str(runner.failure))
         runner.abort(DRAIN_TIMEOUT)
-        sys.stderr.flush()
+        notices.flush()
     finally:
         os._exit(1)
 
