@@ -26,7 +26,8 @@ from duetime.handlers import registry
 from duetime.logs import task_context as task_log
 
 if TYPE_CHECKING:
-    from duetime.executor.handler_processes.pool import HandlerProcesses, Returned
+    from duetime.executor.handler_processes.pool import HandlerProcesses
+    from duetime.executor.handler_processes.returned import Returned
     from duetime.tracing.otel import Spans
 
 PREVIOUS_RUN_RETRY_DELAY = 5.0  # seconds, after the previous run could not be read

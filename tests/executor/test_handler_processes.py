@@ -17,7 +17,8 @@ from duetime.core.lifecycle import Outcome
 from duetime.core.task import Progress
 from duetime.engine.clock import SystemClock
 from duetime.executor.executor import Executor
-from duetime.executor.handler_processes.pool import HandlerProcesses, Returned
+from duetime.executor.handler_processes.pool import HandlerProcesses
+from duetime.executor.handler_processes.returned import Returned
 from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import handlers_in

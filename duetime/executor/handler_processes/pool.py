@@ -20,12 +20,11 @@ from queue import SimpleQueue
 
 from duetime.core.errors import Snooze, Stopped
 from duetime.core.ports import Clock
-from duetime.core.results import Encoded
-from duetime.core.steps.record import INTERRUPTED, Failure
+from duetime.core.steps.record import INTERRUPTED
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
-from duetime.executor.failures import FailedElsewhere, failure_of
+from duetime.executor.failures import failure_of
 from duetime.executor.handler_processes.dispatch import KILL_AFTER, Call, Dispatch, Process
 from duetime.executor.handler_processes.process import HandlerProcess
 from duetime.executor.handler_processes.protocol import (
@@ -42,41 +41,24 @@ from duetime.executor.handler_processes.protocol import (
     Setup,
     task_bytes,
 )
+from duetime.executor.handler_processes.questions import Questions
+from duetime.executor.handler_processes.returned import Returned, after_death
 from duetime.executor.isolation.answers import answer
 from duetime.executor.isolation.protocol import PROCESS_RETRY_DELAY
 from duetime.executor.isolation.supervised_process import how_it_ended
 from duetime.executor.run_control import RunControl
-from duetime.executor.targets import TargetFailed
 from duetime.handlers import registry, sources
 from duetime.logs import formatting as log_lines
 
 log = logging.getLogger(__name__)
 
 SPARE_PLACES = 256  # tasks that a process holds beside those in its threads
-ANSWER_THREADS = 16
 CHECK_EVERY: Millis = SECOND  # whether handlers were reloaded, or a process ended unseen
 START_PAUSES: tuple[Millis, ...] = (0, SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND)
 FAILED_STARTS = 3  # in a row, after which waiting tasks are snoozed
 SHORTEST_LIFE: Millis = 10 * SECOND  # of a process; one that ends earlier is replaced more slowly
 
 _numbers = count()  # of calls and processes; `next` of a count is atomic
-
-
-@value(frozen=True, kw_only=True, slots=True)
-class Returned:
-    """How a handler ended: with a result or a failure. `stopped`: it was interrupted."""
-
-    result: str | None = None  # JSON
-    failure: Failure | None = None
-    stopped: bool = False
-
-    def value(self) -> Encoded | None:
-        """Raises Stopped or FailedElsewhere."""
-        if self.stopped:
-            raise Stopped
-        if self.failure is not None:
-            raise FailedElsewhere(self.failure)
-        return None if self.result is None else Encoded(self.result)
 
 
 OnReturn = Callable[[Returned], object]
@@ -128,9 +110,7 @@ class HandlerProcesses:
         self._wakes, self._wake_fd = os.pipe()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._wakes, selectors.EVENT_READ, self._clear_wakes)
-        self._questions: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._answer_threads = 0
-        self._questions_open = 0
+        self._questions = Questions()
         self._draining = False
         self._closing = False
         self.on_failure: Callable[[BaseException], object] = _log_failure
@@ -175,8 +155,7 @@ class HandlerProcesses:
         self._wake()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
-        for _ in range(self._answer_threads):
-            self._questions.put(None)
+        self._questions.close()
 
     def pids(self) -> list[int]:
         """Returns the process ids of the supervisors."""
@@ -345,7 +324,7 @@ class HandlerProcesses:
             fields = {"step": "execute", "exit_code": code, "tasks": len(ended)}
             log.error("handler process died", extra=fields)
         for call in ended:
-            self._return(call, _died(call, killed, code))
+            self._return(call, after_death(call, killed, code))
         return code
 
     def _kill(self, number: int) -> None:
@@ -429,7 +408,7 @@ class HandlerProcesses:
                 case (kind, call_number, question) if kind == ASKED:
                     call = process.find(call_number)
                     if call is not None:
-                        self._ask(partial(self._answer, number, call, question))
+                        self._questions.ask(partial(self._answer, number, call, question))
 
     def _return(self, call: Call, returned: Returned) -> None:
         control: RunControl = call.run.control
@@ -461,23 +440,6 @@ class HandlerProcesses:
 
     # questions
 
-    def _ask(self, act: Callable[[], object]) -> None:
-        self._questions_open += 1
-        if self._answer_threads < min(self._questions_open, ANSWER_THREADS):
-            name = f"handler-answers-{self._answer_threads}"
-            try:
-                threading.Thread(target=self._answer_questions, name=name, daemon=True).start()
-                self._answer_threads += 1
-            except RuntimeError:  # the existing ones do it
-                if not self._answer_threads:
-                    raise
-        self._questions.put(act)
-
-    def _answer_questions(self) -> None:
-        while (act := self._questions.get()) is not None:
-            act()
-            self._questions_open -= 1
-
     def _answer(self, number: int, call: Call, data: bytes) -> None:
         message = (ANSWER, call.number, pickle.dumps(answer(call.run.control, pickle.loads(data))))
         self._post(partial(self._send_answer, number, message))
@@ -489,14 +451,3 @@ class HandlerProcesses:
 
 def _log_failure(error: BaseException) -> None:
     log.error("handler processes failed", exc_info=error, extra={"step": "execute"})
-
-
-def _died(call: Call, killed: bool, code: int | None) -> Returned:
-    """How a call ends with its process. One that was interrupted has caused the end; what ran
-    beside it is run again without the loss of an attempt."""
-    if call.kill_at is not None:
-        return Returned(failure=failure_of(Stopped()), stopped=True)
-    if killed:
-        return Returned(failure=INTERRUPTED)
-    reason = how_it_ended(code, "handler process")
-    return Returned(failure=failure_of(TargetFailed("HandlerProcessDied", reason)))
