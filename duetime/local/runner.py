@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, NoReturn
 
 from duetime import __version__, tracing
+from duetime.api.access import refusal
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity, Lanes
@@ -233,6 +234,8 @@ class Runner:
 
     def _call(self, request: Request) -> Response:
         if request.path == METRICS:
+            if refused := refusal(request, request.caller):
+                raise refused
             return self._metrics.respond(request)
         return self.api.call(request)
 
