@@ -27,8 +27,8 @@ export function applicable(action, filter) {
   return status.length ? { ...filter, status } : null;
 }
 
-/** Whether a filter selects something less than every task: the API refuses the others. */
-export const selects = (filter) => Object.entries(filter).some(([name, value]) => name !== 'namespace' || value !== '*');
+/** Whether a filter selects something less than every task, and no steps of a run: the API refuses the others. */
+export const selects = (filter) => !filter.run_id && Object.entries(filter).some(([name, value]) => name !== 'namespace' || value !== '*');
 
 /**
  * @param {{action: keyof ACTIONS, body: object}} wanted `body` is the filter, or `{ids}`, with the fields of the action

@@ -15,10 +15,16 @@ export const WORDS = {
   ns: 'a namespace, or * for all',
   schedule: 'runs of a schedule, by its id',
   parent: 'submitted by the handler of this task',
+  run: 'the steps of a run, by its id',
+  lane: 'one or more lanes: lane:low,batch/high',
+  error: 'the last failure has this type: error:Http503',
+  key: 'an idempotency key',
+  due: 'due within the next hour: due:1h, in the last one: due:-1h, or due:FROM..UNTIL',
   since: 'created since: since:24h, or since:2026-11-17T09:00Z',
   until: 'created before',
   id: 'opens the task',
 };
+const PLAIN = ['handler', 'target', 'schedule', 'parent', 'run', 'lane', 'error', 'key', 'due', 'since', 'until'];
 const ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 
 /**
@@ -38,7 +44,7 @@ export function parse(text) {
     else if (word === 'tag' && value) view.tag.push(value);
     else if (word === 'status' && known(value)) view.status = statuses(value);
     else if (word === 'id' && ID.test(value)) open = value.toUpperCase();
-    else if (['handler', 'target', 'ns', 'schedule', 'parent', 'since', 'until'].includes(word) && value) view[word] = value;
+    else if ([...PLAIN, 'ns'].includes(word) && value) view[word] = value;
     else unknown.push(token);
   }
   if (bare.length === 1 && ID.test(bare[0])) open = bare[0].toUpperCase();
@@ -46,14 +52,14 @@ export function parse(text) {
   return { view, unknown, open };
 }
 
-const empty = () => ({ q: '', status: [], handler: '', target: '', tag: [], schedule: '', parent: '', since: '', until: '', ns: '' });
+const empty = () => ({ q: '', status: [], tag: [], ns: '', ...Object.fromEntries(PLAIN.map((word) => [word, ''])) });
 const statuses = (value) => value.toUpperCase().split(',').filter(Boolean);
 const known = (value) => statuses(value).length > 0 && statuses(value).every((each) => STATUSES.includes(each));
 
 /** Reads the view from the parameters of a URL. */
 export function fromUrl(parameters) {
   const view = empty();
-  for (const name of ['q', 'handler', 'target', 'schedule', 'parent', 'since', 'until', 'ns']) view[name] = parameters.get(name) ?? '';
+  for (const name of ['q', 'ns', ...PLAIN]) view[name] = parameters.get(name) ?? '';
   view.status = statuses(parameters.getAll('status').join(',')); // the API refuses what it does not know
   view.tag = parameters.getAll('tag');
   return view;
@@ -66,7 +72,7 @@ export const toUrl = (view) => ({ ...view, status: view.status.join(',') });
 export function print(view) {
   const pairs = [];
   if (view.status.length) pairs.push(`status:${view.status.join(',')}`);
-  for (const word of ['handler', 'target', 'schedule', 'parent', 'since', 'until']) if (view[word]) pairs.push(`${word}:${view[word]}`);
+  for (const word of PLAIN) if (view[word]) pairs.push(`${word}:${view[word]}`);
   for (const tag of view.tag) pairs.push(tag.includes(':') ? `tag.${tag.replace(':', quotedAfter(tag))}` : `tag:${tag}`);
   if (view.q) pairs.push(view.q);
   return pairs.join(' ');
@@ -85,8 +91,13 @@ export function filterOf(view, all = '*') {
     tag: view.tag,
     schedule_id: view.schedule,
     parent_id: view.parent,
-    created_since: moment(view.since),
-    created_before: moment(view.until),
+    run_id: view.run,
+    lane: view.lane ? view.lane.split(',') : '',
+    error_type: view.error,
+    with_key: view.key,
+    ...dueTimes(view.due),
+    created_since: moment(view.since, -1),
+    created_before: moment(view.until, -1),
   });
 }
 
@@ -94,10 +105,20 @@ const clean = (fields) => Object.fromEntries(Object.entries(fields).filter(([, v
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** `24h` is that long ago, to the minute, so that pages of one list have the same filter. */
-function moment(text) {
-  const [, count, unit] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+/**
+ * `24h` is that long ago, or with the sign 1 ahead, to the minute, so that pages of one list have the same filter; a minus
+ * turns it round.
+ */
+function moment(text, sign, round = Math.floor) {
+  const [, minus, count, unit] = /^(-?)(\d+)([smhdw])$/.exec(text) ?? [];
   if (!count) return text;
-  const at = serverNow() - count * UNITS[unit] * 1_000;
-  return new Date(Math.floor(at / 60_000) * 60_000).toISOString();
+  const at = serverNow() + (minus ? -sign : sign) * count * UNITS[unit] * 1_000;
+  return new Date(round(at / 60_000) * 60_000).toISOString();
+}
+
+/** `1h` is the next hour, `-1h` the last one; otherwise `FROM..UNTIL`, of which one may be left out. */
+function dueTimes(text) {
+  if (!text) return {};
+  const [since, until] = text.includes('..') ? text.split('..') : text.startsWith('-') ? [text, '0s'] : ['0s', text];
+  return { due_since: moment(since, 1), due_before: moment(until, 1, Math.ceil) };
 }

@@ -6,13 +6,15 @@ import { query } from './router.js';
 
 /** The namespace of lists: `ns=` in the URL; all of them without it. */
 export const namespace = computed(() => query.value.get('ns') || '*');
+/** What a title says about it. */
+export const ofNamespace = () => (namespace.value === '*' ? '' : ` in the namespace ${namespace.value}`);
 /** How many tasks are dead, as far as a page has read it; null if none has. */
 export const deadCount = signal(null);
 /** Namespaces of the rows that were read so far, as suggestions. */
 export const seenNamespaces = signal(new Set(['default']));
 
 export function noteNamespaces(rows) {
-  const found = rows.map((row) => row.namespace).filter((name) => name && !seenNamespaces.peek().has(name));
+  const found = rows.map((row) => row.namespace ?? row.task?.namespace).filter((name) => name && !seenNamespaces.peek().has(name));
   if (found.length) seenNamespaces.value = new Set([...seenNamespaces.peek(), ...found]);
 }
 

@@ -22,6 +22,7 @@ from duetime.core.wake_policy import Draw
 from duetime.engine.defer import defer_all
 
 TRIES = 5  # each loses to a step of the task itself
+CHANGED = "it changed meanwhile, and the filter does not select it any more"
 IN_THE_PAST = "it would be due in the past"
 
 
@@ -132,7 +133,7 @@ def unwanted(task: Task, wanted: TaskFilter) -> str | None:
     """Returns why the filter does not select the task any more; None if it does."""
     if wanted.wants(task):
         return None
-    return f"it is {task.status}" if task.status not in wanted.statuses else "its tags changed"
+    return f"it is {task.status}" if task.status not in wanted.statuses else CHANGED
 
 
 def _settled(answer: Answer) -> str | None:

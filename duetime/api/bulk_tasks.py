@@ -6,10 +6,10 @@ from pydantic import AfterValidator, Field
 
 from duetime.api.bulk import MAX_TASKS, Action, Bulk, Tally
 from duetime.api.bulk_actions import IN_THE_PAST, Cancel, Retry, Shift
-from duetime.api.filters import ALL_NAMESPACES, FilterIn, with_query
+from duetime.api.filters import FilterIn, with_query
 from duetime.api.http import FieldError, Request, Response, invalid
 from duetime.api.idempotency import HEADER, key_of
-from duetime.api.query import Query
+from duetime.api.query import ALL_NAMESPACES, Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import Word
 from duetime.core.lifecycle import FINISHED, TO_START, Status
@@ -21,7 +21,11 @@ from duetime.core.times import SECOND, seconds
 
 MAX_SHIFT = MAX_AHEAD // SECOND
 UNFINISHED = frozenset(Status) - FINISHED
+NOT_OF_A_RUN = (
+    "a run decides about its steps: cancel or retry it by /v1/runs/{id}, or a task by its own id"
+)
 NOT_SELECTIVE = ("upcoming",)  # alone it would select every task
+NOT_NAMED = (*NOT_SELECTIVE, "run_id")
 
 B = TypeVar("B", bound="BulkIn")
 
@@ -38,9 +42,11 @@ class BulkIn(FilterIn):
         if self.namespace == ALL_NAMESPACES:
             given.remove("namespace")
         if not set(given) - set(NOT_SELECTIVE):
-            names = ", ".join(n for n in FilterIn.model_fields if n not in NOT_SELECTIVE)
+            names = ", ".join(n for n in FilterIn.model_fields if n not in NOT_NAMED)
             everything = 'a namespace other than "*", ' if self.namespace else ""
             raise invalid([FieldError("body", f"give a filter: {everything}one of {names}")])
+        if self.run_id is not None:
+            raise invalid([FieldError("run_id", NOT_OF_A_RUN)])
         if self.status and statuses.isdisjoint(self.status):
             allowed = ", ".join(status for status in Status if status in statuses)
             raise invalid([FieldError("status", f"only a task that is {allowed} can be {done}")])

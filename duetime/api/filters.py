@@ -16,26 +16,27 @@ from pydantic import (
 )
 
 from duetime.api.http import FieldError, invalid
-from duetime.api.query import Query
+from duetime.api.query import ALL_NAMESPACES, Query
 from duetime.api.task_models import read_body
-from duetime.api.validation import Moment
+from duetime.api.validation import ErrorType, Moment
 from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import LENGTH, is_id
+from duetime.core.lanes import Queue, queue_in
 from duetime.core.lifecycle import Status
 from duetime.core.task_filter import TaskFilter
 from duetime.core.task_query import BadQuery, parse_query
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import replace
 
-ALL_NAMESPACES = "*"
 CLOCK_SKEW: Millis = 1 * SECOND  # between two machines that make ids
 MAX_TAGS = 10
 MAX_TAG = 64 + 1 + 256  # the longest key, a colon, the longest value
 MAX_NAME = 256
 
-REPEATED = ("status", "tag")
-TIMES = ("created_since", "created_before")
+REPEATED = ("status", "tag", "lane")
+PERIODS = (("created_since", "created_before"), ("due_since", "due_before"))
+TIMES = tuple(name for period in PERIODS for name in period)
 
 
 def _namespace(text: str) -> str:
@@ -56,6 +57,12 @@ def _task_id(text: str) -> str:
     return text
 
 
+def _run_id(text: str) -> str:
+    if not is_id(text):
+        raise ValueError(f"must be the id of a run: {LENGTH} digits and capital letters")
+    return text
+
+
 def _target_type(text: str) -> str:
     if text not in TARGET_TYPES:
         raise ValueError(f"must be one of {', '.join(TARGET_TYPES)}")
@@ -67,6 +74,13 @@ def _statuses(given: Any) -> list[Status]:
     if not texts or any(text not in list(Status) for text in texts):
         raise ValueError(f"must be one of {', '.join(Status)}, or several")
     return [Status(text) for text in texts]
+
+
+def _queues(given: Any) -> list[Queue]:
+    texts = given if isinstance(given, list) else [given]
+    if not texts:
+        raise ValueError("must be a lane, or several")
+    return [queue_in(text) for text in texts]
 
 
 def _tags(given: Any) -> list[str]:
@@ -82,6 +96,7 @@ def _is_tag(text: Any) -> bool:
 
 Word = Annotated[str, AfterValidator(_word)]
 TaskId = Annotated[str, AfterValidator(_task_id)]
+RunId = Annotated[str, AfterValidator(_run_id)]
 TargetType = Annotated[
     str, AfterValidator(_target_type), Field(json_schema_extra={"enum": [*TARGET_TYPES]})
 ]
@@ -100,6 +115,12 @@ class FilterIn(BaseModel):
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
     handler: Word | None = None
     target: TargetType | None = None
+    lane: Annotated[list[Queue], BeforeValidator(_queues)] | None = None
+    error_type: ErrorType | None = None
+    with_key: Word | None = None
+    run_id: RunId | None = None
+    due_since: Moment | None = None
+    due_before: Moment | None = None
     created_since: Moment | None = None
     created_before: Moment | None = None
     upcoming: bool | None = None
@@ -108,9 +129,10 @@ class FilterIn(BaseModel):
     def filter(self, now: Millis, statuses: frozenset[Status] | None = None) -> TaskFilter:
         """Returns the filter; with `statuses` in place of its own. Raises Problem if its times
         exclude each other."""
-        since, before = self.created_since, self.created_before
-        if since is not None and before is not None and since >= before:
-            raise invalid([FieldError("created_before", "must be later than created_since")])
+        for first, last in PERIODS:
+            since, before = getattr(self, first), getattr(self, last)
+            if since is not None and before is not None and since >= before:
+                raise invalid([FieldError(last, f"must be later than {first}")])
         return TaskFilter(
             namespace=_wanted(self.namespace),
             statuses=frozenset(self.status or ()) if statuses is None else statuses,
@@ -120,8 +142,14 @@ class FilterIn(BaseModel):
             name=self.name,
             handler=self.handler,
             target=self.target,
-            created_since=since,
-            created_before=before,
+            queues=frozenset(self.lane or ()),
+            error_type=self.error_type,
+            with_key=self.with_key,
+            run_id=self.run_id,
+            due_since=self.due_since,
+            due_before=self.due_before,
+            created_since=self.created_since,
+            created_before=self.created_before,
             # Every submitted task has an id older than this, even if clocks differ.
             before=now + CLOCK_SKEW if self.upcoming is False else None,
         )
@@ -143,20 +171,21 @@ def with_query(fields: dict[str, Any], now: Millis) -> dict[str, Any]:
 
 
 def filter_of_query(query: Query, now: Millis) -> TaskFilter:
-    """Takes the fields of a filter from a query, and leaves the others. An id in `q` is searched in
-    every namespace, unless one is given."""
+    """Takes the fields of a filter from a query, and leaves the others. An id in `q` and a
+    run are searched in every namespace, unless one is given."""
     given: dict[str, Any] = {
         name: query.text(name)
         for name in FilterIn.model_fields
         if name not in (*REPEATED, *TIMES, "upcoming")
     }
-    given |= {"status": query.several("status", separator=","), "tag": query.several("tag")}
+    given |= {name: query.several(name, separator=",") for name in ("status", "lane")}
+    given["tag"] = query.several("tag")
     given |= {name: query.time_text(name) for name in TIMES}
     upcoming = query.flag("upcoming", default=True)
     fields = {name: value for name, value in given.items() if value}
     fields = with_query(fields, now)
     ids = fields.pop("id", ())
-    if ids:
+    if ids or "run_id" in fields:
         fields.setdefault("namespace", ALL_NAMESPACES)
     found = read_body(FilterIn, {**fields, "upcoming": upcoming}).filter(now)
     return replace(found, ids=tuple(ids))

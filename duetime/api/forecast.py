@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from duetime.api.filters import ALL_NAMESPACES
 from duetime.api.http import FieldError, Request, Response, Router, invalid
 from duetime.api.query import Query
-from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.forecast import MAX_HOURS, Counts, DueSpan, Forecast
 from duetime.core.lanes import Lane
 from duetime.core.ports import Ports
@@ -34,17 +32,10 @@ class ForecastRoute:
         if not 1 <= hours <= MAX_HOURS:
             raise invalid([FieldError("hours", f"must be from 1 to {MAX_HOURS}")])
         by_lane = query.one_of("by", By) is By.LANE
-        namespace = _namespace(query)
+        namespace = query.namespace_or_all()
         query.done()
         span = DueSpan.ahead(self.ports.clock.now(), hours, namespace)
         return Response(status=200, body=forecast_json(forecast(self.ports, span), by_lane=by_lane))
-
-
-def _namespace(query: Query) -> str | None:
-    name = query.text("namespace") or "default"
-    if name != ALL_NAMESPACES and not is_word(name):
-        raise invalid([FieldError("namespace", f"{WORD_RULE}, or * for all")])
-    return None if name == ALL_NAMESPACES else name
 
 
 def forecast_json(found: Forecast, *, by_lane: bool) -> dict[str, Any]:

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from duetime.api.filters import ALL_NAMESPACES
 from duetime.api.http import FieldError, Problem, Request, Response, Router, invalid, not_found
 from duetime.api.limit_models import LimitIn
 from duetime.api.paging import page_response
 from duetime.api.query import Query
 from duetime.api.task_models import read_body
-from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.limits.definition import Limit
 from duetime.core.limits.fields import NAME_RULE, is_limit_name
 from duetime.core.limits.ports import LimitListing, LimitPage
@@ -50,7 +48,7 @@ class Limits:
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
         listing = LimitListing(
-            namespace=_namespace_or_all(query), limit=query.limit(), cursor=query.text("cursor")
+            namespace=query.namespace_or_all(), limit=query.limit(), cursor=query.text("cursor")
         )
         key = query.word("key") or ""
         query.done()
@@ -109,16 +107,6 @@ class Limits:
             "waiting": usage.waiting,
             "next_slot": moment_json(usage.next_slot),
         }
-
-
-def _namespace_or_all(query: Query) -> str | None:
-    """Returns None for all namespaces."""
-    text = query.text("namespace") or "default"
-    if text == ALL_NAMESPACES:
-        return None
-    if not is_word(text):
-        raise invalid([FieldError("namespace", f"{WORD_RULE}, or *")])
-    return text
 
 
 def _name(parameters: Mapping[str, str]) -> str:

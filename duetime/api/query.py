@@ -5,10 +5,11 @@ from enum import StrEnum
 from typing import TypeVar, overload
 
 from duetime.api.http import FieldError, Request, invalid
-from duetime.api.validation import MAX_ERROR_TYPE
 from duetime.core.field_values import WORD_RULE, is_word, moment
+from duetime.core.task_query import MAX_ERROR_TYPE
 from duetime.core.times import Millis
 
+ALL_NAMESPACES = "*"
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
 
@@ -44,6 +45,13 @@ class Query:
         if value is not None and not is_word(value):
             raise invalid([FieldError(name, WORD_RULE)])
         return value
+
+    def namespace_or_all(self) -> str | None:
+        """Returns the namespace to list; None for all of them."""
+        text = self.text("namespace") or "default"
+        if text != ALL_NAMESPACES and not is_word(text):
+            raise invalid([FieldError("namespace", f"{WORD_RULE}, or {ALL_NAMESPACES} for all")])
+        return None if text == ALL_NAMESPACES else text
 
     def error_type(self, name: str) -> str | None:
         value = self.text(name)

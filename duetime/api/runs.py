@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from duetime.api.capabilities import Capabilities
 from duetime.api.etags import with_etag
-from duetime.api.filters import ALL_NAMESPACES
 from duetime.api.http import (
     FieldError,
     Problem,
@@ -24,7 +23,6 @@ from duetime.api.query import Query
 from duetime.api.run_views import item_json, run_json, run_view
 from duetime.api.task_models import read_body
 from duetime.api.workflow_models import RunRequest, read_run
-from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import is_id
 from duetime.core.ports import Ports
 from duetime.core.value import value
@@ -92,7 +90,7 @@ class Runs:
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
         listing = RunListing(
-            namespace=_namespace_or_all(query),
+            namespace=query.namespace_or_all(),
             status=query.one_of("status", RunStatus),
             workflow=query.word("workflow"),
             tag=query.text("tag"),
@@ -227,16 +225,6 @@ def _spec(
         idempotency_key=wanted.idempotency_key,
         body_hash=body_hash(body) if wanted.idempotency_key else None,
     )
-
-
-def _namespace_or_all(query: Query) -> str | None:
-    """Returns None for all namespaces."""
-    text = query.text("namespace") or "default"
-    if text == ALL_NAMESPACES:
-        return None
-    if not is_word(text):
-        raise invalid([FieldError("namespace", f"{WORD_RULE}, or *")])
-    return text
 
 
 def _check_steps(definition: Definition, run: Run, names: list[str]) -> None:

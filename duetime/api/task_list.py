@@ -1,6 +1,8 @@
 """GET /v1/tasks: a page of tasks, in one of two orders, whole or as summaries."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from duetime.api.filters import filter_of_query
@@ -22,10 +24,11 @@ class Fields(StrEnum):
 def task_list(ports: Ports, request: Request) -> Response:
     query = Query(request)
     now = ports.clock.now()
+    wanted = filter_of_query(query, now)
     listing = Listing(
-        filter=filter_of_query(query, now),
+        filter=wanted,
         order=query.one_of("order", ListOrder) or ListOrder.NEWEST,
-        due_from=now,
+        due_from=max(now, wanted.due_since or 0),
         summary=query.one_of("fields", Fields) is Fields.SUMMARY,
         limit=query.limit(),
         cursor=query.text("cursor"),
@@ -35,7 +38,16 @@ def task_list(ports: Ports, request: Request) -> Response:
         _check_soonest(listing.filter)
     if listing.filter.ids:
         return _named(ports, listing)
-    return fitting_response(lambda of: _body(of, read_page(ports.store.page, of)), listing)
+    read = ports.store.page if wanted.run_id is None else _of_run(ports, listing)
+    return fitting_response(lambda of: _body(of, read_page(read, of)), listing)
+
+
+def _of_run(ports: Ports, listing: Listing) -> Callable[[Listing], Page]:
+    from duetime.api.run_tasks import page_of_run  # most lists are not of a run
+
+    if listing.order is not ListOrder.NEWEST:
+        raise invalid([FieldError("order", "goes without a run: its tasks are listed by step")])
+    return partial(page_of_run, ports)
 
 
 def _named(ports: Ports, listing: Listing) -> Response:

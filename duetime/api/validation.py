@@ -10,12 +10,12 @@ from duetime.api.http import FieldError
 from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.field_values import MAX_WORD, WORD, moment
 from duetime.core.secrets import is_reference
+from duetime.core.task_query import MAX_ERROR_TYPE
 from duetime.core.times import Millis
 
 _IN_DOCUMENT: dict[str, Any] = {"type": "string", "format": "date-time"}  # see openapi
 Moment = Annotated[Millis, BeforeValidator(moment), Field(json_schema_extra=_IN_DOCUMENT)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD, pattern=f"^{WORD}$")]
-MAX_ERROR_TYPE = 256
 ErrorType = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ERROR_TYPE)]
 FINGERPRINT = "^[0-9a-f]{16}$"
 

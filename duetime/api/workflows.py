@@ -15,7 +15,7 @@ from duetime.api.http import (
     not_found,
     unavailable,
 )
-from duetime.api.paging import list_response
+from duetime.api.paging import list_response, refusing_bad_cursors
 from duetime.api.query import Query
 from duetime.api.workflow_models import read_definition
 from duetime.api.workflow_views import definition_view, workflow_json
@@ -76,12 +76,10 @@ class Workflows:
 
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
-        namespace = query.word("namespace", "default")
-        limit, cursor = query.limit(), query.text("cursor")
+        namespace, limit, cursor = query.namespace_or_all(), query.limit(), query.text("cursor")
         query.done()
-        if cursor is not None and not is_workflow_name(cursor):
-            raise invalid([FieldError("cursor", "not a cursor of this list")])
-        page = self._store.workflows(namespace, limit, cursor)
+        with refusing_bad_cursors():
+            page = self._store.workflows(namespace, limit, cursor)
         definitions = definitions_by_digest(self.ports, {w.digest for w in page.workflows})
         items = [workflow_json(found, definitions.get(found.digest)) for found in page.workflows]
         return list_response(items, page.cursor)

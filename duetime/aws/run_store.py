@@ -33,12 +33,13 @@ from duetime.aws.workflow_items import (
 )
 from duetime.core.change import Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Corrupt, Unavailable
-from duetime.core.list_positions import Newest, newest_from
+from duetime.core.list_positions import LAST, Newest, newest_from
 from duetime.core.ports import Clock, Shards
 from duetime.core.retention import RETENTION
 from duetime.core.times import DAY, Millis
 from duetime.core.wakes import Wake
 from duetime.core.workflows.definition import Workflow
+from duetime.core.workflows.list_positions import WorkflowPlace
 from duetime.core.workflows.ports import (
     RunAnswer,
     RunListing,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEFINITIONS = 1_000  # that a process knows to be stored
+NAMESPACES_READ = 100  # for one page of workflows
 
 
 class DynamoRunStore:
@@ -142,6 +144,8 @@ class DynamoRunStore:
         if workflow.revision > 1:
             parameters["ConditionExpression"] = SEEN
             parameters["ExpressionAttributeValues"] = seen_value(workflow.revision - 1)
+        else:
+            self._namespaces.note(workflow.namespace)
         version = {"Put": {"Item": version_item(workflow)}}
         try:
             existing, made = self._table.transact(version, "Put", parameters)
@@ -158,12 +162,29 @@ class DynamoRunStore:
         item = self._table.get(schema.workflow_pk(namespace, name), schema.version_sk(version))
         return item[schema.DIGEST]["S"] if item else None
 
-    def workflows(self, namespace: str, limit: int, cursor: str | None) -> WorkflowPage:
-        keys = self._workflow_keys(namespace, cursor or "", limit + 1)
-        items = self._reader.items([(pk, schema.WORKFLOW) for pk in keys[:limit]], consistent=True)
-        found = sorted((decode_workflow(item) for item in items), key=lambda each: each.name)
-        last = keys[:limit][-1].split("#", 2)[2] if len(keys) > limit else None
-        return WorkflowPage(workflows=[each for each in found if not each.deleted], cursor=last)
+    def workflows(self, namespace: str | None, limit: int, cursor: str | None) -> WorkflowPage:
+        """Reads namespace by namespace, at most NAMESPACES_READ of them for a page."""
+        place = WorkflowPlace.of(namespace, cursor)
+        names = self._namespaces.read() if namespace is None else [namespace]
+        left = [name for name in names if name >= place.namespace]
+        keys: list[str] = []
+        for name in left[:NAMESPACES_READ]:
+            above = place.name if name == place.namespace else ""
+            keys += self._workflow_keys(name, above, limit + 1 - len(keys))
+            if len(keys) > limit:
+                break
+        found = self._workflows(keys[:limit])
+        last: WorkflowPlace | None = None
+        if len(keys) > limit:
+            last = WorkflowPlace(*schema.workflow_of(keys[limit - 1]))
+        elif len(left) > NAMESPACES_READ:
+            last = WorkflowPlace(left[NAMESPACES_READ - 1], LAST)
+        return WorkflowPage(workflows=found, cursor=last and last.cursor(namespace))
+
+    def _workflows(self, keys: Sequence[str]) -> list[Workflow]:
+        items = self._reader.items([(pk, schema.WORKFLOW) for pk in keys], consistent=True)
+        found = [each for each in map(decode_workflow, items) if not each.deleted]
+        return sorted(found, key=lambda each: (each.namespace, each.name))
 
     def _put(self, run: Run) -> RunAnswer:
         """Of two writers that replace the same revision the second learns what is stored; so does a

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from duetime.aws import schema
 from duetime.aws.app_items import Fence, apps_in, apps_item, generations_item
 from duetime.aws.ledger_rows import read_page, write_entry
-from duetime.aws.listing import newest_rows
+from duetime.aws.listing import Keys, merge_shards, newest_rows
+from duetime.aws.namespaces import Namespaces
 from duetime.aws.overflow import text_row
 from duetime.aws.parallel import ParallelCalls
 from duetime.aws.revised_items import SEEN, move_wake, revision_of, seen_value, to_answer
@@ -60,6 +61,7 @@ class DynamoScheduleStore:
         self._clock = clock
         self._parallel = parallel or ParallelCalls()
         self._reader = ScheduleReader(client, table)
+        self._namespaces = Namespaces(self._table)
 
     def close(self) -> None:
         self._parallel.close()
@@ -139,8 +141,10 @@ class DynamoScheduleStore:
         if listing.cursor is not None and not is_id(listing.cursor):
             raise ValueError("not a cursor of this list")
         below, found = listing.cursor, list[Schedule]()
+        name = listing.namespace
+        names = self._namespaces.read() if name is None else [name]
         for _ in range(MAX_QUERY_ROUNDS):
-            ids, more = self._ids(listing.namespace, below, listing.limit)
+            ids, more = self._ids(names, below, listing.limit)
             schedules = self._reader.readable(ids, status=listing.status)
             for schedule_id in ids:
                 below = schedule_id
@@ -162,6 +166,7 @@ class DynamoScheduleStore:
         """Of two writers that replace the same revision the second learns what is stored."""
         wanted = schedule_write(schedule)
         if wanted.seen == 0:
+            self._namespaces.note(schedule.plan.namespace)
             return self._put_whole(schedule, wanted, KEY_IS_FREE)
         existing, made = self._table.update_if(wanted.advance())
         if made:
@@ -175,6 +180,8 @@ class DynamoScheduleStore:
 
     def _put_fenced(self, schedule: Schedule, fence: Fence) -> ScheduleAnswer:
         wanted = schedule_write(schedule)
+        if wanted.seen == 0:
+            self._namespaces.note(schedule.plan.namespace)
         self._put_overflow(wanted)
         parameters: dict[str, Any] = {"Item": wanted.item(), "ConditionExpression": KEY_IS_FREE}
         if wanted.seen:
@@ -216,7 +223,14 @@ class DynamoScheduleStore:
         found = self._reader.decoded(existing)
         return Unreadable(str(found)) if isinstance(found, Corrupt) else Refused(found)
 
-    def _ids(self, namespace: str, below: str | None, limit: int) -> tuple[list[str], bool]:
+    def _ids(self, namespaces: Sequence[str], below: str | None, limit: int) -> Keys:
+        """Returns the next ids, newest first, and whether there may be more."""
+        share = limit if len(namespaces) == 1 else limit // len(namespaces) + 2
+        return merge_shards(
+            self._parallel.each(lambda name: self._ids_in(name, below, share), namespaces)
+        )
+
+    def _ids_in(self, namespace: str, below: str | None, limit: int) -> Keys:
         condition = f"{schema.LISTING_BUCKET} = :bucket"
         values = {":bucket": listing_bucket(namespace)}
         if below is not None:

@@ -174,6 +174,12 @@ def workflow_pk(namespace: str, name: str) -> str:
     return f"workflow#{namespace}#{name}"
 
 
+def workflow_of(pk: str) -> tuple[str, str]:
+    """Returns the namespace and the name in the key of a workflow."""
+    _, namespace, name = pk.split("#", 2)
+    return namespace, name
+
+
 def version_sk(number: int) -> str:
     return f"v#{number}"
 

@@ -57,7 +57,10 @@ class SoonestLister:
         sent = self.sent(listing, position.due_at, shards, now, most=MAX_SENT)
         if sent is None:
             sent, position = [], Soonest(due_at=now + LONGEST_HORIZON)
-        looked_from, place, end = position.due_at, position.key, now + AHEAD
+        looked_from, place = position.due_at, position.key
+        end = max(now, listing.due_from) + AHEAD
+        if listing.filter.due_before is not None:
+            end = min(end, listing.filter.due_before)
         found: list[Task] = []
         minutes, queries, looked_at = FIRST_WINDOW, 0, 0
         while place[0] < end and queries < MAX_QUERIES and looked_at < MAX_TASKS_READ:

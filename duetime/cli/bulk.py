@@ -27,6 +27,11 @@ _OPTIONS = {
     "q": "query",
     "schedule_id": "schedule",
     "parent_id": "parent",
+    "run_id": "run",
+    "error_type": "error-type",
+    "with_key": "with-key",
+    "due_since": "due-since",
+    "due_before": "due-before",
     "created_since": "since",
     "created_before": "before",
 }

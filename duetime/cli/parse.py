@@ -79,6 +79,14 @@ def past_moment(option: str, text: str | None, now: datetime) -> str | None:
     return datetime.fromtimestamp(now.timestamp() - ago, UTC).isoformat()
 
 
+def coming_moment(option: str, text: str | None, now: datetime) -> str | None:
+    """Returns RFC 3339 for a time, or for a duration after now; with a minus, before now."""
+    span = (text or "").removeprefix("-")
+    if text == span and is_duration(span):
+        return datetime.fromtimestamp(now.timestamp() + duration(option, span), UTC).isoformat()
+    return past_moment(option, text if text is None or text == span else span, now)
+
+
 def pairs(option: str, texts: Sequence[str], separator: str, example: str) -> dict[str, str]:
     """Returns the keys and values of `k=v` or `K: V`."""
     found: dict[str, str] = {}

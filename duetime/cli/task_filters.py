@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from duetime.cli.options import check_optional_id
-from duetime.cli.parse import past_moment, refuse
+from duetime.cli.parse import coming_moment, past_moment, refuse
 from duetime.core.allowed_targets import TARGET_TYPES
+from duetime.core.lanes import queue_in
 from duetime.core.lifecycle import Status
 
 if TYPE_CHECKING:
@@ -89,6 +90,43 @@ class TaskFilters:
             rich_help_panel=FILTERS,
         ),
     ] = None
+    lane: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LANE[,LANE]",
+            help="Only in these lanes, e.g. low, or batch/low of a pool; repeatable.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    error_type: Annotated[
+        str | None,
+        typer.Option(metavar="TYPE", help="Only if it failed so.", rich_help_panel=FILTERS),
+    ] = None
+    with_key: Annotated[
+        str | None,
+        typer.Option(help="Only with this idempotency key.", rich_help_panel=FILTERS),
+    ] = None
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            callback=check_optional_id,
+            help="Only the steps of this run.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    due_since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME|DURATION",
+            help="Due then or later, e.g. 1h (in an hour).",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None
+    due_before: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|DURATION", help="Due before then.", rich_help_panel=FILTERS),
+    ] = None
     since: Annotated[
         str | None,
         typer.Option(
@@ -116,6 +154,12 @@ class TaskFilters:
             "name": self.name,
             "handler": self.handler,
             "target": _target_type(self.target),
+            "lane": lanes(self.lane or ()) or None,
+            "error_type": self.error_type,
+            "with_key": self.with_key,
+            "run_id": self.run,
+            "due_since": coming_moment("--due-since", self.due_since, now),
+            "due_before": coming_moment("--due-before", self.due_before, now),
             "created_since": past_moment("--since", self.since, now),
             "created_before": past_moment("--before", self.before, now),
         }
@@ -125,6 +169,17 @@ def _target_type(text: str | None) -> str | None:
     if text is not None and text not in TARGET_TYPES:
         refuse("--target", f"{text!r} is not one of {', '.join(TARGET_TYPES)}")
     return text
+
+
+def lanes(texts: Sequence[str]) -> list[str]:
+    """Returns the lanes in texts such as `high,batch/low`."""
+    found = [part.strip() for text in texts for part in text.split(",")]
+    for lane in found:
+        try:
+            queue_in(lane)
+        except ValueError as error:
+            refuse("--lane", f"{lane!r} {error}")
+    return found
 
 
 def statuses(texts: Sequence[str]) -> list[str]:

@@ -91,7 +91,8 @@ def put(
 def list_workflows(
     *,
     namespace: Annotated[
-        str | None, typer.Option(help="Only of this namespace.", show_default="default")
+        str | None,
+        typer.Option(help="Only of this namespace; '*' means all.", show_default="default"),
     ] = None,
     paging: Paging,
     connection: Connection,

@@ -8,9 +8,10 @@ from duetime.client.types import Tags, TaskFilter
 
 def filter_query(which: TaskFilter) -> dict[str, Any]:
     query: dict[str, Any] = {**which}
-    status, tag, upcoming = which.get("status"), which.get("tag"), which.get("upcoming")
-    if status is not None and not isinstance(status, str):
-        query["status"] = ",".join(status)
+    tag, upcoming = which.get("tag"), which.get("upcoming")
+    for name in ("status", "lane"):
+        if query.get(name) is not None and not isinstance(query[name], str):
+            query[name] = ",".join(query[name])
     if tag is not None:
         query["tag"] = tag_texts(tag)
     query["upcoming"] = "false" if upcoming is False else None

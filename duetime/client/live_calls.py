@@ -22,7 +22,8 @@ from duetime.core.target_names import target_name
 
 KNOWN = 2_000  # tasks whose latest state is remembered
 ALL_NAMESPACES, DEFAULT_NAMESPACE = "*", "default"
-PUSHED = ("namespace", "handler", "schedule_id")  # fields of a list's filter that pushes have, too
+# Fields of a list's filter that pushes have, too.
+PUSHED = ("namespace", "handler", "schedule_id", "run_id")
 REREAD = 5.0  # seconds: a push may have been lost
 TASK_PAUSE, PAGE_PAUSE = 0.2, 1.0  # seconds between two reads, at least
 

@@ -157,6 +157,8 @@ class Schedule(TypedDict):
     runs: int
     last_error: str | None
     note: str | None
+    paused_at: str | None
+    paused_by: str | None  # None if Duetime did, or the caller has no name
     description: str | None
     created_at: str
     updated_at: str

@@ -324,6 +324,12 @@ class TaskFilter(TypedDict, total=False):
     name: str | None  # how it begins
     handler: str | None
     target: str | None  # its type
+    lane: str | Sequence[str] | None  # one of these: "low", or "batch/low" of a pool
+    error_type: str | None  # of its last failure
+    with_key: str | None  # its idempotency key
+    run_id: str | None  # of a workflow run: its steps, or the items of a map; not in bulk
+    due_since: Moment | None  # then or later
+    due_before: Moment | None
     created_since: Moment | None  # then or later
     created_before: Moment | None
     upcoming: bool | None  # False: without future runs of schedules

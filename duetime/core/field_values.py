@@ -15,7 +15,7 @@ _HOUR = r"([01]\d|2[0-3])"
 _RFC3339 = re.compile(rf"{_DAY}[Tt ]{_HOUR}:\d\d:\d\d(\.\d+)?([Zz]|[+-]{_HOUR}:[0-5]\d)", re.ASCII)
 _NAIVE = re.compile(rf"{_DAY}[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
 _EXAMPLE = "2026-11-16T09:00:00+01:00"
-_LAST: Millis = 253_402_300_799_999  # the end of the year 9999, the last in RFC 3339
+LAST: Millis = 253_402_300_799_999  # the end of the year 9999, the last in RFC 3339
 
 
 def is_word(text: str) -> bool:
@@ -34,6 +34,6 @@ def moment(value: Any) -> Millis:
         at = from_datetime(datetime.fromisoformat(value.upper()))
     except ValueError:
         raise ValueError("must be a day and a time that exist") from None
-    if not 0 <= at <= _LAST:
+    if not 0 <= at <= LAST:
         raise ValueError("must be in the years 1970 to 9999 (UTC)")
     return at

@@ -51,6 +51,14 @@ class Queue(NamedTuple):
         return cls(Lane(lane), pool if slash else None)
 
 
+def queue_in(text: object) -> Queue:
+    """Reads a queue that a client names. Raises ValueError, whose message is for the client."""
+    try:
+        return Queue.parse(str(text))
+    except ValueError:
+        raise ValueError(f"must be one of {', '.join(Lane)}, or of a pool: batch/high") from None
+
+
 _WITHOUT_POOL = {lane: Queue(lane) for lane in Lane}
 
 

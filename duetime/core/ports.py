@@ -18,7 +18,7 @@ from duetime.core.lifecycle import FINAL, Status
 from duetime.core.retention import kept_for, kept_until
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
-from duetime.core.task_filter import TaskFilter, handler_of
+from duetime.core.task_filter import TaskFilter, error_type_of, handler_of
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wake_policy import Draw, WakePolicy
@@ -107,12 +107,11 @@ class DeadListing:
     cursor: str | None = None
 
     def wants(self, task: Task) -> bool:
-        failed = task.last_failure
         died_at = task.updated_at
         return (
             task.status is Status.DEAD
             and self.namespace in (None, task.spec.namespace)
-            and (self.error_type is None or _type_of(failed) == self.error_type)
+            and (self.error_type is None or error_type_of(task) == self.error_type)
             and self.handler in (None, handler_of(task.spec))
             and (self.fingerprint is None or _died_of(task, self.fingerprint))
             and (self.since is None or died_at >= self.since)
@@ -124,10 +123,6 @@ def _died_of(task: Task, fingerprint: str) -> bool:
     from duetime.core.fingerprints import cause_of  # most processes need it never
 
     return cause_of(task).fingerprint == fingerprint
-
-
-def _type_of(failed: Attempt | None) -> str | None:
-    return failed.error.type if failed and failed.error else None
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,7 @@
 """Which tasks a list or a bulk operation is about."""
 
 from duetime.core.ids import new_id
+from duetime.core.lanes import Queue
 from duetime.core.lifecycle import Status
 from duetime.core.task import Spec, Task
 from duetime.core.times import MINUTE, Millis
@@ -24,6 +25,12 @@ class TaskFilter:
     name: str | None = None  # the beginning of the name
     handler: str | None = None
     target: str | None = None  # the type of the target
+    queues: frozenset[Queue] = frozenset()  # one of these; empty: any
+    error_type: str | None = None  # of its last failure
+    with_key: str | None = None  # its idempotency key
+    run_id: str | None = None  # of the run whose step it is; no list of a store has these
+    due_since: Millis | None = None
+    due_before: Millis | None = None
     created_since: Millis | None = None
     created_before: Millis | None = None
     before: Millis | None = None  # ids from before that time; a run's id has its fire time
@@ -46,6 +53,10 @@ class TaskFilter:
             and (self.created_since is None or task.created_at >= self.created_since)
             and (self.created_before is None or task.created_at < self.created_before)
             and (self.below is None or task.id < self.below)
+            and (self.due_since is None or task.due_at >= self.due_since)
+            and (self.due_before is None or task.due_at < self.due_before)
+            and (not self.queues or task.queue in self.queues)
+            and (self.error_type is None or self.error_type == error_type_of(task))
             and self._describes(spec)
         )
 
@@ -54,12 +65,19 @@ class TaskFilter:
             (self.name is None or (spec.name or "").startswith(self.name))
             and self.handler in (None, handler_of(spec))
             and self.target in (None, spec.target.get("type"))
+            and self.with_key in (None, spec.idempotency_key)
+            and self.run_id in (None, spec.step.run_id if spec.step else None)
             and (not self.tags or set(self.tags) <= tag_texts(spec))
         )
 
 
 def schedule_of(spec: Spec) -> str | None:
     return spec.occurrence.schedule_id if spec.occurrence else None
+
+
+def error_type_of(task: Task) -> str | None:
+    failed = task.last_failure
+    return failed.error.type if failed and failed.error else None
 
 
 def handler_of(spec: Spec) -> str | None:

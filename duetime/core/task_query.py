@@ -6,34 +6,32 @@ written in double quotes. An id alone is `id:` of it, and other text alone is ho
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.durations import is_duration, parse_duration
-from duetime.core.field_values import WORD_RULE, is_word, moment
+from duetime.core.field_values import LAST, WORD_RULE, is_word, moment
 from duetime.core.ids import is_id
+from duetime.core.lanes import queue_in
 from duetime.core.lifecycle import Status
 from duetime.core.times import Millis, rfc3339, seconds
 
 MAX_QUERY = 1_000  # characters
 MAX_IDS = 8  # they are on one page, which has up to 2 MiB
+MAX_ERROR_TYPE = 256  # characters
 TAG = "tag."
-WORDS = ("status", "id", "ns", "handler", "target", "tag.KEY", "schedule", "since", "until", "name")
-
-# Words that one might expect, and what does that instead.
-NOT_IN_LISTS: Mapping[str, str] = {
-    "error": "lists have no error; filter dead letters by error_type",
-    "lane": "lists have no lane; `GET /v1/lanes` counts its tasks",
-    "run": "lists leave out the steps of runs; `GET /v1/runs/{id}` has them",
-    "key": "lists have no key; submit with the key again to get its task",
-    "due": "lists have no range of due times; order=soonest sorts by them",
-}
+DUE = "due"  # two fields
+WORDS = (
+    *("status", "id", "ns", "handler", "target", "tag.KEY", "schedule", "run", "lane", "error"),
+    *("key", "due", "since", "until", "name"),
+)
 
 _PART = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _WORD = re.compile(r"([a-z]+|tag\.[^:]+):(.*)", re.DOTALL)
 
 Field = tuple[str, Any]  # the name of a field of the filter, and its value as JSON
+Fields = Sequence[Field]
 
 
 class BadQuery(ValueError):
@@ -52,7 +50,8 @@ def parse_query(text: str, now: Millis) -> dict[str, Any]:
         raise BadQuery('the " is not closed', text.rindex('"') + 1)
     found: dict[str, Any] = {}
     for part in _PART.finditer(text):
-        _add(found, _field(part[0], part.start() + 1, now), part.start() + 1)
+        for field in _fields(part[0], part.start() + 1, now):
+            _add(found, field, part.start() + 1)
     return found
 
 
@@ -67,21 +66,19 @@ def _add(found: dict[str, Any], field: Field, position: int) -> None:
         found[name] = value
 
 
-def _field(part: str, position: int, now: Millis) -> Field:
-    """Reads one `word:value`, or text alone."""
+def _fields(part: str, position: int, now: Millis) -> Fields:
+    """Reads one `word:value`, or text alone. A range is two fields."""
     given = _WORD.fullmatch(part)
     if given is None:
-        return _alone(part, position)
+        return [_alone(part, position)]
     word, value = given[1].replace('"', ""), given[2].replace('"', "")
-    if word in NOT_IN_LISTS:
-        raise BadQuery(NOT_IN_LISTS[word], position)
     read = _READ.get("tag" if word.startswith(TAG) else word)
-    if read is None:
+    if read is None and word != DUE:
         raise BadQuery(f"unknown word {word!r}; known: {', '.join(WORDS)}", position)
     try:
         if not value:
             raise ValueError("needs a value")
-        return read(word, value, now)
+        return _due(value, now) if read is None else [read(word, value, now)]
     except ValueError as error:
         raise BadQuery(f"{word}: {error}", position + len(given[1]) + 1) from None
 
@@ -120,6 +117,22 @@ def _target(_word: str, value: str, _now: Millis) -> Field:
     return "target", value
 
 
+def _lane(_word: str, value: str, _now: Millis) -> Field:
+    return "lane", [str(queue_in(text)) for text in value.split(",")]
+
+
+def _error(_word: str, value: str, _now: Millis) -> Field:
+    if len(value) > MAX_ERROR_TYPE:
+        raise ValueError(f"must have at most {MAX_ERROR_TYPE} characters")
+    return "error_type", value
+
+
+def _run(_word: str, value: str, _now: Millis) -> Field:
+    if not is_id(value):
+        raise ValueError("must be the id of a run")
+    return "run_id", value
+
+
 def _tag(word: str, value: str, _now: Millis) -> Field:
     """Reads `tag.team:growth`; `tag.team:*` is any value. Or what a filter takes: `tag:team`."""
     if word == "tag":
@@ -134,6 +147,32 @@ def _since(_word: str, value: str, now: Millis) -> Field:
 
 def _until(_word: str, value: str, now: Millis) -> Field:
     return "created_before", _time(value, now)
+
+
+def _due(value: str, now: Millis) -> Fields:
+    """Reads `due:1h`, within the next hour; `due:-1h`, in the last one; or `due:FROM..UNTIL`, of
+    which one may be left out."""
+    start, dots, end = value.partition("..")
+    if not dots:
+        first, last = sorted([now, _due_time(start, now)])
+        return [("due_since", rfc3339(first)), ("due_before", rfc3339(last))]
+    ends = {"due_since": start, "due_before": end}
+    given = [(name, rfc3339(_due_time(text, now))) for name, text in ends.items() if text]
+    if not given:
+        raise ValueError("needs a time before or after the dots")
+    return given
+
+
+def _due_time(value: str, now: Millis) -> Millis:
+    """Reads a time, or a duration after now; with a minus before now."""
+    span = value.removeprefix("-")
+    if is_duration(span):
+        ahead = seconds(parse_duration(span))
+        return min(now + ahead, LAST) if value == span else max(now - ahead, 0)
+    try:
+        return moment(value)
+    except ValueError as error:
+        raise ValueError(f"{error}, or a duration such as 1h, or -1h") from None
 
 
 def _time(value: str, now: Millis) -> str:
@@ -160,6 +199,10 @@ _READ: Mapping[str, Callable[[str, str, Millis], Field]] = {
     "target": _target,
     "tag": _tag,
     "schedule": lambda _word, value, _now: ("schedule_id", _one_word(value)),
+    "run": _run,
+    "lane": _lane,
+    "error": _error,
+    "key": lambda _word, value, _now: ("with_key", _one_word(value)),
     "since": _since,
     "until": _until,
     "name": lambda _word, value, _now: ("name", value),

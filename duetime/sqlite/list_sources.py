@@ -1,9 +1,11 @@
 """The indexes along which a list of tasks can be read, and the conditions of its filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from duetime.core.codec import to_json
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import TO_START, Status
 from duetime.core.ports import ListOrder
 from duetime.core.task_filter import TaskFilter
@@ -21,6 +23,13 @@ TAGGED = (
     "EXISTS (SELECT 1 FROM tags AS g WHERE g.namespace = t.namespace AND g.tag = ?"
     " AND g.day = t.day AND g.id = t.id)"
 )
+# What has no column is read from the spec, whose text leaves out defaults. The store checks a task
+# whose spec is in another row, since it is long, once it has been read.
+IN_SPEC = "CASE WHEN json_valid(t.spec) THEN {} ELSE 1 END"
+PRIORITY = f"coalesce(json_extract(t.spec, '$.priority'), '{Lane.MEDIUM.value}')"
+LANE = f"iif(t.promoted IS NULL, {PRIORITY}, substr(t.promoted, 1, instr(t.promoted, ',') - 1))"
+# The text of an attempt ends with a comma if it has no error: see duetime.core.codec.
+LAST_FAILURE = "iif(t.current IS NULL OR t.current LIKE '%,', t.previous, t.current)"
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -56,16 +65,18 @@ def conditions_of(wanted: TaskFilter) -> list[Condition]:
     def add(name: str, sql: str, *values: Any) -> None:
         found.append(Condition(name=name, sql=sql, values=values))
 
-    if wanted.schedule_id is not None:
-        add("schedule", "t.schedule_id = ?", wanted.schedule_id)
-    if wanted.parent_id is not None:
-        add("parent", "t.parent_id = ?", wanted.parent_id)
-    if wanted.created_since is not None:
-        add("since", "t.created_at >= ?", wanted.created_since)
-    if wanted.created_before is not None:
-        add("before", "t.created_at < ?", wanted.created_before)
-    if wanted.below is not None:
-        add("below", "t.id < ?", wanted.below)
+    for name, sql, given in (
+        ("schedule", "t.schedule_id = ?", wanted.schedule_id),
+        ("parent", "t.parent_id = ?", wanted.parent_id),
+        ("since", "t.created_at >= ?", wanted.created_since),
+        ("before", "t.created_at < ?", wanted.created_before),
+        ("below", "t.id < ?", wanted.below),
+        ("due since", "t.due_at >= ?", wanted.due_since),
+        ("due before", "t.due_at < ?", wanted.due_before),
+        ("key", IN_SPEC.format("json_extract(t.spec, '$.idempotency_key') IS ?"), wanted.with_key),
+    ):
+        if given is not None:
+            add(name, sql, given)
     if wanted.statuses:
         add("status", f"t.status IN ({_listed(sorted(wanted.statuses))})")
     if wanted.name is not None:
@@ -76,7 +87,19 @@ def conditions_of(wanted: TaskFilter) -> list[Condition]:
         add("target", "t.target GLOB 'python:*'")
     elif wanted.target is not None:
         add("target", "t.target = ?", wanted.target)
+    if wanted.error_type is not None:
+        where = f"t.status != 'SUCCEEDED' AND instr({LAST_FAILURE}, ?) > 0"
+        add("error", where, f",[{to_json(wanted.error_type)},")
+    if wanted.queues:
+        add("lane", *_in_queues(wanted.queues))
     return found
+
+
+def _in_queues(queues: Iterable[Queue]) -> tuple[str, *tuple[str | None, ...]]:
+    one = f"({LANE} = ? AND json_extract(t.spec, '$.pool') IS ?)"
+    given = sorted(queues, key=str)
+    values = [text for queue in given for text in (queue.lane.value, queue.pool)]
+    return IN_SPEC.format(f"({' OR '.join([one] * len(given))})"), *values
 
 
 def sources_of(wanted: TaskFilter, order: ListOrder, namespaces: Sequence[str]) -> Sequence[Source]:

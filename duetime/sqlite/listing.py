@@ -87,7 +87,9 @@ def start_of(listing: Listing) -> Position:
 def span_of(listing: Listing) -> Span:
     start = start_of(listing).key
     if listing.order is ListOrder.SOONEST:
-        return Span(SOONEST, start, (LATEST_DAY * DAY, LAST))
+        due_before = listing.filter.due_before
+        end = (LATEST_DAY * DAY, LAST) if due_before is None else (due_before, "")
+        return Span(SOONEST, start, end)
     before, since = listing.filter.created_before, listing.filter.created_since
     if before is not None:
         start = min(start, ((before - 1) // DAY, listing.filter.below or LAST))

@@ -14,6 +14,7 @@ from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind, parse_wake
 from duetime.core.workflows.definition import Workflow
+from duetime.core.workflows.list_positions import WorkflowPlace
 from duetime.core.workflows.ports import (
     RunAnswer,
     RunListing,
@@ -108,11 +109,13 @@ class SqliteRunStore:
         with self._database.read() as connection:
             return workflows.read_digest(connection, namespace, name, version)
 
-    def workflows(self, namespace: str, limit: int, cursor: str | None) -> WorkflowPage:
+    def workflows(self, namespace: str | None, limit: int, cursor: str | None) -> WorkflowPage:
+        above = WorkflowPlace.of(namespace, cursor)
         with self._database.read() as connection:
-            found = workflows.read_workflows(connection, namespace, cursor or "", limit + 1)
+            found = workflows.read_workflows(connection, namespace, above, limit + 1)
         page = found[:limit]
-        return WorkflowPage(workflows=page, cursor=page[-1].name if len(found) > limit else None)
+        last = WorkflowPlace(page[-1].namespace, page[-1].name) if len(found) > limit else None
+        return WorkflowPage(workflows=page, cursor=last and last.cursor(namespace))
 
     def recover(self, wake_policy: WakePolicy, now: Millis) -> None:
         """Call at the start of the only runner: the wake of every run moves to now, so that what

@@ -180,8 +180,10 @@ def _readable(connection: Connection, schedule_ids: Sequence[str]) -> dict[str, 
 
 def _page_ids(connection: Connection, listing: ScheduleListing) -> tuple[list[str], str | None]:
     """Returns the ids of a page and the cursor of the next. Reads at most READ_LIMIT rows."""
+    where = "id < ?" if listing.namespace is None else "id < ? AND namespace = ?"
+    names = [] if listing.namespace is None else [listing.namespace]
     rows = connection.execute(
-        "SELECT id, status FROM schedules WHERE namespace = ? AND id < ? ORDER BY id DESC LIMIT ?",
-        (listing.namespace, listing.cursor or LAST, READ_LIMIT),
+        f"SELECT id, status FROM schedules WHERE {where} ORDER BY id DESC LIMIT ?",
+        (listing.cursor or LAST, *names, READ_LIMIT),
     ).fetchall()
     return page_of(rows, listing.status, listing.limit)

@@ -184,7 +184,7 @@ class SqliteTaskStore(SqliteCursorStore):
         with self._database.read() as connection:
             ids, reached = page_ids(connection, listing)
             found = _readable(load_listed(connection, ids, columns))
-        tasks = [found[task_id] for task_id in ids if task_id in found]
+        tasks = [found[i] for i in ids if i in found and listing.filter.wants(found[i])]
         soonest = listing.order is ListOrder.SOONEST
         looked_from = start_of(listing).key[0] if soonest else None
         return Page(

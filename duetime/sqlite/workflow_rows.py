@@ -10,6 +10,7 @@ from duetime.core.packing import FAST, pack, unpack
 from duetime.core.retention import RENEWED_AFTER
 from duetime.core.times import Millis
 from duetime.core.workflows.definition import Workflow
+from duetime.core.workflows.list_positions import WorkflowPlace
 from duetime.core.workflows.ports import WorkflowAnswer
 
 COLUMNS = "namespace, name, version, digest, created_at, updated_at, revision, deleted"
@@ -83,13 +84,14 @@ def read_digest(connection: Connection, namespace: str, name: str, version: int)
 
 
 def read_workflows(
-    connection: Connection, namespace: str, above: str, limit: int
+    connection: Connection, namespace: str | None, above: WorkflowPlace, limit: int
 ) -> list[Workflow]:
-    """Returns the first workflows by name, past one of them."""
+    """Returns the first workflows of a namespace, or of all, past a place."""
+    within = "" if namespace is None else "AND namespace = ?"
     rows = connection.execute(
-        f"SELECT {COLUMNS} FROM workflows WHERE namespace = ? AND name > ? AND NOT deleted"
-        " ORDER BY name LIMIT ?",
-        (namespace, above, limit),
+        f"SELECT {COLUMNS} FROM workflows WHERE (namespace, name) > (?, ?) {within} AND NOT deleted"
+        " ORDER BY namespace, name LIMIT ?",
+        (*above, *([] if namespace is None else [namespace]), limit),
     ).fetchall()
     return [_workflow(row) for row in rows]
 

@@ -7,6 +7,9 @@ no scanner and no relay.
   slots, and drains: it stops receiving, waits for the running handlers, and ends.
 - `queue_source.py` is the source of a worker on AWS: the queues of its pool. `aws_worker.py` puts
   this worker together.
+- `http_source.py` is the source of a worker of a runner: it asks for leases, which
+  `http_executor.py` renews and whose outcomes its `outbox.py` reports; `runner_calls.py` has the
+  calls. `http_worker.py` puts this worker together.
 - `process.py` runs a worker as a process: signals, the control port (`control_port.py`), and what
   it looks at every few seconds (`upkeep.py`): spot notices (`spot_notice.py`), the scale-in
   protection of ECS (`scale_in.py`), and that others see it.

@@ -224,6 +224,10 @@ QUERIES: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"handler": "a b"}, {"handler": WORD}),
     *(({"target": value}, {"target": TARGET}) for value in ("typo", "HTTP", "http!", "x" * 5_000)),
     ({"schedule_id": "a b"}, {"schedule_id": WORD}),
+    ({"lane": "slow"}, {"lane": "must be one of high, medium, low, or of a pool: batch/high"}),
+    ({"with_key": "a b"}, {"with_key": WORD}),
+    ({"run_id": "17"}, {"run_id": "must be the id of a run: 26 digits and capital letters"}),
+    ({"error_type": "x" * 257}, {"error_type": "must have at most 256 characters"}),
     ({"order": "oldest"}, {"order": "must be one of newest, soonest"}),
     ({"fields": "id"}, {"fields": "must be one of all, summary"}),
     (

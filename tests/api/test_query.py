@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Status
-from duetime.core.times import rfc3339
+from duetime.core.times import MINUTE, rfc3339
 from tests.api.dead import a_dead_task, bury
 from tests.api.service import PYTHON, Service, refusal
 from tests.factories import NOW, a_spec, a_task, an_id
@@ -47,6 +48,21 @@ def test_id_is_found_in_every_namespace(any_service: Service):
     assert found(any_service, first, fields="summary") == [first]
 
 
+def test_words_about_the_state_of_a_task_find_it(any_service: Service):
+    low = put(any_service, priority=Lane.LOW, idempotency_key="order-17")
+    soon = put(any_service, pool="batch", run_at=NOW + 30 * MINUTE)
+    failed = bury(any_service, a_dead_task(error_type="Http503"))[0]
+
+    assert found(any_service, "lane:low") == [low]
+    assert found(any_service, "lane:low,batch/medium") == sorted([low, soon])[::-1]
+    assert found(any_service, "key:order-17") == [low]
+    assert found(any_service, "error:Http503") == [failed]
+    assert found(any_service, "error:Http50") == []
+    assert found(any_service, "due:1h") == [soon]
+    assert found(any_service, "due:1h", order="soonest") == [soon]
+    assert found(any_service, "due:2h..", order="soonest") == []
+
+
 @pytest.mark.parametrize(
     ("query", "field", "message", "position"),
     [
@@ -55,6 +71,9 @@ def test_id_is_found_in_every_namespace(any_service: Service):
         ({"q": "tag.a:b", "tag": "a"}, "tag", "is given in q, too", None),
         ({"q": an_id(), "order": "soonest"}, "q", "has an id, which goes with neither", None),
         ({"q": "since:1h until:2h"}, "created_before", "must be later than", None),
+        ({"q": "due:2h..1h"}, "due_before", "must be later than", None),
+        ({"run_id": an_id(), "order": "soonest"}, "order", "goes without a run", None),
+        ({"run_id": an_id(), "cursor": "x"}, "cursor", "not a cursor of this list", None),
     ],
 )
 def test_query_that_cannot_be_served_is_refused(

@@ -11,6 +11,7 @@ from duetime.engine.quotas import QuotaGate
 from duetime.sqlite.quota_store import SqliteQuotaStore
 from tests.api.flows import BROKEN, TARGET, Flows, a_step, errors
 from tests.api.service import EVERY_MINUTE, NOON, refusal
+from tests.factories import an_id
 
 
 def test_run_is_created_with_every_field(flows: Flows):
@@ -44,6 +45,55 @@ def test_run_that_has_not_changed_is_answered_without_a_body(flows: Flows):
 
     assert (same.status, same.encoded(), same.headers["etag"]) == (304, b"", tag)
     assert (ended.status, ended.body["status"]) == (200, "SUCCEEDED")
+
+
+def test_steps_of_a_run_are_listed_by_its_id(flows: Flows):
+    flows.outcomes = {"b": BROKEN}
+    run_id = flows.run(a_step("a"), a_step("b", "a"), a_step("c", "b"), namespace="shop")
+    flows.settle()
+
+    def names(**query: str) -> list[str]:
+        return [task["step"] for task in listed(flows, run_id=run_id, **query)]
+
+    assert names() == names(limit="1") == ["a", "b"]
+    assert names(status="DEAD") == names(error_type="PermanentError", namespace="shop") == ["b"]
+    assert names(namespace="default") == []
+    assert listed(flows, q=f"run:{run_id} status:SUCCEEDED")[0]["step"] == "a"
+    assert listed(flows, run_id=an_id()) == listed(flows, namespace="*") == []
+
+
+def test_items_of_a_map_are_listed_by_the_id_of_its_run(flows: Flows):
+    flows.outcomes = {"a": [*range(7)]}
+    run_id = flows.run(a_step("a"), a_step("m", "a", map={"items": "{{ steps.a.result }}"}))
+    flows.settle()
+    map_id = flows.read(run_id)["steps"][1]["run_id"]
+
+    found = listed(flows, run_id=map_id, limit="3", fields="summary")
+
+    assert [flows.call("GET", f"/v1/tasks/{task['id']}").body["index"] for task in found] == [
+        *range(7)
+    ]
+
+
+@pytest.mark.parametrize("action", ["cancel", "retry", "shift"])
+def test_steps_are_not_changed_behind_the_back_of_their_run(flows: Flows, action: str):
+    run_id = flows.run(a_step("a"))
+    body = {"run_id": run_id, **({"by": 60} if action == "shift" else {})}
+
+    refused = flows.call("POST", f"/v1/tasks/{action}", body)
+
+    assert refusal(refused)["run_id"].startswith("a run decides about its steps: cancel or retry")
+
+
+def listed(flows: Flows, **query: str) -> list[dict[str, Any]]:
+    """Reads every page."""
+    found, cursor = [], ""
+    while cursor is not None:
+        page = flows.call("GET", "/v1/tasks", query={**query, "cursor": cursor})
+        assert page.status == 200, page.body
+        found += page.body["items"]
+        cursor = page.body["next_cursor"]
+    return found
 
 
 def test_run_counts_as_one_submission_of_its_quota(flows: Flows):

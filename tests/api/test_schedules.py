@@ -65,6 +65,8 @@ def test_schedule_is_returned_with_every_default(any_service: Service):
         "runs": 0,
         "last_error": None,
         "note": None,
+        "paused_at": None,
+        "paused_by": None,
         "description": "at 12:00 every day",
         "created_at": TIME,
         "updated_at": TIME,

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from duetime.api.callers import Caller
+from duetime.api.http import Request
 from duetime.core.change import Refused, Unknown
 from duetime.core.errors import Unavailable
 from duetime.core.recurrence.rules import BadRule
@@ -247,6 +249,24 @@ def test_pause_of_a_paused_schedule_changes_only_the_note(any_service: Service):
     assert any_service.on(schedule_id, "pause", {"note": "a"}).body == first
     assert any_service.store.writes == []
     assert any_service.on(schedule_id, "pause", {"note": "b"}).body == first | {"note": "b"}
+
+
+def test_paused_schedule_says_since_when_and_by_whom_until_it_is_resumed(any_service: Service):
+    schedule_id = any_service.schedule(rule=EVERY_MINUTE).body["id"]
+    name = f"arn:aws:iam::1:user/{'a' * 300}"
+    path = f"/v1/schedules/{schedule_id}/pause"
+    caller = Caller(actor=name)
+    any_service.api.call(Request(method="POST", path=path, body=b"", caller=caller))
+    any_service.clock.advance(MINUTE)
+
+    paused = any_service.on(schedule_id, "pause", {"note": "why"}).body
+    changed = put(any_service, schedule_id, rule=EVERY_MINUTE).body
+    resumed = any_service.on(schedule_id, "resume").body
+
+    by = name[:256]
+    assert (paused["paused_at"], paused["paused_by"]) == (rfc3339(NOW), by)
+    assert (changed["paused_at"], changed["paused_by"]) == (rfc3339(NOW), by)
+    assert (resumed["paused_at"], resumed["paused_by"]) == (None, None)
 
 
 def test_resumed_schedule_fires_from_now_on(any_service: Service):

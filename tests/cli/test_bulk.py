@@ -112,9 +112,10 @@ def test_every_option_reaches_the_filter(live: Any, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Client, "cancel_many", note)
     words = "--tag a:b --tag c --status PENDING --status RETRYING --namespace * --name mail"
-    more = "--handler h --target python --schedule s --parent p --before 1h"
+    more = "--handler h --target python --schedule s --parent p --before 1h --lane low,batch/high"
+    state = "--error-type Http503 --with-key order-17 --due-before 2040-01-01T00:00:00+01:00"
     since = ("--since", "2026-01-01T00:00:00+01:00")
-    live("cancel", *words.split(), *more.split(), *since, "--yes")
+    live("cancel", *words.split(), *more.split(), *state.split(), *since, "--yes")
 
     [fields] = seen
     before = fields.pop("created_before")
@@ -128,6 +129,10 @@ def test_every_option_reaches_the_filter(live: Any, monkeypatch: pytest.MonkeyPa
         "target": "python",
         "schedule_id": "s",
         "parent_id": "p",
+        "lane": ["low", "batch/high"],
+        "error_type": "Http503",
+        "with_key": "order-17",
+        "due_before": "2040-01-01T00:00:00+01:00",
         "created_since": "2026-01-01T00:00:00+01:00",
         "dry_run": False,
         "cursor": None,

@@ -393,6 +393,10 @@ def test_list_takes_every_filter(live: Any) -> None:
     assert listed("--target", "http") == listed("--since", "2d", "--before", "1d") == []
     assert listed("--order", "soonest", "--all-namespaces") == [other, growth]
     assert listed("-A", "--since", "1h") == [other, growth]
+    assert listed("-A", "--due-since", "90m") == listed("--lane", "medium,low") == [growth]
+    assert listed("-A", "--due-since", "-1h", "--due-before", "90m") == [other]
+    assert listed("--with-key", "order-17") == listed("--error-type", "Http503") == []
+    assert listed("--run", growth) == []
     assert growth in live("list", "--order", "soonest").stdout
 
 

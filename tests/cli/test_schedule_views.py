@@ -49,6 +49,7 @@ def printed(part: RenderableType, width: int = 100) -> str:
     [
         ({"status": "paused"}, f"It is paused: duetime schedules resume {ID}"),
         ({"status": "paused", "note": "x\ny"}, "It is paused (x y): duetime"),
+        ({"status": "paused", "paused_by": "ada"}, "It is paused by ada: duetime"),
         ({"status": "broken", "last_error": "odd"}, "Its rule cannot be evaluated: odd"),
         ({"status": "finished"}, "It is finished: it never fires again."),
         ({"status": "active"}, "It fires next when its current run has ended."),

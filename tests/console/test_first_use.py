@@ -78,6 +78,34 @@ def test_filter_that_is_not_understood_has_no_actions_on_all_that_match(page: Pa
     expect(actions).to_be_visible()
 
 
+def test_words_about_the_state_of_tasks_filter_the_list(page: Page, runner: Runner):
+    ids = {
+        lane: runner.submit(
+            target={"type": "python", "handler": "duetime.hello"},
+            delay=3_600 * (place + 1),
+            priority=lane,
+            namespace="state",
+            idempotency_key=f"state-{lane}",
+        )
+        for place, lane in enumerate(("high", "low"))
+    }
+    page.goto("/tasks?ns=state")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    field = page.get_by_label("Filter tasks")
+    for text, lane in (
+        ("lane:low", "low"),
+        ("key:state-high", "high"),
+        ("due:90m", "high"),
+        ("due:90m..3h", "low"),
+    ):
+        field.fill(text)
+        expect(rows).to_have_count(1)
+        expect(rows.locator(f"a[href*='{ids[lane]}']").first).to_be_visible()
+    field.fill("error:Http503")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+
+
 def test_words_are_not_broken(page: Page, runner: Runner, tmp_path: Path):
     name = "a name that takes all the width there is " * 4
     dead_task(runner, tmp_path / "missing", namespace="words", name=name.strip())

@@ -2,9 +2,10 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.running import Runner, until
 
@@ -106,24 +107,33 @@ def test_filter_is_cancelled_stopped_half_way_and_continued(page: Page, runner: 
         "namespace": "bulk",
         "tags": {"team": "growth"},
     }
-    runner.submit_many([body] * 600)
+    runner.submit_many([body] * 1_204)
+    counts: list[dict[str, Any]] = []
+    page.on("response", lambda answer: _note_dry_run(answer, counts))
     page.goto("/tasks?ns=bulk&tag=team:growth")
     page.get_by_role("button", name="Cancel …").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("A dry run has counted 600.")
+    expect(dialog).to_contain_text("A dry run has counted 1,204.")
+    assert [answer["matched"] for answer in counts] == [1_000, 204]  # a call counts up to 1,000
 
     def first_call(route):  # Stop is clicked while the first call is under way
         dialog.get_by_role("button", name="Stop").click()
         route.continue_()
 
     page.route("**/v1/tasks/cancel", first_call, times=1)
-    dialog.get_by_role("button", name="Cancel 600").click()
-    expect(dialog).to_contain_text("Stopped: 250 of 600 cancelled.")
+    dialog.get_by_role("button", name="Cancel 1,204").click()
+    expect(dialog).to_contain_text("Stopped: 250 of 1,204 cancelled.")
     assert len(bulk_ids(runner, "CANCELLED")) == 250
-    dialog.get_by_role("button", name="Continue with 350").click()
-    expect(dialog).to_contain_text("600 of 600 cancelled.")
+    dialog.get_by_role("button", name="Continue with 954").click()
+    expect(dialog).to_contain_text("1,204 of 1,204 cancelled.")
 
-    assert len(bulk_ids(runner, "PENDING")) == 0
+    assert len(bulk_ids(runner, "CANCELLED")) == 1_204
+    assert bulk_ids(runner, "PENDING") == []
+
+
+def _note_dry_run(answer: Response, counts: list[dict[str, Any]]) -> None:
+    if answer.url.endswith("/tasks/cancel") and answer.request.post_data_json.get("dry_run"):
+        counts.append(answer.json())
 
 
 def bulk_ids(runner: Runner, status: str) -> list[str]:

@@ -8,12 +8,13 @@ import pytest
 
 from duetime.core.change import Applied
 from duetime.core.ids import new_id
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import TO_START, Status
 from duetime.core.occurrence import Occurrence
 from duetime.core.ports import ListOrder, TaskStore
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.defer import Deferral, defer
-from duetime.core.task import Task
+from duetime.core.task import Attempt, Promotion, Task, TaskError
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND
 from tests.contract.test_listing import flat, read_all
@@ -44,11 +45,31 @@ def _a_task(n: int, status: Status) -> Task:
         occurrence=_occurrence() if n % 6 == 1 else None,
         parent_id=PARENT if n % 6 == 2 else None,
         payload="x" * (3_000 if n % 7 == 0 else 10),
+        priority=(Lane.MEDIUM, Lane.LOW, Lane.HIGH)[n % 11 % 3],
+        pool="batch" if n % 4 == 1 else None,
+        idempotency_key=f"order-{n % 3}" if n % 2 else None,
     )
     task = a_task(spec=spec, now=NOW - n * HOUR, id=new_id(NOW - n * HOUR, n))
     wake = None if status.finished else task.wake
     result = f'"{"r" * 400}"' if status is Status.SUCCEEDED else None
-    return replace(task, status=status, wake=wake, result=result)
+    return replace(
+        task,
+        status=status,
+        wake=wake,
+        result=result,
+        promoted=Promotion(lane=Lane.HIGH, at=NOW) if n % 13 == 3 else None,
+        current=_attempt(2, (None, TIMED_OUT, HTTP_503)[n % 5 % 3]) if n % 3 else None,
+        previous=_attempt(1, (HTTP_503, None)[n % 2]) if n % 4 else None,
+    )
+
+
+def _attempt(number: int, error: TaskError | None) -> Attempt:
+    return Attempt(number=number, started_at=NOW, drift_ms=3, error=error)
+
+
+TIMED_OUT = TaskError(type="TimedOut", message='late: ,["Http503","x"]')
+HTTP_503 = TaskError(type="Http503", message="50,000 tries", traceback="shop.py:12\nTimedOut")
+IN_LOW, IN_BATCH = Queue(Lane.LOW), Queue(Lane.MEDIUM, "batch")
 
 
 def _occurrence() -> Occurrence:
@@ -86,6 +107,16 @@ FILTERS: list[dict[str, Any]] = [
     {"created_since": MIDNIGHT - DAY, "created_before": MIDNIGHT},
     {"created_since": NOW - 30 * HOUR, "created_before": NOW - 3 * HOUR, "name": "restock"},
     {"before": NOW - 10 * HOUR, "namespace": None},
+    {"queues": frozenset({IN_LOW})},
+    {"queues": frozenset({IN_BATCH, Queue(Lane.HIGH)}), "namespace": None},
+    {"queues": frozenset({Queue(Lane.HIGH, "batch")}), "handler": "reports.daily"},
+    {"error_type": "TimedOut", "namespace": None},
+    {"error_type": "Http503"},
+    {"error_type": "Http", "namespace": None},
+    {"with_key": "order-1", "namespace": None},
+    {"with_key": "order-2", "queues": frozenset({IN_LOW, Queue(Lane.MEDIUM)})},
+    {"due_since": NOW + HOUR, "due_before": NOW + 3 * HOUR},
+    {"due_before": NOW + 2 * HOUR, "namespace": None},
 ]
 
 
@@ -96,6 +127,9 @@ SOME: list[dict[str, Any]] = [
     {"statuses": frozenset({Status.DEAD, Status.ENQUEUED}), "tags": ("team",), "namespace": None},
     {"created_since": NOW - 30 * HOUR, "created_before": NOW - 3 * HOUR, "name": "restock"},
     {"before": NOW - 10 * HOUR, "handler": "shop.restock"},
+    {"queues": frozenset({IN_LOW, IN_BATCH}), "namespace": None},
+    {"error_type": "Http503", "due_since": NOW + HOUR, "namespace": None},
+    {"with_key": "order-1", "due_before": NOW + 4 * HOUR, "namespace": None},
 ]
 
 

@@ -42,6 +42,26 @@ def made(schedules: ScheduleStore, count: int, **fields: object) -> list[Schedul
     return some[::-1]
 
 
+def test_list_of_all_namespaces_is_newest_first(schedules: ScheduleStore):
+    names = ("default", "shop", "growth")
+    some = [
+        a_schedule(
+            now=NOW + n * HOUR,
+            task=a_spec(run_at=0, namespace=names[n % 3]),
+            status=ScheduleStatus.ACTIVE if n % 2 else ScheduleStatus.PAUSED,
+        )
+        for n in range(11)
+    ]
+    schedules.put(some)
+
+    for limit in (1, 4, 30):
+        pages = pages_of(schedules, namespace=None, limit=limit)
+        assert [s for page in pages for s in page] == some[::-1]
+        assert max(map(len, pages)) <= limit
+    paused = listed(schedules, namespace=None, status=ScheduleStatus.PAUSED, limit=4)
+    assert paused == some[::-2]
+
+
 def test_an_empty_list_ends(schedules: ScheduleStore):
     assert pages_of(schedules) == [[]]
 

@@ -58,6 +58,8 @@ def a_full_schedule() -> Schedule:
         starts_at=NOW - DAY,
         ends_at=NOW + DAY,
         max_runs=7,
+        paused_at=NOW,
+        paused_by="ada",
         jitter=1.5,
         misfire=Misfire(policy=MisfirePolicy.RUN_ALL, grace=0, window=HOUR, per_minute=0.5),
         overlap=OverlapPolicy.CANCEL,

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from duetime.core.change import Applied, Refused
 from duetime.core.times import DAY
 from duetime.core.workflows.definition import Workflow
@@ -75,3 +77,28 @@ def test_workflows_are_listed_by_name_without_the_deleted_ones(runs: RunStore):
     assert [each.name for each in [*first.workflows, *rest.workflows]] == ["a", "b", "d", "e"]
     assert rest.cursor is None
     assert runs.workflow("default", "c") == deleted
+
+
+def test_workflows_of_all_namespaces_are_listed_one_after_the_other(runs: RunStore):
+    stored = [
+        a_workflow(name, namespace=namespace)
+        for namespace in ("default", "growth", "shop")
+        for name in ("a", "b", "c")
+    ]
+    for each in reversed(stored):
+        runs.put_workflow(each)
+    runs.put_workflow(replace(stored[4], revision=2, deleted=True))
+
+    found, cursor = list[Workflow](), None
+    while page := runs.workflows(None, 2, cursor):
+        found += page.workflows
+        cursor = page.cursor
+        if cursor is None:
+            break
+
+    assert found == [*stored[:4], *stored[5:]]
+    for bad in ("a", "shop/", "shop/a b", "/a"):
+        with pytest.raises(ValueError, match="cursor"):
+            runs.workflows(None, 2, bad)
+    with pytest.raises(ValueError, match="cursor"):
+        runs.workflows("shop", 2, "shop/a")

@@ -24,7 +24,7 @@ export function Overview() {
   const stuck = useRead('stuck', { limit: 5 });
   const lanes = useRead('lanes');
   const groups = useDeadGroups({ namespace: some });
-  const schedules = useRead('schedules', { namespace: some, limit: 100 });
+  const schedules = useRead('schedules', { namespace: namespace.value, limit: 100 });
   return html`
     <div class="page-head"><h1>Overview</h1><nav class="chips actions" aria-label="Window">
       ${Object.keys(WINDOWS).map((name) => html`<a key=${name} href=${withQuery({ window: name === '1h' ? '' : name })} aria-current=${name === window ? 'true' : undefined}>${name}</a>`)}</nav></div>
@@ -169,7 +169,7 @@ function Failing({ groups }) {
 /** The schedules that fire next, of the first hundred. */
 function Next({ schedules }) {
   return html`
-    <section class="panel" aria-label="Next"><div class="head"><h2>Next</h2>${namespace.value === '*' && html`<${Label}>namespace default</${Label}>`}<a href=${to('/schedules')}>All schedules</a></div>
+    <section class="panel" aria-label="Next"><div class="head"><h2>Next</h2><a href=${to('/schedules')}>All schedules</a></div>
       <${Loaded} read=${schedules}>${({ items }) => {
         const active = items.filter(({ status, next_fire_at: at }) => status === 'active' && at).sort((a, b) => (a.next_fire_at < b.next_fire_at ? -1 : 1));
         const paused = items.filter(({ status }) => status === 'paused');
@@ -177,7 +177,7 @@ function Next({ schedules }) {
         if (!shown.length) return html`<${Empty} title="No schedules"><a href=${to('/schedules/new')}>Make one</a></${Empty}>`;
         return html`<div class="scroll"><table class="rows plain"><tbody>${shown.map((schedule) => html`
           <tr key=${schedule.id}>
-            <td class="main bare"><a href=${to(`/schedules/${schedule.id}`)}>${schedule.name || schedule.id}</a>${schedule.status === 'paused' && schedule.note && html`<span class="sub">${schedule.note}</span>`}</td>
+            <td class="main bare"><a href=${to(`/schedules/${schedule.id}`)}>${schedule.name || schedule.id}</a>${schedule.status === 'paused' && (schedule.note || schedule.paused_by) && html`<span class="sub">${schedule.paused_by && `by ${schedule.paused_by.split('/').at(-1)}`}${schedule.paused_by && schedule.note && ': '}${schedule.note}</span>`}</td>
             <td class="end bare">${schedule.status === 'paused' ? html`<${Status} status="paused" />` : html`<${Time} at=${schedule.next_fire_at} as="relative" />`}</td>
             <td class="end bare quiet">${schedule.status !== 'paused' && html`<${Time} at=${schedule.next_fire_at} />`}</td>
           </tr>`)}</tbody></table></div>`;

@@ -12,7 +12,7 @@ import { getWithSource } from '../parts/source.js';
 import { Status } from '../parts/status.js';
 import { query, withQuery } from '../router.js';
 import { useRead } from '../state.js';
-import { Origin, scheduleName } from './schedules.js';
+import { Origin, PausedBy, scheduleName } from './schedules.js';
 
 const VIEWS = { ledger: Ledger, calendar: Calendar, history: History, definition: Definition };
 
@@ -32,7 +32,7 @@ function Shown({ schedule, reload }) {
         <${Origin} schedule=${schedule} />
         <span class="quiet"><code>${schedule.id}</code><${CopyButton} text=${schedule.id} name="id" /></span></p>
     </div>
-    ${schedule.status === 'paused' && html`<${Note} tone="amber" icon="pause">Paused${schedule.note ? `: ${schedule.note}` : ', without a note'}</${Note}>`}
+    ${schedule.status === 'paused' && html`<${Note} tone="amber" icon="pause">Paused<${PausedBy} schedule=${schedule} />${schedule.note ? `: ${schedule.note}` : ', without a note'}</${Note}>`}
     ${schedule.last_error && html`<${Note} tone="red" icon="alert">${schedule.last_error}</${Note}>`}
     <nav class="tabs" aria-label="Views">${Object.keys(VIEWS).map((each) => html`
       <a key=${each} href=${withQuery({ view: each === 'ledger' ? '' : each, month: '' })} aria-current=${view === each ? 'page' : undefined}>${words(each)}</a>`)}</nav>

@@ -6,6 +6,7 @@ import { ListTable, useList } from '../parts/list.js';
 import { Empty } from '../parts/notes.js';
 import { Label, Status } from '../parts/status.js';
 import { query, to, withQuery } from '../router.js';
+import { namespace, ofNamespace } from '../state.js';
 import { now } from '../clock.js';
 import { relative, Time } from '../zone.js';
 
@@ -23,10 +24,9 @@ const COLUMNS = [
 
 export function Schedules() {
   const status = query.value.get('status') ?? '';
-  const namespace = query.value.get('ns') || 'default';
-  const list = useList('schedules', { namespace, status });
+  const list = useList('schedules', { namespace: namespace.value, status });
   return html`
-    <div class="page-head"><h1>Schedules</h1><${Label} title="The list has the schedules of one namespace">namespace ${namespace}</${Label}>
+    <div class="page-head"><h1>Schedules</h1>
       <div class="actions">
         <a class="button" href=${to('/cron')}>Cron builder</a>
         ${may('operate') && html`<a class="button primary" href=${to('/schedules/new')}>New schedule</a>`}
@@ -36,12 +36,12 @@ export function Schedules() {
       ${['', ...STATUSES].map((each) => html`<a key=${each} href=${withQuery({ status: each })} aria-current=${status === each ? 'true' : undefined}>${each || 'all'}</a>`)}
     </nav>
     <${ListTable} list=${list} columns=${COLUMNS} caption="Schedules" href=${({ id }) => to(`/schedules/${id}`)}
-      empty=${html`<${None} status=${status} namespace=${namespace} />`} />`;
+      empty=${html`<${None} status=${status} />`} />`;
 }
 
-function None({ status, namespace }) {
-  if (status) return html`<${Empty} title=${`No schedule of ${namespace} is ${status}`}><a href=${withQuery({ status: '' })}>Show all</a></${Empty}>`;
-  return html`<${Empty} title=${`No schedules in the namespace ${namespace}`} command=${TRY}>
+function None({ status }) {
+  if (status) return html`<${Empty} title=${`No schedule${ofNamespace()} is ${status}`}><a href=${withQuery({ status: '' })}>Show all</a></${Empty}>`;
+  return html`<${Empty} title=${`No schedules${ofNamespace()}`} command=${TRY}>
     ${may('operate') && html`<a href=${to('/schedules/new')}>Build one</a>, or type:`}</${Empty}>`;
 }
 
@@ -49,13 +49,18 @@ function None({ status, namespace }) {
 export const scheduleName = ({ name, id }) => name || id;
 
 function Name({ schedule }) {
-  return html`<a href=${to(`/schedules/${schedule.id}`)}>${scheduleName(schedule)}</a><span class="sub">${schedule.description ?? 'its rule cannot be read'}</span>`;
+  return html`<a href=${to(`/schedules/${schedule.id}`)}>${scheduleName(schedule)}</a><span class="sub">${schedule.description ?? 'its rule cannot be read'} · ${schedule.task.namespace}</span>`;
 }
 
 function Next({ schedule }) {
   if (schedule.next_fire_at) return html`<${Time} at=${schedule.next_fire_at} /><span class="sub">${relative(schedule.next_fire_at, now.value)}</span>`;
   const why = schedule.last_error ?? schedule.note;
-  return html`<span class="quiet">–</span>${why && html`<span class="sub">${why}</span>`}`;
+  return html`<span class="quiet">${schedule.paused_at ? html`paused<${PausedBy} schedule=${schedule} />` : '–'}</span>${why && html`<span class="sub">${why}</span>`}`;
+}
+
+/** Who paused a schedule, and since when; of an ARN the last part. */
+export function PausedBy({ schedule: { paused_at: at, paused_by: by } }) {
+  return at ? html`${by && html` by <span title=${by}>${by.split('/').at(-1) || by}</span>`} since <${Time} at=${at} />` : null;
 }
 
 /** Where a schedule comes from: code, with its file and line, or a call. */

@@ -180,8 +180,8 @@ function useTaskList(filter, soonest) {
 }
 
 /** The fields of a filter that live updates know. */
-function liveFilter({ namespace, status, handler, schedule_id }) {
-  return clean({ namespace: namespace === '*' ? undefined : namespace, status, handler, schedule_id });
+function liveFilter({ namespace, status, handler, schedule_id, run_id, lane }) {
+  return clean({ namespace: namespace === '*' ? undefined : namespace, status, handler, schedule_id, run_id, lane });
 }
 
 const clean = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -200,7 +200,7 @@ function createList(filter, soonest, hovered) {
   let later = null;
 
   // Coming runs of schedules have the newest ids; there they would hide everything else.
-  const upcoming = soonest || filter.status || filter.schedule_id ? undefined : false;
+  const upcoming = soonest || filter.status || filter.schedule_id || filter.due_since || filter.due_before ? undefined : false;
   const page = (cursor) => get('tasks', { ...filter, fields: 'summary', limit: PAGE, order: soonest ? 'soonest' : undefined, upcoming, cursor });
 
   /** Reads some pages, one after the other, so that no task is between two of them. */

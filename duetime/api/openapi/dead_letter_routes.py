@@ -6,7 +6,8 @@ from duetime.api.discard import MAX_IDS
 from duetime.api.openapi.answers import TaskList
 from duetime.api.openapi.bulk_answers import BulkResult, DeadGroups, RedriveResult
 from duetime.api.openapi.route import CURSOR, PAGING, TIME, Answer, Example, Parameter, Route
-from duetime.api.validation import FINGERPRINT, MAX_ERROR_TYPE
+from duetime.api.validation import FINGERPRINT
+from duetime.core.task_query import MAX_ERROR_TYPE
 
 DEAD_LETTERS = "Dead letters"
 

@@ -79,6 +79,10 @@ class Schedule(AnswerModel):
     """Why a run could not be created, or why the schedule is broken."""
     note: str | None
     """The note of the last pause or resumption."""
+    paused_at: Time | None
+    """Since when it is paused."""
+    paused_by: str | None
+    """Who paused it; null if Duetime did, or the caller has no name."""
     description: str | None
     """Its rules in words."""
     created_at: Time

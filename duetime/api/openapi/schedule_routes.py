@@ -30,8 +30,8 @@ ITEM = "/v1/schedules/{id}"
 
 NAMESPACE = Parameter(
     name="namespace",
-    text="Only schedules of this namespace.",
-    schema={"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$", "default": "default"},
+    text="Only schedules of this namespace; `*` means of all.",
+    schema={"type": "string", "pattern": r"^(\*|[A-Za-z0-9._:-]{1,128})$", "default": "default"},
 )
 STATUS = Parameter(
     name="status",

@@ -7,7 +7,7 @@ from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.ids import LENGTH
 from duetime.core.lifecycle import Status
 from duetime.core.ports import ListOrder
-from duetime.core.task_query import MAX_QUERY
+from duetime.core.task_query import MAX_ERROR_TYPE, MAX_QUERY
 
 _WORD = "[A-Za-z0-9._:-]{1,128}"
 _A_WORD = {"type": "string", "pattern": f"^{_WORD}$"}
@@ -49,6 +49,26 @@ TARGET = Parameter(
     text="Only tasks with this type of target.",
     schema={"type": "string", "enum": [*TARGET_TYPES]},
 )
+LANE = Parameter(
+    name="lane",
+    text="Only tasks in one of these lanes: `low` of those without a pool, or `batch/low` of the"
+    " pool `batch`. Repeat it, or separate them by commas.",
+    schema={"type": "array", "items": {"type": "string"}},
+)
+LIST_ERROR_TYPE = Parameter(
+    name="error_type",
+    text="Only tasks whose last failure has exactly this type, such as `ValueError` or `Http503`.",
+    schema={"type": "string", "maxLength": MAX_ERROR_TYPE},
+)
+WITH_KEY = Parameter(name="with_key", text="Only tasks with this idempotency key.", schema=_A_WORD)
+RUN_ID = Parameter(
+    name="run_id",
+    text="Only the steps of this workflow run, or the items of this map, in their order and in"
+    " every namespace, unless one is given. Lists without it have no steps of runs.",
+    schema={"type": "string", "minLength": LENGTH, "maxLength": LENGTH},
+)
+DUE_SINCE = Parameter(name="due_since", text="Only tasks that are due then or later.", schema=TIME)
+DUE_BEFORE = Parameter(name="due_before", text="Only tasks that are due earlier.", schema=TIME)
 CREATED_SINCE = Parameter(
     name="created_since", text="Only tasks that were created then or later.", schema=TIME
 )
@@ -90,13 +110,15 @@ PREFER = Parameter(
 QUERY = Parameter(
     name="q",
     text="The same filter in one text: `status:DEAD,RETRYING handler:shop.restock since:24h`. The"
-    " words are `status`, `id`, `ns`, `handler`, `target`, `tag.KEY`, `schedule`, `since`, `until`"
-    " and `name`. A field is given here or as a parameter, not both.",
+    " words are `status`, `id`, `ns`, `handler`, `target`, `tag.KEY`, `schedule`, `run`, `lane`,"
+    " `error`, `key`, `due`, `since`, `until` and `name`. A field is given here or as a parameter,"
+    " not both.",
     schema={"type": "string", "maxLength": MAX_QUERY},
 )
 
 LIST_PARAMETERS = (
     QUERY,
     *(NAMESPACE, STATUS, TAG, SCHEDULE_ID, PARENT_ID, NAME, HANDLER, TARGET),
+    *(LANE, LIST_ERROR_TYPE, WITH_KEY, RUN_ID, DUE_SINCE, DUE_BEFORE),
     *(CREATED_SINCE, CREATED_BEFORE, UPCOMING, ORDER, FIELDS, *PAGING),
 )

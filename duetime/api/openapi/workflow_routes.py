@@ -15,6 +15,11 @@ ITEM = "/v1/workflows/{name}"
 NAMESPACE = Parameter(
     name="namespace", text="The namespace of the workflow.", schema={**WORD, "default": "default"}
 )
+NAMESPACES = Parameter(
+    name="namespace",
+    text="Only workflows of this namespace; `*` means of all, one after the other.",
+    schema={"type": "string", "default": "default"},
+)
 DRY_RUN = Parameter(
     name="dry_run",
     text="Only check it, and return the order of its steps; store nothing.",
@@ -78,7 +83,7 @@ ROUTES = (
         tag=WORKFLOWS,
         summary="List workflows",
         text="By name, without their steps.",
-        parameters=[NAMESPACE, *PAGING],
+        parameters=[NAMESPACES, *PAGING],
         answers=[Answer(status=200, text="A page of workflows.", model=WorkflowSummaryList)],
         example=Example(after=["putWorkflow"]),
     ),

@@ -23,10 +23,12 @@ from duetime.core.schedules.changes import Changed
 from duetime.core.schedules.declarations import detach
 from duetime.core.schedules.ports import ScheduleListing, SchedulePage
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
+from duetime.core.task import storable
 from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.engine.submission import Submission
 
+MAX_ACTOR = 256  # characters that are stored
 ITEM = "/v1/schedules/{id}"
 BY_NAME = "/v1/schedules/by-name/{name}"
 
@@ -62,7 +64,7 @@ class ScheduleResource:
     def page(self, request: Request, _: Mapping[str, str]) -> Response:
         query = Query(request)
         listing = ScheduleListing(
-            namespace=query.word("namespace", "default"),
+            namespace=query.namespace_or_all(),
             status=query.one_of("status", ScheduleStatus),
             limit=query.limit(),
             cursor=query.text("cursor"),
@@ -108,13 +110,14 @@ class ScheduleResource:
 
     def pause(self, request: Request, parameters: Mapping[str, str]) -> Response:
         note = _note(request)
+        by = request.caller.actor and storable(request.caller.actor, MAX_ACTOR)
 
         def step(schedule: Schedule, now: Millis) -> Changed | None:
             if status_of(schedule, now) is ScheduleStatus.FINISHED:
                 raise _finished(schedule, "paused")
             if schedule.status is ScheduleStatus.PAUSED and note in (None, schedule.note):
                 return None
-            return changes.pause(self.ports.wake_policy, schedule, now, note)
+            return changes.pause(self.ports.wake_policy, schedule, now, note, by)
 
         after = self.writer.replace(parameters["id"], step)
         self.writer.drop_unstarted(after)

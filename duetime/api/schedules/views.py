@@ -44,6 +44,8 @@ def schedule_json(schedule: Schedule, now: Millis) -> dict[str, Any]:
         "runs": _or_none(schedule, lambda: runs_so_far(schedule, now)),
         "last_error": schedule.last_error,
         "note": schedule.note,
+        "paused_at": moment_json(schedule.paused_at),
+        "paused_by": schedule.paused_by,
         "description": _or_none(schedule, lambda: describe(plan.recurrence)),
         "created_at": rfc3339(schedule.created_at),
         "updated_at": rfc3339(schedule.updated_at),

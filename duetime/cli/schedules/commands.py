@@ -27,7 +27,7 @@ def list_schedules(
         typer.Option(case_sensitive=False, help="Only schedules in this status."),
     ] = None,
     namespace: Annotated[
-        str | None, typer.Option(help="Whose schedules.", show_default="default")
+        str | None, typer.Option(help="Whose schedules; '*' means all.", show_default="default")
     ] = None,
     paging: Paging,
     connection: Connection,

@@ -68,8 +68,10 @@ def why_nothing_fires(schedule: Schedule) -> str:
     schedule_id = schedule["id"]
     match schedule["status"]:
         case ScheduleStatus.PAUSED:
-            note = f" ({one_line(schedule['note'])})" if schedule["note"] else ""
-            return f"It is paused{note}: duetime schedules resume {schedule_id}"
+            by = schedule.get("paused_by")
+            by, note = f" by {one_line(by)}" if by else "", schedule["note"]
+            note = f" ({one_line(note)})" if note else ""
+            return f"It is paused{by}{note}: duetime schedules resume {schedule_id}"
         case ScheduleStatus.BROKEN:
             error = one_line(schedule["last_error"] or "")
             return f"Its rule cannot be evaluated: {error}"
@@ -91,6 +93,12 @@ def misfire(fields: Mapping[str, Any]) -> str:
 
 def overlap(policy: str) -> str:
     return f"{policy}: a run {OVERLAPS[policy]}" if policy in OVERLAPS else clean(policy)
+
+
+def paused(schedule: Schedule, now: datetime) -> str | None:
+    """Returns since when, and by whom. A server of an earlier version does not say."""
+    since, by = fmt.when(schedule.get("paused_at"), now), schedule.get("paused_by")
+    return f"{since} by {clean(by)}" if since and by else since
 
 
 def declared(schedule: Schedule) -> str | None:
@@ -125,6 +133,7 @@ def facts(schedule: Schedule, now: datetime) -> Iterator[tuple[str, Text]]:
         "misfire": misfire(schedule.get("misfire", {})),
         "pauses": f"after {fmt.count(failures, 'dead run')} in a row" if failures else None,
         "note": clean(schedule["note"] or "") or None,
+        "paused": paused(schedule, now),
         "declared": declared(schedule),
         "target": fmt.target(task["target"]),
         "task name": clean(task.get("name") or "") or None,

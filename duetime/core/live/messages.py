@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from duetime.core.field_values import WORD_RULE, is_word
 from duetime.core.ids import LENGTH, is_id
-from duetime.core.lanes import Lane, Queue
+from duetime.core.lanes import queue_in
 from duetime.core.lifecycle import Status
 from duetime.core.live.filters import EVERYTHING, LiveFilter
 from duetime.core.live.limits import FILTER_VALUES, FRAME_BYTES, VERSION
@@ -187,7 +187,7 @@ def _filter(given: Any) -> LiveFilter:
     if not isinstance(given, dict):
         raise ValueError("must be an object")
     fields = _Fields(given, "filter.")
-    words, statuses, lanes = _any_of(_word), _any_of(_status), _any_of(_lane)
+    words, statuses, lanes = _any_of(_word), _any_of(_status), _any_of(queue_in)
     made = LiveFilter(
         namespaces=fields.optional("namespace", words) or frozenset(),
         statuses=fields.optional("status", statuses) or frozenset(),
@@ -220,14 +220,6 @@ def _word(given: Any) -> str:
 
 def _status(given: Any) -> Status:
     return Status(_one_of(*Status)(given))
-
-
-def _lane(given: Any) -> Queue:
-    try:
-        return Queue.parse(given)
-    except (AttributeError, ValueError):
-        names = ", ".join(Lane)
-        raise ValueError(f"must be one of {names}, or of a pool: batch/high") from None
 
 
 def _one_of(*values: str) -> Callable[[Any], str]:

@@ -60,12 +60,21 @@ def change(wake_policy: WakePolicy, schedule: Schedule, plan: Plan, now: Millis)
     return _changed(wake_policy, schedule, changed, outcome, now)
 
 
-def pause(wake_policy: WakePolicy, schedule: Schedule, now: Millis, note: str | None) -> Changed:
-    """Pauses a schedule. `next_at` is kept, so that resume can record the fire times in between."""
+def pause(
+    wake_policy: WakePolicy,
+    schedule: Schedule,
+    now: Millis,
+    note: str | None,
+    by: str | None = None,
+) -> Changed:
+    """Pauses a schedule. `next_at` is kept, so that resume can record the fire times in between. A
+    schedule that is paused already only gets the note: it stays paused since then, by that
+    caller."""
     if schedule.status is ScheduleStatus.PAUSED:
         noted = replace(schedule, note=note, revision=schedule.revision + 1, updated_at=now)
         return Changed(schedule=noted)
-    paused = _new_version(schedule, now, status=ScheduleStatus.PAUSED, note=note)
+    state = {"status": ScheduleStatus.PAUSED, "paused_at": now, "paused_by": by}
+    paused = _new_version(schedule, now, **state, note=note)
     ledger_entries = _unmet_spans(schedule, LedgerOutcome.PAUSED)
     return Changed(
         schedule=_with_wake(wake_policy, paused, now), ledger_entries=tuple(ledger_entries)
@@ -84,6 +93,8 @@ def resume(
         next_at=next_at,
         dead_runs=(),
         note=note,
+        paused_at=None,
+        paused_by=None,
         last_error=None,
     )
     return _changed(wake_policy, schedule, resumed, LedgerOutcome.PAUSED, now)

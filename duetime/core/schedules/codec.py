@@ -27,6 +27,8 @@ _STATE = (
     "dead_runs",
     "settled_until",
     "note",
+    "paused_at",
+    "paused_by",
     "last_error",
 )
 _STATE_DEFAULTS = [(f.name, f.default) for f in fields(Schedule) if f.name in _STATE]

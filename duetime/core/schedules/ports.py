@@ -18,7 +18,7 @@ ScheduleAnswer = Applied[Schedule] | Refused[Schedule] | Unknown
 class ScheduleListing:
     """Which schedules to list, newest first."""
 
-    namespace: str = "default"
+    namespace: str | None = "default"  # None: all
     status: ScheduleStatus | None = None
     limit: int = 50
     cursor: str | None = None

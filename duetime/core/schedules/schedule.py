@@ -84,6 +84,8 @@ class Schedule:
     # With run_once, a fire time before this starts only if its span releases it.
     settled_until: Millis = 0
     note: str | None = None  # why it was paused
+    paused_at: Millis | None = None
+    paused_by: str | None = None  # None if Duetime paused it, or the caller is not known
     last_error: str | None = None
 
     @property

@@ -110,6 +110,8 @@ class RunStore(Protocol):
 
     def version_digest(self, namespace: str, name: str, version: int) -> str | None: ...
 
-    def workflows(self, namespace: str, limit: int, cursor: str | None) -> WorkflowPage:
-        """Lists workflows by name, without the deleted ones."""
+    def workflows(self, namespace: str | None, limit: int, cursor: str | None) -> WorkflowPage:
+        """Lists the workflows of a namespace by name, without the deleted ones; for None those of
+        all namespaces, one after the other. Raises ValueError for a cursor of another list. A page
+        of all namespaces may be short."""
         ...

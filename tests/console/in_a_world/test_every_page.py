@@ -37,11 +37,11 @@ PAGES = {
     "settings": "/settings",
 }
 EMPTY = {
-    "/schedules": "No schedules in the namespace default",
-    "/schedules?status=paused": "No schedule of default is paused",
+    "/schedules": "No schedules",
+    "/schedules?status=paused": "No schedule is paused",
     "/runs": "No workflow has run yet",
     "/runs?status=FAILED": "No run matches",
-    "/workflows": "No workflows in the namespace default",
+    "/workflows": "No workflows",
     "/limits": "No limits",
     "/forecast": "Nothing is due until then",
 }
