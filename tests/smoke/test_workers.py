@@ -136,7 +136,7 @@ def test_drained_worker_hands_its_task_to_another_one(tmp_path: Path, port: int)
         done.touch()
         until(lambda: runner.task(task_id)["status"] == "SUCCEEDED")
 
-        assert outcomes(runner, task_id) == ["interrupted", "succeeded"]
+        assert outcomes(runner, task_id) == ["interrupted", "succeeded"], workers[first].said()
         assert '"message": "worker drained"' in workers[first].said()
 
 
