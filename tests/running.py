@@ -23,8 +23,8 @@ class Runner:
     def __init__(
         self, data: Path, port: int, *options: str, cwd: Path = ROOT, package: Path = ROOT
     ) -> None:
-        """`package` is the folder that has the package duetime. The output goes to a file: a pipe
-        that no one reads would fill up, and stop the relay."""
+        """`package` is the folder that has the package duetime. The output goes to a file: of a
+        pipe that no one reads, lines would be dropped."""
         self._output = TemporaryFile("a+")  # noqa: SIM115
         command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--data", str(data)]
         self._child = subprocess.Popen(

@@ -1,11 +1,12 @@
 """The notices of the local runner: sentences on a terminal, log records elsewhere."""
 
+import atexit
 import logging
 import shutil
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TextIO, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -19,6 +20,7 @@ from duetime.local.options import LocalOptions
 from duetime.local.reload import Reloaded
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
+from duetime.logs.line_writer import LineWriter
 from duetime.terminal import one_line
 
 RUNNER = logging.getLogger("duetime.runner")
@@ -53,10 +55,17 @@ class Notices(Protocol):
 
     def stopped(self, *, clean: bool) -> None: ...
 
+    def flush(self) -> None:
+        """Waits until the output has every line, but not long."""
+        ...
+
 
 class TerminalNotices:
-    def __init__(self, console: Console, options: LocalOptions) -> None:
+    def __init__(
+        self, console: Console, options: LocalOptions, output: LineWriter | None = None
+    ) -> None:
         self._console = console
+        self._output = output
         self.events: Events = EventLines(console, address(options))
 
     def started(
@@ -94,18 +103,22 @@ class TerminalNotices:
             words = "Stopped. Unfinished tasks are retried at the next start."
             self._console.print(words)
 
+    def flush(self) -> None:
+        _drain(self._output)
+
     def _say(self, kind: str, style: str, message: str) -> None:
         line = Text.assemble((f"{kind}: ", style), one_line(message))
         self._console.print(line, soft_wrap=True)
 
 
 class LoggedNotices:
-    def __init__(self) -> None:
+    def __init__(self, output: LineWriter | None = None) -> None:
         """Logs notices, events and the reasons of actions at any --log-level: they are few, and
         show that all is well, and why it changed."""
         for log in (EVENTS, RUNNER, REASONS):
             log.setLevel(min(logging.INFO, logging.getLogger().level))
         self.events: Events = LoggedEvents()
+        self._output = output
 
     def started(
         self, options: LocalOptions, backend: Backend, handlers: Collection[str], *, demo: bool
@@ -151,6 +164,15 @@ class LoggedNotices:
             RUNNER.info("runner stopped")
         else:
             RUNNER.warning("runner stopped: unfinished tasks are retried at the next start")
+
+    def flush(self) -> None:
+        _drain(self._output)
+
+
+def _drain(output: LineWriter | None) -> None:
+    if output:
+        output.drain()
+    sys.stderr.flush()
 
 
 def welcome(
@@ -214,12 +236,16 @@ def suggestions(url: str, duetime: str, *, demo: bool) -> Iterator[str]:
 
 
 def notices_for(options: LocalOptions) -> Notices:
-    """Set up logging. Returns notices for a terminal if stderr is one, else log records."""
+    """Set up logging. Returns notices for a terminal if stderr is one, else log records. Neither
+    waits for what is behind stderr."""
     form: Format = options.log_format if options.log_format != "auto" else _fitting_format()
-    log_lines.install(LogSettings(format=form, level=options.log_level))
+    output = LineWriter(sys.stderr)
+    atexit.register(output.drain)
+    log_lines.install(LogSettings(format=form, level=options.log_level), cast(TextIO, output))
     if form == "terminal":
-        return TerminalNotices(Console(stderr=True, highlight=False), options)
-    return LoggedNotices()
+        console = Console(file=cast(TextIO, output), highlight=False)
+        return TerminalNotices(console, options, output)
+    return LoggedNotices(output)
 
 
 def _fitting_format() -> Format:

@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from queue import SimpleQueue
 from typing import Any, NoReturn
 
 from duetime import __version__, tracing
+from duetime.api.access import refusal
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity, Lanes
@@ -241,6 +241,8 @@ class Runner:
 
     def _call(self, request: Request) -> Response:
         if request.path == METRICS:
+            if refused := refusal(request, request.caller):
+                raise refused
             return self._metrics.respond(request)
         return self.api.call(request)
 
@@ -396,7 +398,7 @@ def _abort(runner: Runner, notices: Notices) -> NoReturn:
     try:
         notices.failed(str(runner.failure))
         runner.abort(DRAIN_TIMEOUT)
-        sys.stderr.flush()
+        notices.flush()
     finally:
         os._exit(1)
 

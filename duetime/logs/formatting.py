@@ -39,14 +39,14 @@ def installed() -> LogSettings | None:
     return _installed
 
 
-def install(settings: LogSettings) -> None:
+def install(settings: LogSettings, output: TextIO | None = None) -> None:
     """Sets up logging for this process. It imports everything that a record needs, so that a
     process without free file descriptors can still log. A record that fails never raises to its
-    caller."""
+    caller. Without an `output`, records go to stderr."""
     global _installed  # noqa: PLW0603 - a process has one log
     _installed = settings
     formatter = _formatter(settings)
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(output or sys.stderr)
     handler.setFormatter(formatter)
     handler.addFilter(TaskFields())
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)

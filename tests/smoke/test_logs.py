@@ -13,12 +13,14 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from duetime.client import Client, Unreachable
+from tests.running import until
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
@@ -225,3 +227,41 @@ def test_on_a_terminal_lines_fit_and_prints_are_left_alone(command: list[str], p
     assert max(len(line) for line in events) <= 80
     assert NOT_WRAPPED in plain
     assert "Stopped." in lines
+
+
+def test_runner_whose_output_nobody_reads_serves_counts_and_stops(tmp_path: Path, port: int):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"-")
+    os.set_blocking(writer, True)
+    command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--data", str(tmp_path)]
+    child = subprocess.Popen(
+        [*command, "--port", str(port)], cwd=ROOT, stdout=writer, stderr=writer, env=os.environ
+    )
+    os.close(writer)
+    try:
+        with Client(f"http://127.0.0.1:{port}") as client:
+            until(lambda: is_up(client))
+            target = {"type": "python", "handler": "duetime.hello"}
+            for _ in range(20):
+                client.wait(client.submit(target=target)["id"], timeout=PATIENCE)
+            until(lambda: ended(client) == 20)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(PATIENCE) == 0
+    finally:
+        child.kill()
+        os.close(reader)
+
+
+def is_up(client: Client) -> bool:
+    try:
+        return bool(client.health())
+    except Unreachable:
+        return False
+
+
+def ended(client: Client) -> int:
+    """How many tasks the relay has counted."""
+    return sum(point["ends"]["SUCCEEDED"] for point in client.stats()["series"])
