@@ -14,7 +14,7 @@ from duetime.api.dead_letters import DeadLetters
 from duetime.api.health import HealthProbe, store_health
 from duetime.api.http import Problem, Request, Response, Router, unavailable
 from duetime.api.reasons import log_action, reason_of
-from duetime.api.tasks import Tasks
+from duetime.api.tasks import Batches, Tasks
 from duetime.core.allowed_targets import ALL_TARGETS, AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.ports import CursorStore, Ports
@@ -54,7 +54,8 @@ class Api:
     is where live updates are, if there are any. `described` describes the handlers; without it,
     only their names and defaults are known. `stage` is the name of the deployment. `cursors` say
     how far the scanner is. `objectives` are those for drift. `workers` has the workers that are
-    alive. `worker_calls` carries out the calls of HTTP workers, if there can be any."""
+    alive. `worker_calls` carries out the calls of HTTP workers, if there can be any. `batches`
+    submits batches in another way, as far as it can."""
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class Api:
         objectives: "Objectives | None" = None,
         workers: "WorkerStore | None" = None,
         worker_calls: "WorkerCalls | None" = None,
+        batches: Batches | None = None,
     ) -> None:
         self._clock = ports.clock
         self._version = version
@@ -95,7 +97,7 @@ class Api:
         )
         self._submission = submission
         crowded = CrowdedMinutes(ports, crowded_minute)
-        self._tasks = Tasks(ports, submission, capabilities, crowded, workers)
+        self._tasks = Tasks(ports, submission, capabilities, crowded, workers, batches)
         self._tasks.add_to(self._router)
         DeadLetters(ports).add_to(self._router)
         self._router.add_lazily(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from duetime.api.alike_tasks import AlikeTasks, NewTasks
 from duetime.api.batch_answers import fitting, without
@@ -54,6 +54,14 @@ if TYPE_CHECKING:
 Hints = Sequence[Mapping[str, str]]
 
 
+class Batches(Protocol):
+    """Submits batches in another way, as far as it can."""
+
+    def submit(self, body: bytes) -> Response | None:
+        """Returns None for a batch that it cannot submit, of which nothing is stored."""
+        ...
+
+
 @value(frozen=True, slots=True)
 class Tasks:
     ports: Ports
@@ -61,6 +69,7 @@ class Tasks:
     capabilities: Capabilities
     crowded: CrowdedMinutes
     workers: "WorkerStore | None" = None
+    batches: "Batches | None" = None
 
     def add_to(self, router: Router) -> None:
         router.add("POST", "/v1/tasks", self.submit)
@@ -96,6 +105,8 @@ class Tasks:
         if HEADER.lower() in request.headers:
             error = FieldError(HEADER, "a batch takes keys per task, in the body")
             raise invalid([error])
+        if (answer := self._submit_elsewhere(request)) is not None:
+            return answer
         answers = self._submit_each(read_batch(request.json()))
         hinted = [(answer, self._hints(answer)) for answer in answers]
         return fitting(lambda fields: {"results": batch_results(hinted, fields)})
@@ -209,6 +220,11 @@ class Tasks:
         left = [attempt for attempt in attempts if attempt.number > after]
         cursor = str(left[limit - 1].number) if len(left) > limit else None
         return list_response([attempt_json(attempt) for attempt in left[:limit]], cursor)
+
+    def _submit_elsewhere(self, request: Request) -> Response | None:
+        if self.batches is None or request.headers.get("content-type") != "application/json":
+            return None
+        return self.batches.submit(request.body)
 
     def _submit_each(self, bodies: list[Any]) -> list[Submitted | NotSubmitted | Problem]:
         """Returns one answer for each body, in their order: a bad one fails alone."""

@@ -175,6 +175,8 @@ class OutcomeIn(_Body):
             errors.append(FieldError("result", "goes with the outcome succeeded"))
         if self.error is None and given == "failed":
             errors.append(FieldError("error", "required with the outcome failed"))
+        if self.error is not None and given == "succeeded":
+            errors.append(FieldError("error", "goes with the other outcomes"))
         if self.permanent and given != "failed":
             errors.append(FieldError("permanent", "goes with the outcome failed"))
         if self.retry_after is not None and given != "failed":

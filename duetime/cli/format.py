@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from duetime.client import Task
+    from duetime.client.limit_types import WaitingFor
 
 STYLES: Mapping[str, str] = {
     Status.PENDING: "blue",
@@ -132,8 +133,8 @@ def limits(task: "Task") -> str | None:
     return ", ".join(texts) or None
 
 
-def waiting_for(task: "Task") -> str | None:
-    found = task.get("waiting_for")
+def waiting_for(found: "WaitingFor | None") -> str | None:
+    """Returns what a task waits for, such as `limit stripe:acct-7`."""
     if not found:
         return None
     if "limit" in found:
@@ -142,6 +143,10 @@ def waiting_for(task: "Task") -> str | None:
         return f"run {clean(found['run'])}"
     if "callback" in found:
         return "a callback"
+    if "worker" in found:
+        pool = found.get("pool")
+        where = f" in the pool {clean(pool)}" if pool else ""
+        return f"a worker with the handler {clean(found['worker'])}{where}"
     return f"ordering key {found['ordering_key']}"
 
 

@@ -80,8 +80,7 @@ def _why(task: "StuckTask") -> str:
     if "ordering_key" in waits:
         return one_line(f"waits for its turn under {waits['ordering_key']}")
     if "worker" in waits:
-        pool = f" in the pool {waits['pool']}" if waits.get("pool") else ""
-        return one_line(f"waits for a worker with the handler {waits['worker']}{pool}")
+        return one_line(f"waits for {fmt.waiting_for(waits)}")
     if "limit" in waits:
         key = f" {waits['key']}" if waits.get("key") else ""
         return one_line(f"waits for the limit {waits['limit']}{key}")

@@ -65,7 +65,7 @@ def facts(task: Task, now: datetime) -> Iterator[tuple[str, Text]]:
         "expires": fmt.when(task["expires_at"], now),
         "tags": clean(", ".join(f"{k}={v}" for k, v in task["tags"].items())) or None,
         "limits": fmt.limits(task),
-        "waiting for": fmt.waiting_for(task),
+        "waiting for": fmt.waiting_for(task.get("waiting_for")),
         "fairness key": task.get("fairness_key"),
         "ordering key": task["ordering_key"],
         "idempotency key": task["idempotency_key"],

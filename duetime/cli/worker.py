@@ -61,7 +61,7 @@ def worker(
     lanes: Annotated[
         str, typer.Option(metavar="LANE,...", help="Which lanes it serves.")
     ] = ",".join(Lane),
-    concurrency: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 8,
+    concurrency: Annotated[int, typer.Option(min=1, max=100_000, help="Tasks at a time.")] = 8,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -123,12 +123,13 @@ def worker(
         ),
     ] = LogFormat.AUTO,
 ) -> None:
-    """Run tasks in this process: those of a runner elsewhere, with --url, or of a pool on AWS. It
-    stops at Ctrl-C or SIGTERM, after its running tasks; a second signal interrupts them.
+    """Run tasks outside Lambda: of a runner, with --url, or of a pool on AWS.
 
-    On AWS the environment names the deployment, as it does for its functions. Exit codes: 0
-    drained, 1 the handlers cannot be loaded, or a failure, 2 wrong configuration, or a token that
-    is refused.
+    On AWS the environment names the deployment, as it does for its functions.
+
+    Ctrl-C or SIGTERM stops it after its running tasks; a second one interrupts them.
+
+    Exit codes: 0 drained, 1 a failure, 2 wrong configuration or token.
     """
     if ctx.invoked_subcommand is not None:
         return

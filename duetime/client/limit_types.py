@@ -61,11 +61,13 @@ class LimitUse(TypedDict):
 
 
 class WaitingFor(TypedDict, total=False):
-    """What a task waits for: `limit` and `key`, or `ordering_key`; if it is WAITING, the `run` that
-    it has started, or its `callback`."""
+    """What a task waits for: `limit` and `key`, `ordering_key`, or a `worker` of its `pool`; if it
+    is WAITING, the `run` that it has started, or its `callback`."""
 
     limit: str
     key: str | None
     ordering_key: str
     run: str  # the id of a workflow run
     callback: bool
+    worker: str  # the handler that no live worker has
+    pool: str | None

@@ -3,6 +3,7 @@
 from typing import Any, Literal, NotRequired, TypedDict
 
 from duetime.client.calls import Call, ask
+from duetime.client.limit_types import WaitingFor
 
 Why = Literal[
     "not_claimed",
@@ -40,7 +41,7 @@ class StuckTask(TypedDict):
     due_at: str | None
     since: str
     why: Why
-    waiting_for: NotRequired[dict[str, Any]]
+    waiting_for: NotRequired[WaitingFor]
 
 
 class Stuck(TypedDict):

@@ -9,6 +9,7 @@ MAX_RECEIVES = 10  # of one message, before its queue moves it to the dead-lette
 MESSAGE_RETENTION = 14 * 24 * 3600  # seconds, in a queue or a dead-letter queue: the maximum of SQS
 MAX_POOLS = 10  # of a stage or a runner
 POOL_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+QUEUE = r"^([a-z][a-z0-9-]{0,31}/)?(high|medium|low)$"  # the text of a queue
 POOL_NAME_RULE = "must be at most 32 of a-z, 0-9 and -, and begin with a letter"
 
 

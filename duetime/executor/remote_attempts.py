@@ -38,7 +38,7 @@ from duetime.core.worker_calls import (
 )
 from duetime.core.workers import LIVE_FOR, Running, WorkerRecord
 from duetime.engine.refusal import Refusal
-from duetime.executor.remote_executor import RemoteExecutor
+from duetime.executor.remote_executor import RemoteExecutor, is_held
 from duetime.executor.runs import Ended, Run, failed
 from duetime.handlers.context import Previous
 
@@ -363,7 +363,7 @@ class RemoteAttempts:
         """Returns the task that submits others. Raises Unavailable."""
         self._seen(worker)
         task = self._ports.store.get([task_id]).get(task_id)
-        if task is None or not _holds(task, holder) or not _is_of(holder, worker):
+        if task is None or not is_held(task, holder) or not _is_of(holder, worker):
             return _lost(task_id)
         return task
 
@@ -399,7 +399,7 @@ class RemoteAttempts:
         tasks = self._ports.store.get([attempt.run.task.id for attempt in over])
         for attempt in over:
             run, task = attempt.run, tasks.get(attempt.run.task.id)
-            if task is not None and _holds(task, run.holder):
+            if task is not None and is_held(task, run.holder):
                 if not lease.run_out(task.lease_until, self._clock.now()):
                     attempt.expires_at = now + SECOND  # the clock was set back, or it was renewed
                     continue
@@ -459,7 +459,7 @@ class RemoteAttempts:
                 found.append(_lost(task_id))
             elif attempt is not None and attempt.run.task.id == task_id:
                 found.append(attempt)
-            elif attempt is None and (task := tasks.get(task_id)) and _holds(task, holder):
+            elif attempt is None and (task := tasks.get(task_id)) and is_held(task, holder):
                 found.append(self._adopt(task))
             else:
                 found.append(_lost(task_id))
@@ -497,10 +497,6 @@ class RemoteAttempts:
             _with_running(found[name].record, sorted(running.get(name, ())))
             for name in sorted(found)
         ]
-
-
-def _holds(task: Task, holder: str) -> bool:
-    return task.status is Status.RUNNING and task.holder == holder
 
 
 def _is_of(holder: str, worker: str) -> bool:

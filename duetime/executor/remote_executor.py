@@ -7,9 +7,10 @@ acknowledgements as for its own attempts. Only the handler runs elsewhere.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from duetime.core.change import Answer
+from duetime.core.change import Answer, Unknown
 from duetime.core.delivery import Message, delivery_of
 from duetime.core.errors import Unavailable
+from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import renew
 from duetime.core.task import Progress, Task
@@ -19,6 +20,11 @@ from duetime.executor.executor import OUTCOME_TRIES, Executor
 from duetime.executor.runs import Admitted, Ended, Run
 
 NONCES = 2  # each has 64 random bits
+
+
+def is_held(task: Task | None, holder: str) -> bool:
+    """Whether the attempt of this holder runs."""
+    return task is not None and task.status is Status.RUNNING and task.holder == holder
 
 
 class RemoteExecutor(Executor):
@@ -80,9 +86,13 @@ class RemoteExecutor(Executor):
 
     def end(self, run: Run, task: Task | None) -> bool:
         """Ends an attempt whose lease has run out, or acknowledges the message of one that is over.
-        `task` is the task as it is stored. Returns False if the store did not answer."""
+        `task` is the task as it is stored. Returns False if the store did not answer: the attempt
+        may still run."""
         try:
-            if self._stale.resolve(run.message, task):
+            stored = self._stale.repair(run.message, task)
+            if isinstance(stored, Unknown) or is_held(stored, run.holder):
+                return False
+            if self._stale.resolve(run.message, stored):
                 self._acks.delete([run.message])
         except Unavailable:
             return False

@@ -50,7 +50,7 @@ class StaleMessages:
     def resolve(self, message: Message, task: Task | None) -> bool:
         """Returns True if the caller may delete the message; otherwise it is handed back or
         buried here. `task` is the row that refused the lease."""
-        repaired = self._repair(message, task)
+        repaired = self.repair(message, task)
         if isinstance(repaired, Unknown):  # it may hold a slot, which only its message can free
             self._acks.hand_back_with_backoff(message)
             return False
@@ -95,7 +95,7 @@ class StaleMessages:
             return False
         return task.token == message.delivery.token
 
-    def _repair(self, message: Message, task: Task | None) -> Task | Unknown | None:
+    def repair(self, message: Message, task: Task | None) -> Task | Unknown | None:
         """Expire a task whose time has passed, or end an attempt whose lease has ended. Returns the
         task as it is now stored; Unknown if it is not known whether it has expired."""
         if task is None or task.token != message.delivery.token:

@@ -22,6 +22,7 @@ from duetime.core.workers import WorkerStore
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.lines import look_lines
 from duetime.extras import NotInstalled
+from duetime.local.batches.submission import PutNew
 from duetime.local.folder_archive import FolderArchive
 from duetime.local.lane_sources import LaneSource, MemoryLanes, PolledLanes
 from duetime.local.options import LocalOptions
@@ -61,6 +62,7 @@ class Backend:
     memory_lanes: MemoryLaneQueue | None = None  # from which HTTP workers can be served
     workers: WorkerStore | None = None  # those that need no runner
     held_by_workers: Callable[[], Sequence[Task]] = lambda: ()  # since before the start
+    put_new: PutNew | None = None  # stores new tasks whose rows are made already
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -113,6 +115,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         figures=store.figures,
         memory_lanes=lanes,
         held_by_workers=store.held_by_workers,
+        put_new=store.put_new,
     )
 
 

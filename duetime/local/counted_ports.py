@@ -22,6 +22,7 @@ from duetime.core.value import replace
 from duetime.executor.rate_gate import SHORT_WAIT
 
 MAX_OF_SPAN = 1_000  # fire times of one span that are counted
+DECISIVE = frozenset({Status.RUNNING, Status.CANCELLED})
 
 
 class PortCounts:
@@ -46,15 +47,14 @@ class PortCounts:
         )
 
     def notify(self, change: StatusChange) -> None:
-        """Counts a fire time whose run has started, or was cancelled before it could. A pause
+        self.notify_all([change])
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        """Counts each fire time whose run has started, or was cancelled before it could. A pause
         cancels the runs that were created ahead; they are counted even if it is short."""
-        if change.after is Status.RUNNING:
-            if change.attempt == 1 and change.occurrence_of is not None:
-                self._add(self._ledger, [LedgerOutcome.FIRED])
-        elif change.after is Status.CANCELLED and change.attempt == 0:
-            outcome = NEVER_RAN.get(change.reason)
-            if outcome is not None and change.occurrence_of is not None:
-                self._add(self._ledger, [outcome])
+        found = [_outcome_of(change) for change in changes if change.after in DECISIVE]
+        if known := [outcome for outcome in found if outcome is not None]:
+            self._add(self._ledger, known)
 
     @property
     def ledger(self) -> Mapping[LedgerOutcome, int]:
@@ -90,6 +90,15 @@ class PortCounts:
     def _add(self, counts: Counter[Any], names: Iterable[Any]) -> None:
         with self._lock:
             counts.update(names)
+
+
+def _outcome_of(change: StatusChange) -> LedgerOutcome | None:
+    """Returns None if the change does not say what became of a fire time."""
+    if change.occurrence_of is None:
+        return None
+    if change.after is Status.RUNNING:
+        return LedgerOutcome.FIRED if change.attempt == 1 else None
+    return NEVER_RAN.get(change.reason) if change.attempt == 0 else None
 
 
 class _Counted:

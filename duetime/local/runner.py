@@ -14,14 +14,16 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from duetime import __version__, tracing
+from duetime.api.access import refusal
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.api.lanes import LaneActivity, Lanes
 from duetime.console.files import ConsoleFiles
 from duetime.core.errors import DuetimeError, StoreLost
 from duetime.core.lanes import Queue
-from duetime.core.ports import Clock
+from duetime.core.ports import Clock, Ports
 from duetime.core.shares import Shares
+from duetime.core.time_limits import TimeLimits
 from duetime.duration_counts import DurationCounts
 from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
@@ -36,7 +38,10 @@ from duetime.handlers import registry
 from duetime.handlers.descriptions import describe_registered
 from duetime.local.activity import Activity
 from duetime.local.asgi import asgi_app
-from duetime.local.backends import open_backend
+from duetime.local.backends import Backend, open_backend
+from duetime.local.batches.process import BatchProcess
+from duetime.local.batches.protocol import Setup
+from duetime.local.batches.submission import BatchSubmission, PutNew
 from duetime.local.console import Notices, address, notices_for
 from duetime.local.counted_ports import PortCounts
 from duetime.local.declared_schedules import DeclaredSchedules
@@ -174,6 +179,7 @@ class Runner:
             end_expired_leases=remote.end_expired if remote else None,
         )
         vitals = partial(vitals_of, self.pump, self._ticks)
+        self._batches = _batch_process(options, self.backend)
         self._metrics = MetricsPage(
             RunnerSamples(
                 stats=self._stats,
@@ -209,6 +215,7 @@ class Runner:
             objectives=options.objectives,
             workers=self._remote or self.backend.workers,
             worker_calls=self._remote,
+            batches=_batches(self.backend.put_new, ports, self._batches),
         )
         if self._remote:
             self._leases.serve(self.api, self._remote)
@@ -233,6 +240,8 @@ class Runner:
         left = self.pump.stop(grace)
         self.activity.stop()
         self._stats.stop()
+        if self._batches:
+            self._batches.close()
         if not left:
             self.backend.close()
         return not left
@@ -243,6 +252,8 @@ class Runner:
 
     def _call(self, request: Request) -> Response:
         if request.path == METRICS:
+            if refused := refusal(request, request.caller):
+                raise refused
             return self._metrics.respond(request)
         return self.api.call(request)
 
@@ -279,6 +290,27 @@ class Runner:
         """Stop the runner, from any thread. Does not log: logging may be what has failed."""
         self.failure = self.failure or reason
         self._server.should_exit = True
+
+
+def _batch_process(options: LocalOptions, backend: Backend) -> BatchProcess | None:
+    """Returns None where it would not help, or where the API needs to see every batch."""
+    if backend.put_new is None or options.quotas or tracing.spans() is not None:
+        return None
+    if (os.cpu_count() or 1) < 2:
+        return None
+    limits = TimeLimits(backend.longest_timeout, backend.ports.pools)
+    setup = Setup(
+        wake_policy=backend.ports.wake_policy,
+        time_limits=limits,
+        targets=targets_allowed(options),
+    )
+    return BatchProcess(setup, registry.defaults)
+
+
+def _batches(
+    put_new: PutNew | None, ports: Ports, process: BatchProcess | None
+) -> BatchSubmission | None:
+    return BatchSubmission(ports, put_new, process.read) if put_new and process else None
 
 
 def _handler_processes(options: LocalOptions, clock: Clock) -> HandlerProcesses | None:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, compress
+from typing import Any
 
 from duetime.sqlite import task_rows as tasks
 from duetime.sqlite.task_rows import Row
@@ -19,12 +20,28 @@ NEW_TASK = tasks.COLD + tasks.HOT + tasks.FOUND_BY
 
 
 def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Leaves out the columns that are NULL in every row: of a new task, every other one."""
+    insert_values(connection, *given_columns(rows))
+
+
+def given_columns(rows: Sequence[Row]) -> tuple[tuple[str, ...], Row]:
+    """Returns the columns that are not NULL in every row, which of a new task are every other one,
+    and their values, row by row."""
     count = len(rows)
     given = [column.count(None) < count for column in zip(*rows, strict=True)]
     columns = tuple(compress(NEW_TASK, given))
-    some = [tuple(compress(row, given)) for row in rows]
-    in_chunks(connection, some, lambda size: _insert("tasks", columns, size))
+    return columns, tuple(chain.from_iterable(compress(row, given) for row in rows))
+
+
+def insert_values(
+    connection: sqlite3.Connection, columns: tuple[str, ...], values: Sequence[Any]
+) -> None:
+    """Inserts tasks: `values` are those of all rows, one after another."""
+    width = len(columns)
+    start = 0
+    for size in chunks(len(values) // width if width else 0):
+        end = start + size * width
+        connection.execute(_insert("tasks", columns, size), values[start:end])
+        start = end
 
 
 def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:

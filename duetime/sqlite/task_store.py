@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from sqlite3 import IntegrityError
 from time import monotonic_ns
 
 from duetime.core import codec
@@ -43,6 +44,7 @@ from duetime.sqlite.figures import StoreFigures, read_figures
 from duetime.sqlite.key_rows import reserve_each, take_key
 from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
+from duetime.sqlite.new_rows import NewRows
 from duetime.sqlite.object_store import LocalObjects
 from duetime.sqlite.quota_store import SqliteQuotaStore
 from duetime.sqlite.rate_store import SqliteRateStore
@@ -137,6 +139,15 @@ class SqliteTaskStore(SqliteCursorStore):
         lease makes them durable before they start."""
         durable = any(task.spec.step is None for task in tasks)
         return self._answers(lambda c: self._writes.put(c, tasks), len(tasks), durable)
+
+    def put_new(self, tasks: Sequence[Task], rows: NewRows) -> bool:
+        """Stores all of these tasks, with their rows, or none of them if an id is taken: then it
+        returns False. Raises Unavailable, after which they may be stored."""
+        try:
+            self._database.write(lambda c: self._writes.put_new(c, tasks, rows))
+        except IntegrityError:
+            return False
+        return True
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:

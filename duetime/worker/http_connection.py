@@ -45,6 +45,10 @@ class Address(NamedTuple):
             parts, port = urlsplit(""), None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRunnerUrl(f"{url!r} is not an address like http://127.0.0.1:8080")
+        if parts.username or parts.password:
+            raise BadRunnerUrl("a user in the address is not sent: give a --token")
+        if parts.query or parts.fragment:
+            raise BadRunnerUrl(f"{url!r} must end with its host, its port or a path")
         secure = parts.scheme == "https"
         return cls(secure, parts.hostname, port or (443 if secure else 80), parts.path.rstrip("/"))
 

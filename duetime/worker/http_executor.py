@@ -21,13 +21,13 @@ from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 from duetime.executor.attempt_io import Written
 from duetime.executor.run_control import RunControl
-from duetime.executor.runs import Admitted, Ended, Run, interrupted, log_fields
+from duetime.executor.runs import Admitted, Ended, Run, log_fields
 from duetime.executor.target_runner import TargetRunner
 from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.handlers import registry
 from duetime.handlers.defaults import with_defaults
 from duetime.worker.leased_task import Lease
-from duetime.worker.outbox import Outbox
+from duetime.worker.outbox import UNKNOWN, Outbox
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls
 
 if TYPE_CHECKING:
@@ -60,18 +60,18 @@ class HttpExecutor:
         self.on_refused: Callable[[CallRefused], object] = lambda _: None
         self._leases: dict[str, Lease] = {}  # by holder, until they start
         self._lock = Lock()
-        self._outbox = Outbox(calls, self._refused)
+        self.outbox = Outbox(calls, clock, self._refused)
         ports = cast("Ports", _WorkerPorts(clock=clock))
         python = handlers_in(processes) if processes else run_handler
         self.targets = TargetRunner(ports, {"python": python}, processes=processes)
         self.draining = False  # shown by the runner
 
     def start(self) -> None:
-        self._outbox.start()
+        self.outbox.start()
 
     def close(self, timeout: float) -> int:
         """Reports what has ended. Returns how many outcomes could not be reported."""
-        return self._outbox.close(timeout)
+        return self.outbox.close(timeout)
 
     def leased(self, leases: Sequence[Lease]) -> None:
         """Takes leases before their messages are offered to the pool."""
@@ -90,12 +90,16 @@ class HttpExecutor:
         self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()
     ) -> Written:
         if ended:
-            self._outbox.put([_outcome_json(end) for end in ended])
+            self.outbox.put([_outcome_json(end) for end in ended])
         return Written(started=[self._start(admitted.message) for admitted in due])
 
     def hand_back(self, messages: Sequence[Message]) -> None:
-        """The runner has leased them, so it gets them back as interrupted attempts."""
-        self.record_and_lease(ended=[interrupted(self._start(message)) for message in messages])
+        """The runner has leased them, so it gets them back as interrupted attempts. One may have
+        been started here, too late to begin."""
+        with self._lock:
+            for message in messages:
+                self._leases.pop(message.receipt, None)
+        self.outbox.put([_interrupted_json(message) for message in messages])
 
     def hand_back_with_backoff(self, message: Message) -> None:
         self.hand_back([message])
@@ -134,7 +138,7 @@ class HttpExecutor:
                 if result["cancel_requested"]:
                     run.control.request_stop("cancelled")
             elif result["status"] == 409:
-                run.control.request_stop("lease_lost")
+                run.control.lose_lease()
             else:
                 reason = result["error"].get("detail")
                 log.info("lease not renewed: %s", reason, extra=log_fields(run, "renew"))
@@ -165,8 +169,8 @@ class RemoteChildren:
         self._lock = Lock()
 
     def submit(self, tasks: Sequence[Mapping[str, Any]]) -> list[Json]:
-        """Returns an answer to each task. Raises Unavailable if the runner does not answer; the
-        next attempt finds what it has stored by then."""
+        """Returns an answer to each task. Raises Unavailable if the runner or its store does not
+        answer; the next attempt finds what it has stored by then."""
         bodies = [{**_with_defaults(task), "ordinal": self._ordinal(task)} for task in tasks]
         try:
             results = self._calls.submit(self._parent.id, self._parent.holder or "", bodies)
@@ -194,14 +198,21 @@ def _with_defaults(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _answer(result: Json) -> Json:
+    """Raises Unavailable if it is not known whether the child is stored."""
     if "task" in result:
         return result
+    if result["status"] == UNKNOWN:
+        raise Unavailable(result["error"]["detail"])
     problem = {"detail": None, "errors": [], "retry_after": None, **result["error"]}
     return {"status": result["status"], "error": problem}
 
 
 def _no_results(step: str, start: int) -> NoReturn:  # noqa: ARG001
     raise RuntimeError("only steps of a workflow have results to read, and the runner runs those")
+
+
+def _interrupted_json(message: Message) -> Json:
+    return {"id": message.delivery.task_id, "holder": message.receipt, "outcome": "interrupted"}
 
 
 def _outcome_json(end: Ended) -> Json:

@@ -7,13 +7,14 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import Any
 
+from duetime.core.ports import Clock
+from duetime.core.times import MINUTE, Millis
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
 
 BATCH = 100
-KEPT = 600.0  # seconds
+KEPT: Millis = 10 * MINUTE
 UNKNOWN = 503  # of one outcome in a batch
 
 Json = dict[str, Any]
@@ -24,12 +25,16 @@ log = logging.getLogger(__name__)
 class Outbox:
     """`on_refused` is called once if the runner refuses this worker."""
 
-    def __init__(self, calls: RunnerCalls, on_refused: Callable[[CallRefused], object]) -> None:
+    def __init__(
+        self, calls: RunnerCalls, clock: Clock, on_refused: Callable[[CallRefused], object]
+    ) -> None:
         self._calls = calls
+        self._clock = clock
         self._on_refused = on_refused
         self._changed = threading.Condition()
-        self._waiting: deque[tuple[float, Json]] = deque()  # when each was put, the oldest first
+        self._waiting: deque[tuple[Millis, Json]] = deque()  # when each was put, the oldest first
         self._sending = 0
+        self._tries = 0
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
 
@@ -37,51 +42,60 @@ class Outbox:
         self._thread.start()
 
     def put(self, outcomes: Sequence[Json]) -> None:
-        now = monotonic()
+        now = self._clock.monotonic()
         with self._changed:
             self._waiting.extend((now, outcome) for outcome in outcomes)
             self._changed.notify_all()
 
+    @property
+    def left(self) -> int:
+        """How many outcomes are not reported yet."""
+        return len(self._waiting) + self._sending
+
     def close(self, timeout: float) -> int:
         """Waits until everything is reported. Returns how many outcomes are left."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._waiting and not self._sending, timeout)
+            self._changed.wait_for(lambda: not self.left, timeout)
             self._closed = True
             self._changed.notify_all()
-            return len(self._waiting) + self._sending
+            return self.left
+
+    def report(self) -> float:
+        """Reports a batch. Returns the seconds until what was not answered may be sent again."""
+        batch = self._take()
+        wait = None
+        try:
+            again = self._report(batch)
+        except CallRefused as error:
+            self._on_refused(error)
+            log.error("outcomes refused: %s", error, extra={"step": "record"})
+            again = []
+        except (NoAnswer, RunnerBusy) as error:
+            again, wait = batch, getattr(error, "retry_after", None)
+            log.warning("outcomes not reported: %s", error, extra={"step": "record"})
+        self._tries = self._tries + 1 if again else 0
+        self._keep(again)
+        return (wait or pause(self._tries)) if again else 0.0
 
     def _run(self) -> None:
-        tries = 0
-        while (batch := self._next()) is not None:
-            try:
-                again = self._report(batch)
-                wait = None
-            except CallRefused as error:
-                self._on_refused(error)
-                log.error("outcomes refused: %s", error, extra={"step": "record"})
-                again, wait = [], None
-            except NoAnswer as error:
-                again, wait = batch, None
-                log.warning("outcomes not reported: %s", error, extra={"step": "record"})
-            except RunnerBusy as error:
-                again, wait = batch, error.retry_after
-                log.warning("outcomes not reported: %s", error, extra={"step": "record"})
-            tries = tries + 1 if again else 0
-            self._keep(again)
-            if again:
-                threading.Event().wait(wait or pause(tries))
+        while self._wait():
+            if wait := self.report():
+                threading.Event().wait(wait)
 
-    def _next(self) -> list[tuple[float, Json]] | None:
+    def _wait(self) -> bool:
+        """Waits for outcomes. Returns False once the outbox is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
-            if self._closed:
-                return None
+            return not self._closed
+
+    def _take(self) -> list[tuple[Millis, Json]]:
+        with self._changed:
             batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
             self._sending = len(batch)
             return batch
 
-    def _keep(self, again: Sequence[tuple[float, Json]]) -> None:
-        old = monotonic() - KEPT
+    def _keep(self, again: Sequence[tuple[Millis, Json]]) -> None:
+        old = self._clock.monotonic() - KEPT
         with self._changed:
             for at, outcome in reversed(again):
                 if at >= old:
@@ -91,10 +105,10 @@ class Outbox:
             self._sending = 0
             self._changed.notify_all()
 
-    def _report(self, batch: Sequence[tuple[float, Json]]) -> list[tuple[float, Json]]:
+    def _report(self, batch: Sequence[tuple[Millis, Json]]) -> list[tuple[Millis, Json]]:
         """Returns those that must be sent again."""
         results = self._calls.report([outcome for _, outcome in batch])
-        again: list[tuple[float, Json]] = []
+        again: list[tuple[Millis, Json]] = []
         for (at, outcome), result in zip(batch, results, strict=True):
             match result["status"]:
                 case 200:

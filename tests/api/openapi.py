@@ -16,7 +16,7 @@ from duetime.api.openapi.document import EXAMPLE_ID, NAMES, ROUTES, make_documen
 from duetime.api.openapi.route import Route
 from duetime.core.errors import PermanentError
 from duetime.core.shares import DEFAULT_WEIGHTS
-from duetime.core.task import Task
+from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.engine.refusal import Refusal
 from duetime.executor.remote_attempts import RemoteAttempts
 from duetime.handlers.context import Context
@@ -80,6 +80,7 @@ MANIFEST = Manifest(
     handlers={HELLO: {"source": "shop.py:12"}},
     schedules=[{"name": "daily", "rule": {}, "task": {"target": {"handler": HELLO}}}],
 )
+POOL = "gpu"
 CROWDED = 12  # tasks in a minute, before a submission gets a hint
 
 
@@ -100,7 +101,7 @@ class System:
         self.stats = world.store.port.stats()
         self.workers = ExampleWorkers(world.ports, world.lanes.port, DEFAULT_WEIGHTS)
         self.api = Api(
-            replace(world.ports, stats=self.stats),
+            replace(world.ports, stats=self.stats, pools={POOL: LONGEST_TIMEOUT}),
             handlers=lambda: {HELLO},
             version="9.9.9",
             secrets=lambda: {"shop"},

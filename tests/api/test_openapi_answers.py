@@ -21,6 +21,7 @@ from duetime.handlers.context import Context
 from tests.api.openapi import (
     CROWDED,
     HELLO,
+    POOL,
     System,
     a_system,
     by_operation,
@@ -245,6 +246,9 @@ def schedule_answers(system: System) -> Iterator[tuple[str, Any]]:
 def worker_answers(system: System) -> Iterator[tuple[str, Any]]:
     """A run of a schedule, the second one, on an HTTP worker."""
     system.world.script = lambda task, ctx: "done"
+    of_a_pool = system.body("POST", "/v1/tasks", {"target": PYTHON, "pool": POOL})
+    yield "Task", (waiting := system.body("GET", f"/v1/tasks/{of_a_pool['id']}"))
+    assert waiting["waiting_for"] == {"worker": HELLO, "pool": POOL}
     every = {"type": "rate", "every": 600}
     system.body("POST", "/v1/schedules", {"rule": every, "task": {"target": PYTHON}})
     system.world.live(15 * MINUTE)

@@ -51,6 +51,7 @@ def test_stuck_task_is_shown_with_the_reason(live: Any, system: Any) -> None:
     [
         ({"why": "limit", "waiting_for": {"limit": "stripe", "key": "a"}}, "the limit stripe a"),
         ({"why": "queued_behind", "waiting_for": {"ordering_key": "k"}}, "its turn under k"),
+        ({"why": "no_worker", "waiting_for": {"worker": "a.b", "pool": "gpu"}}, "the pool gpu"),
         ({"why": "lease_run_out"}, "its executor has died"),
         ({"why": "of a later version"}, "of a later version"),
     ],

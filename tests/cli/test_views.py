@@ -77,9 +77,14 @@ def test_panel_of_a_child_names_its_parent(a_task: Any) -> None:
 
 @pytest.mark.parametrize(
     ("waits_for", "words"),
-    [({"run": "01KA5V8Y3M0000000000000009"}, "run 01KA5V8Y3M"), ({"callback": True}, "a callback")],
+    [
+        ({"run": "01KA5V8Y3M0000000000000009"}, "run 01KA5V8Y3M"),
+        ({"callback": True}, "a callback"),
+        ({"worker": "a.b", "pool": "gpu"}, "a worker with the handler a.b in the pool gpu"),
+        ({"worker": "a.b", "pool": None}, "a worker with the handler a.b"),
+    ],
 )
-def test_panel_of_a_suspended_task_says_what_it_waits_for(
+def test_panel_says_what_a_task_waits_for(
     a_task: Any, waits_for: dict[str, Any], words: str
 ) -> None:
     task = a_task(status="WAITING", waiting_for=waits_for)

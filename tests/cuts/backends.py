@@ -5,7 +5,7 @@
 `moto`: one function of many dies, and its messages become visible again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -61,6 +61,9 @@ class RedrivableLanes(MemoryLaneQueue):
 
     def receive(self, queue: Queue, limit: int, wait: float) -> list[Message]:
         return [self._taken(message) for message in super().receive(queue, limit, wait)]
+
+    def take_for(self, queue: Queue, handlers: Collection[str], limit: int) -> list[Message]:
+        return [self._taken(message) for message in super().take_for(queue, handlers, limit)]
 
     def hand_back(self, message: Message, delay: Millis) -> None:
         self._visible.append((self._clock.now() + delay, message.delivery))

@@ -546,3 +546,15 @@ def test_store_that_cannot_be_read_refuses_nothing(workers: Workers):
         workers.report(leased)
     del workers.world.store.get
     assert status_of(workers.report(leased)) == 200
+
+
+def test_lease_that_has_run_out_ends_although_the_store_does_not_answer_once(workers: Workers):
+    leased = workers.one(retry=RetryPolicy(max_attempts=1))
+    workers.world.advance(LENGTH + CLOCK_SKEW + SECOND)
+    workers.world.store.silent = True
+    workers.remote.end_expired()
+    assert workers.world.task(leased.task.id).status is Status.RUNNING
+
+    workers.remote.end_expired()
+
+    assert workers.world.task(leased.task.id).status is Status.DEAD

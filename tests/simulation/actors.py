@@ -1,19 +1,21 @@
 """The roles in a simulation, each in its own processes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from duetime.api.app import Api
 from duetime.api.http import Request, Response
 from duetime.core.codec import to_json
+from duetime.core.delivery import Message
 from duetime.core.errors import Unavailable
 from duetime.core.lanes import Lane, Queue
-from duetime.core.ports import Ports
+from duetime.core.ports import LaneQueue, Ports
 from duetime.core.steps.lease import MAX_SILENCE
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND, Millis
+from duetime.executor.attempt_io import AttemptIO
 from duetime.executor.attempt_loop import STOP_GRACE, AttemptLoop
 from duetime.executor.executor import Executor
 from duetime.executor.runs import Ended, Run
@@ -83,7 +85,7 @@ class Handler:
     has interrupted it, which takes a while."""
 
     run: Run
-    begins_at: Millis
+    begins_at: Millis  # by the monotonic clock
     ends_at: Millis
     obeys: bool
     interrupted: bool = False
@@ -100,22 +102,61 @@ class Handler:
         return self.interrupted or cancelled or self.ends_at <= now
 
 
-class ExecutorProcess:
-    """A runner that polls the lanes and runs attempts until it is killed."""
+class Source(Protocol):
+    """Where an executor gets its messages from."""
 
-    def __init__(self, process: Process, ports: Ports, sqs: SimulatedSqs, monitor: Monitor) -> None:
+    def receive(self, free: Callable[[], int]) -> Iterable[list[Message]]:
+        """`free` returns how many slots are free."""
+        ...
+
+    def next_message(self) -> Millis | None: ...
+
+
+class SqsSource:
+    """The polled lanes."""
+
+    def __init__(self, process: Process, lanes: LaneQueue, sqs: SimulatedSqs) -> None:
+        self._process = process
+        self._lanes = lanes
+        self._sqs = sqs
+
+    def receive(self, free: Callable[[], int]) -> Iterator[list[Message]]:
+        for lane in Lane:
+            if self._sqs.has_ready(Queue(lane)) and (limit := free()) > 0:
+                try:
+                    yield self._lanes.receive(Queue(lane), limit, 0)
+                except Unavailable as error:  # the pump goes on, too
+                    self._process.note("receive failed", str(error))
+
+    def next_message(self) -> Millis | None:
+        return self._sqs.next_visible()
+
+
+Play = Callable[[Task, object], str]
+
+
+class ExecutorProcess:
+    """Runs attempts until it is killed or drained. `make` returns its executor, given what runs
+    the target of a task."""
+
+    def __init__(
+        self,
+        process: Process,
+        monitor: Monitor,
+        source: Source,
+        make: Callable[[Play], AttemptIO],
+    ) -> None:
         self._process = process
         self._engine = process.engine
-        self._lanes = ports.lanes
-        self._sqs = sqs
         self._monitor = monitor
-        targets = {"python": lambda task, ctx: self._play(task)}
-        self._executor = Executor(ports, targets, callback_url="http://simulated")
+        self._source = source
+        self._executor = make(lambda task, ctx: self._play(task))
         self._loop = AttemptLoop(self._executor, process.clock)
         self._handlers: dict[str, Handler] = {}
         self.on_begin: Callable[[str], object] = lambda task_id: None
         self.children_of: Callable[[Task], list[dict[str, Any]]] = lambda task: []
         self.on_step: Callable[[Task], object] = lambda task: None
+        self.on_stepped: Callable[[], object] = lambda: None
         self._grace: Millis | None = None  # of a drain that was asked for
         self._draining = False
         process.on_thaw = self._thawed
@@ -129,6 +170,7 @@ class ExecutorProcess:
             self._begin_drain()
             step = self._loop.step(self._ended())
             self._monitor.settled(self._process)
+            self.on_stepped()
             for run in step.started:
                 self._begin(run)
             if self._draining or not self._receive():
@@ -141,25 +183,21 @@ class ExecutorProcess:
             grace, self._grace, self._draining = self._grace, None, True
             self._loop.drain(grace)
 
+    def free(self) -> int:
+        """Returns how many slots are free."""
+        return SLOTS - len(self._handlers) - self._loop.unfinished
+
     def _receive(self) -> bool:
         took = False
-        for lane in Lane:
-            if not self._sqs.has_ready(Queue(lane)):
-                continue
-            free = SLOTS - len(self._handlers) - self._loop.unfinished
-            if free > 0:
-                try:
-                    messages = self._lanes.receive(Queue(lane), free, 0)
-                except Unavailable as error:  # the pump goes on, too
-                    self._process.note("receive failed", str(error))
-                    continue
-                self._loop.accept(messages)
-                took = took or bool(messages)
+        for messages in self._source.receive(self.free):
+            self._loop.accept(messages)
+            took = took or bool(messages)
         return took
 
     def _begin(self, run: Run) -> None:
         plan, now = handler_plans.plan_of(run.task), self._engine.now
-        handler = Handler(run, now, now + plan["takes"], plan["obeys"])
+        begins_at = self._process.clock.monotonic()
+        handler = Handler(run, begins_at, now + plan["takes"], plan["obeys"])
         self._handlers[run.holder] = handler
         if run.control.force_stopped:  # delayed since its lease: it does not begin
             handler.interrupted = True
@@ -167,7 +205,7 @@ class ExecutorProcess:
         run.control.force_stop = lambda: self._interrupt(handler)  # type: ignore[method-assign]
         self._monitor.began(self._process, run.task)
         self._process.note("begins", run.task.id, f"attempt={run.task.attempt}", plan["end"])
-        self._guard_at(run.control.renewed_at + MAX_SILENCE)
+        self._guard_at(self._process.clock.when(run.control.renewed_at) + MAX_SILENCE)
         self.on_begin(run.task.id)
 
     def _guard_at(self, at: Millis) -> None:
@@ -179,8 +217,9 @@ class ExecutorProcess:
                 return
             self._loop.check_leases()
             self._process.nudge(self._engine.now)
-            oldest = min(h.run.control.renewed_at for h in self._handlers.values())
-            stopped = oldest + MAX_SILENCE <= self._process.clock.monotonic()
+            renewed_at = min(h.run.control.renewed_at for h in self._handlers.values())
+            oldest = self._process.clock.when(renewed_at)
+            stopped = oldest + MAX_SILENCE <= self._engine.now
             self._guard_at(max(oldest + MAX_SILENCE + stopped * STOP_GRACE, at + SECOND))
 
         self._engine.at(at, look)
@@ -238,8 +277,19 @@ class ExecutorProcess:
             for h in self._handlers.values()
         ]
         if (timer := self._loop.next_timer) is not None:
-            times.append(timer)
-        if len(self._handlers) + self._loop.unfinished < SLOTS:
-            visible = self._sqs.next_visible()
-            times += [] if visible is None else [visible]
+            times.append(self._process.clock.when(timer))
+        if self.free() > 0:
+            message = self._source.next_message()
+            times += [] if message is None else [message]
         return max(min(times), self._engine.now + 1)
+
+
+def executor_process(
+    process: Process, ports: Ports, sqs: SimulatedSqs, monitor: Monitor
+) -> ExecutorProcess:
+    """Returns a runner that polls the lanes."""
+
+    def make(play: Play) -> Executor:
+        return Executor(ports, {"python": play}, callback_url="http://simulated")
+
+    return ExecutorProcess(process, monitor, SqsSource(process, ports.lanes, sqs), make)

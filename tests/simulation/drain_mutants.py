@@ -8,7 +8,7 @@ from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import Outcome
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.runs import interrupted
-from tests.simulation import drain_workload
+from tests.simulation import drain_workload, run_workload
 from tests.simulation.mutant import Mutant, mutant
 
 
@@ -52,6 +52,18 @@ def dead_letter_not_noted_before_it_is_sent() -> Iterator[None]:
             "duetime.engine.followups.dead_letter_of",
             _written_later,
         ),
+    ):
+        yield
+
+
+@mutant
+@contextmanager
+def reconciled_step_leaves_no_dead_letter() -> Iterator[None]:
+    """A run that is reconciled takes the watch from a dead step before its dead letter is sent."""
+    with (
+        patch.object(drain_workload, "HIDDEN", [10]),
+        patch.object(run_workload, "RUNS", [5]),
+        patch("duetime.engine.workflows.progress.lacks_dead_letter", lambda task: False),
     ):
         yield
 

@@ -64,16 +64,29 @@ class Engine:
 
 
 class SkewedClock:
-    def __init__(self, engine: Engine, skew: Millis) -> None:
+    """`since_start` is what its monotonic clock shows at the time 0: each machine begins anew."""
+
+    def __init__(self, engine: Engine, skew: Millis, since_start: Millis = 0) -> None:
         self._engine = engine
         self._skew = skew
+        self._since_start = since_start
 
     def now(self) -> Millis:
         return self._engine.now + self._skew
 
     def monotonic(self) -> Millis:
-        """Returns the engine's time: not skewed, and it goes on while a process is frozen."""
-        return self._engine.now
+        """Returns a time that is not skewed, and goes on while a process is frozen."""
+        return self._engine.now + self._since_start
+
+    def when(self, monotonic: Millis) -> Millis:
+        """Returns the engine's time at a monotonic time."""
+        return monotonic - self._since_start
+
+
+def current() -> "Process":
+    """Returns the process that runs now."""
+    found: Process = getcurrent().process  # type: ignore[attr-defined]
+    return found
 
 
 class Process:
@@ -88,15 +101,25 @@ class Process:
         self.frozen = False
         self.call_takes: Millis = 0  # each call to a backend
         self.disturbed_at: Millis = 0  # when it was last delayed for long
+        self.held_until: Millis = 0  # it neither begins nor wakes before
+        self.acts_for: Process = self  # the HTTP worker whose call it answers
+        self.of_runner = True  # all are but HTTP workers; it dies with the runner
         self.on_thaw: Action = lambda: None
         self.on_end: Callable[[bool], object] = lambda killed: None
         self._main = main
         self._nap = 0  # counts its sleeps, so that the timer of an earlier sleep wakes nothing
         self._restless = False
         self._greenlet = greenlet(self._live)
+        self._greenlet.process = self  # type: ignore[attr-defined]
 
     def start(self, delay: Millis = 0) -> None:
-        self.engine.after(delay, self._greenlet.switch)
+        def begin() -> None:
+            if self.held_until > self.engine.now:
+                self.engine.at(self.held_until, begin)
+            else:
+                self._greenlet.switch()
+
+        self.engine.after(delay, begin)
 
     def sleep_until(self, when: Millis, *, restless: bool = False) -> None:
         """Sleeps. `nudge` can wake a restless sleeper early."""
@@ -139,6 +162,9 @@ class Process:
 
         def wake() -> None:
             if self.alive and nap == self._nap:
+                if self.held_until > self.engine.now:
+                    self.engine.at(self.held_until, wake)
+                    return
                 self._nap += 1
                 self._greenlet.switch()
 

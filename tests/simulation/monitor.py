@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from duetime.api.http import Response
 from duetime.core.change import Answer, Applied, Change
-from duetime.core.delivery import Delivery
+from duetime.core.delivery import MIN_REDRIVE_AGE, Delivery
 from duetime.core.lifecycle import Outcome, Status, Step
 from duetime.core.schedules.schedule import Schedule
-from duetime.core.steps.lease import HEARTBEAT
+from duetime.core.steps.lease import HEARTBEAT, held_by_worker
 from duetime.core.task import Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis, seconds
 from duetime.core.wakes import Wake
@@ -26,6 +26,7 @@ from tests.simulation.run_invariants import RunInvariants
 from tests.simulation.schedule_invariants import ScheduleInvariants
 from tests.simulation.unique_workload import UniqueInvariants
 from tests.simulation.version_invariants import VersionInvariants
+from tests.simulation.worker_invariants import WorkerInvariants
 
 FIRST_RESEND: Millis = 2 * MINUTE  # after the due time; no message counts as lost before
 MAX_RESENDS = 4  # of one delivery, within the hours of a simulation
@@ -96,6 +97,7 @@ class Monitor:
         self.bulk = BulkInvariants(self._blame)
         self.limits = LimitInvariants(self.engine, self.faults, self._fail, self.tasks, self.gone)
         self.rates = RateInvariants(self.engine, self.faults, self._blame)
+        self.workers = WorkerInvariants(self.engine, self._blame, self.tasks)
         self.runs = RunInvariants(self.engine, self.faults, self._blame, self.tasks)
 
     # the table
@@ -218,15 +220,17 @@ class Monitor:
         if before.cancel_requested:
             self._fail("started after it was cancelled", after)
         self.versions.leased(process, after)
-        self._leases[after.id, str(after.holder)] = process
+        self._leases[after.id, str(after.holder)] = process.acts_for
         self._leased_at[after.id] = self.engine.now
+        self.workers.leased(process, after)
 
     def _check_held(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.holder != after.holder:
             self._fail("the lease changed its holder", after)
-        mine = self._leases.get((after.id, str(before.holder))) is process
+        mine = self._leases.get((after.id, str(before.holder))) is process.acts_for
         if change.step is Step.RENEW and not mine:
-            self._fail(f"{process.name} renewed another's lease", after)
+            self._fail(f"{process.acts_for.name} renewed another's lease", after)
+        self.workers.held(change, before, after)
         if after.cancel_requested and not before.cancel_requested:
             self._cancelled_at[after.id] = self.engine.now
 
@@ -234,9 +238,9 @@ class Monitor:
         outcome = after.current.outcome if after.current else None
         held = (after.id, str(before.holder))
         holder, began = self._leases.get(held), held in self._begun
-        if holder is not process:
+        if holder is not process.acts_for:
             self._check_ended_by_others(process, holder, before, after)
-        elif began and process.disturbed_at < self._leased_at[after.id]:
+        elif began and holder.disturbed_at < self._leased_at[after.id]:
             self._check_in_time(before, after)
         if outcome in UNCOUNTED and after.budget != before.budget + 1:
             self._fail(f"an attempt that was {outcome} was used up", after)
@@ -247,7 +251,8 @@ class Monitor:
         outcome = after.current.outcome if after.current else None
         run_out = (before.lease_until or 0) + CLOCK_SKEW < process.clock.now()
         if outcome not in (Outcome.LEASE_EXPIRED, Outcome.CANCELLED) or not run_out:
-            self._fail(f"{outcome} was recorded by {process.name}, not the holder", after)
+            by = process.acts_for.name
+            self._fail(f"{outcome} was recorded by {by}, not the holder", after)
         began = (after.id, str(before.holder)) in self._begun
         healthy = holder is not None and holder.alive and not holder.frozen
         if began and healthy and holder.disturbed_at < self._leased_at[after.id]:
@@ -278,7 +283,11 @@ class Monitor:
     def sent(self, delivery: Delivery) -> None:
         token = delivery.token
         if self.tasks[delivery.task_id].status.finished:
-            return  # the dead letter of a run that has outlasted its message
+            # The dead letter of a run that has outlasted its message. If its sender was frozen in
+            # between, it looks like one that was redriven.
+            if self.engine.now > delivery.written_at + MIN_REDRIVE_AGE - self.faults.skew:
+                self.asked.add(token)
+            return
         if delivery.occurrence is not None or self.limits.has_slots(delivery):
             return  # it may have to wait, and then gets another message
         if delivery.limits is not None:
@@ -302,6 +311,13 @@ class Monitor:
             return  # its follow-up is not done: the watch sends it again
         self.refusals[delivery.token] += 1
         self._unreleased[process].add(delivery.task_id)
+
+    def recovered(self, process: Process, change: Change, answer: Answer) -> None:
+        """Notes what a restart of the runner does to a task: its message has died with the runner,
+        so that it may be sent again."""
+        if change.step is Step.RELEASE and isinstance(answer, Applied):
+            self.refusals[answer.stored.token] += 1
+        self.changed(process, change, answer)
 
     def gives_back(self, process: Process, change: Change) -> None:
         if change.step is Step.RELEASE:
@@ -342,7 +358,10 @@ class Monitor:
         for other in self._active[task.id].values():
             if other.alive and not other.frozen:
                 self._fail(f"{other.name} and {process.name} run it at the same time", task)
-        self.versions.began(task)
+        if held_by_worker(task):
+            self.versions.sent(task)
+        else:
+            self.versions.began(task)
         self._active[task.id][str(task.holder)] = process
         self._begun.add((task.id, str(task.holder)))
 

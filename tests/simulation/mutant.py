@@ -17,6 +17,7 @@ from tests.simulation import (
     rate_workload,
     run_workload,
     schedule_workload,
+    worker_draws,
 )
 
 ANYTHING = Expect(statuses=None)
@@ -27,11 +28,11 @@ Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0) -> Mutant:
+def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0, workers: int = 0) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
     the more happens in a world, the seldomer it triggers a mutant of something else. For the same
     reason its worlds have no limits and no workflow runs, and its tasks do not age. `drained` is
-    the share of executors that are drained."""
+    the share of executors that are drained. `workers` is the number of HTTP workers."""
 
     @contextmanager
     def made() -> Iterator[None]:
@@ -40,6 +41,7 @@ def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0) -> Mutan
             patch.object(rate_workload, "SHARES", [0]),
             patch.object(aging_invariants, "AGE_AFTERS", [0]),
             patch.object(run_workload, "RUNS", [0]),
+            patch.object(worker_draws, "WORKERS", [workers]),
             patch.multiple(drain_workload, SHARES=[drained], HIDDEN=[LONGEST_HIDDEN]),
             patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),
             make(),

@@ -1,8 +1,8 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
 Here are those of the path of a task; `aging_mutants.py`, `request_mutants.py`, `child_mutants.py`,
-`drain_mutants.py`, `limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py`
-and `schedule_mutants.py` have the rest.
+`drain_mutants.py`, `limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py`,
+`schedule_mutants.py` and `worker_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -42,6 +42,7 @@ from tests.simulation import (  # noqa: F401 - they register theirs
     run_mutants,
     run_role_mutants,
     schedule_mutants,
+    worker_mutants,
 )
 from tests.simulation.mutant import ANYTHING, EVERYTHING, MUTANTS, careless, mutant
 

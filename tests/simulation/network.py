@@ -41,9 +41,9 @@ class Network:
         process = self.process
         if process.call_takes:
             process.sleep_until(process.engine.now + process.call_takes)
-        self._disturb()
+        self.disturb()
         answer = act()
-        self._disturb()
+        self.disturb()
         return answer
 
     def _answer(self, act: Callable[[], T]) -> T:
@@ -79,7 +79,7 @@ class Network:
             repeated(value, answer, write(value))
         return Unknown("the answer was lost") if engine.chance(faults.answer_lost) else answer
 
-    def _disturb(self) -> None:
+    def disturb(self) -> None:
         process, engine, faults = self.process, self.process.engine, self.faults
         if engine.chance(faults.killed):
             process.killed = True

@@ -20,6 +20,12 @@ AHEAD: Millis = SECOND
 ATTRIBUTES = dict.fromkeys(message_codec.ATTRIBUTES, "0")
 STUCK_DEPTH = 1_000_000  # messages that the wrong count of a stuck lane adds
 
+Wanted = Callable[[Delivery], bool]
+
+
+def _all(delivery: Delivery) -> bool:
+    return True
+
 
 @dataclass(slots=True)
 class Held:
@@ -62,9 +68,10 @@ class SimulatedSqs:
         self.coming -= 1
         self.put(delivery, delay)
 
-    def take(self, queue: Queue, limit: int) -> list[Message]:
+    def take(self, queue: Queue, limit: int, wanted: Wanted = _all) -> list[Message]:
         engine = self._engine
         ready = [m for m in self._queues[queue].values() if m.visible_at <= engine.now]
+        ready = [m for m in ready if wanted(m.delivery)]
         engine.random.shuffle(ready)
         return [self._hand_out(queue, held) for held in ready[:limit] if self._may_go_out(held)]
 
@@ -94,9 +101,17 @@ class SimulatedSqs:
         for _ in range(copies):
             self._add(held.delivery, self._engine.now)
 
-    def next_visible(self) -> Millis | None:
-        times = [m.visible_at for queue in self._queues.values() for m in queue.values()]
-        return min(times, default=None)
+    def next_visible(self, wanted: Wanted = _all) -> Millis | None:
+        held = (m for queue in self._queues.values() for m in queue.values())
+        return min((m.visible_at for m in held if wanted(m.delivery)), default=None)
+
+    def count_ready(self, queue: Queue, wanted: Wanted) -> int:
+        held, now = self._queues[queue].values(), self._engine.now
+        return sum(1 for m in held if m.visible_at <= now and wanted(m.delivery))
+
+    def purge_all(self) -> None:
+        for queue in list(self._queues):
+            self.purge(queue)
 
     def has_ready(self, queue: Queue) -> bool:
         now = self._engine.now

@@ -9,7 +9,14 @@ from duetime.core.occurrence import OverlapPolicy
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.scanner.wake_reader import SmallIndex, WakeIndex, read_index
-from tests.simulation import drain_workload, faults, rate_workload, run_workload, schedule_workload
+from tests.simulation import (
+    drain_workload,
+    faults,
+    rate_workload,
+    run_workload,
+    schedule_workload,
+    worker_draws,
+)
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.run_history import RunHistory
 from tests.simulation.store import SimulatedStore
@@ -18,6 +25,7 @@ from tests.simulation.world import World
 
 SEEDS = range(20)
 RUN_SEEDS = range(8)  # in each of which there are workflow runs
+WORKER_SEEDS = range(8)  # in each of which there are HTTP workers
 MAX_SEEDS = 150  # that a mutant may survive
 RARE = {  # mutants that survive many seeds, which takes seconds
     "backed_up_lanes_refuse_for_ever",
@@ -96,6 +104,7 @@ def test_nothing_is_lost_and_nothing_runs_twice(seed: int):
 def test_without_faults_everything_is_on_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=10 * MINUTE))
     monkeypatch.setattr(drain_workload, "SHARES", [0.0])
+    monkeypatch.setattr(worker_draws, "RESTARTS", [0])
     drifts = []
     for seed in range(6):
         world = World(seed)
@@ -112,6 +121,7 @@ def test_without_faults_no_period_has_more_starts_than_its_rate(monkeypatch: pyt
     """The messages come from simulated SQS, one to two seconds early."""
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=4 * MINUTE))
     monkeypatch.setattr(rate_workload, "SHARES", [1.0])
+    monkeypatch.setattr(worker_draws, "RESTARTS", [0])
     monkeypatch.setattr(run_workload, "RUNS", [0])
     checked = 0
     for seed in range(4):
@@ -136,10 +146,22 @@ def test_runs_keep_their_laws(seed: int, monkeypatch: pytest.MonkeyPatch):
     assert report.violation is None, "\n".join([report.violation or "", *report.trace])
 
 
+@pytest.mark.parametrize("seed", WORKER_SEEDS)
+def test_http_workers_keep_their_laws_while_their_runner_is_restarted(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(worker_draws, "WORKERS", [2])
+    monkeypatch.setattr(worker_draws, "RESTARTS", [1, 3])
+    report = simulate(seed)
+
+    assert report.violation is None, "\n".join([report.violation or "", *report.trace])
+
+
 def test_without_faults_a_step_starts_when_its_needs_have_ended(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(faults, "draw_faults", lambda *random: faults.Faults(lasts=4 * MINUTE))
     monkeypatch.setattr(run_workload, "RUNS", [5])
     monkeypatch.setattr(schedule_workload, "SCHEDULES", [0])
+    monkeypatch.setattr(worker_draws, "RESTARTS", [0])
     lateness = []
     for seed in range(8):
         world = World(seed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unittest.mock import patch
 
 from duetime.core.lifecycle import Status
+from duetime.core.steps.long_run import LONGEST_HIDDEN
 from duetime.core.task import WORKFLOW, Spec, Task
 from duetime.core.times import HOUR, MINUTE, Millis
 from duetime.handlers import registry
@@ -48,12 +49,13 @@ def simulate(seed: int, tasks: int = 50) -> Report:
         crowd = world.engine.random.choice([1_000, 3])
         few = world.engine.random.choice([500, 12, 0])
         batch = world.engine.scanner_random.choice([100, 100, 1])
+        hidden = LONGEST_HIDDEN if world.drawn_workers.restarts else longest_hidden(seed)
         with (
             _without_logs(),
             _backed_up_at(crowd),
             _small_up_to(few),
             _in_batches_of(batch),
-            patch("duetime.core.steps.long_run.LONGEST_HIDDEN", longest_hidden(seed)),
+            patch("duetime.core.steps.long_run.LONGEST_HIDDEN", hidden),
             patch("duetime.engine.enqueue.log", world.monitor),
             patch("duetime.executor.executor.log", world.monitor.runs.log),
             patch("duetime.engine.workflows.definitions._kept", OrderedDict()),

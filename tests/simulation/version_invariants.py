@@ -13,6 +13,8 @@ from duetime.core.wakes import WakeKind
 from tests.simulation.engine import Process
 
 SEEN_BY_A_RUN = ("payload", "priority", "timeout")
+SENT_TO_A_WORKER = ("target", "run_at", "payload", "timeout", "name", "namespace", "parent_id")
+SENT_TO_A_WORKER += ("tags", "priority")
 
 
 class VersionInvariants:
@@ -67,6 +69,17 @@ class VersionInvariants:
     def began(self, task: Task) -> None:
         if task.spec != self._started[task.id, str(task.holder)]:
             self._blame("a run does not see the version that it started", task.id)
+        self._see(task)
+
+    def sent(self, task: Task) -> None:
+        """Checks a run of an HTTP worker, which gets what a handler needs of its task."""
+        started = self._started[task.id, str(task.holder)]
+        for name in SENT_TO_A_WORKER:
+            if getattr(task.spec, name) != getattr(started, name):
+                self._blame(f"a worker gets another {name} than it has leased", task.id)
+        self._see(task)
+
+    def _see(self, task: Task) -> None:
         fields = self._asked.get((task.id, _version(task)), {})
         for name in SEEN_BY_A_RUN:
             if name in fields and getattr(task.spec, name) != fields[name]:

@@ -12,7 +12,7 @@ from duetime.core.ports import Chain
 from duetime.core.steps.long_run import lacks_dead_letter
 from duetime.core.times import MINUTE, SECOND, Millis, rfc3339
 from tests.simulation import handler_plans, schedule_workload
-from tests.simulation.actors import HANDLER, ExecutorProcess, ScannerSettings, Slice, scan
+from tests.simulation.actors import HANDLER, ScannerSettings, Slice, executor_process, scan
 from tests.simulation.bulk_workload import BulkWorkload
 from tests.simulation.change_workload import ChangeWorkload
 from tests.simulation.child_workload import ChildWorkload
@@ -24,6 +24,7 @@ from tests.simulation.rate_workload import RateWorkload
 from tests.simulation.run_workload import RunWorkload
 from tests.simulation.schedule_workload import ScheduleWorkload
 from tests.simulation.unique_workload import UniqueWorkload
+from tests.simulation.worker_workload import WorkerWorkload
 from tests.simulation.world import World
 
 CLIENT_RETRY: Millis = 30 * SECOND  # after which a client without an answer repeats its request
@@ -51,6 +52,8 @@ class Workload:
         self.recurring = ScheduleWorkload(world, 0 if self._faults.stuck else schedules)
         tasks = tasks * 2 // 5 if self.recurring.wanted else tasks
         self.runs = RunWorkload(world)
+        if world.drawn_workers.restarts:
+            self.runs.wanted = 0
         tasks = tasks // 5 if self.runs.wanted else tasks
         self.tasks = tasks
         self._changes = ChangeWorkload(world)
@@ -62,6 +65,9 @@ class Workload:
         self._limits = LimitWorkload(world)
         self._rates = RateWorkload(world.seed, world.limits)
         self._drains = DrainWorkload(world.seed, self._faults.lasts)
+        self._workers = WorkerWorkload(world)
+        self._workers.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
+        self._workers.children_of = lambda task: self.children.bodies(task, HANDLER)
 
     def begin(self) -> None:
         engine, random = self._engine, self._engine.random
@@ -76,6 +82,7 @@ class Workload:
         self._limits.begin()
         self.runs.begin()
         self._monitor.limits.watch(self._world.slots)
+        self._workers.begin()
         for _ in range(self._faults.purges):
             queue = Queue(random.choice(list(Lane)))
             engine.after(random.randint(0, self._faults.lasts), lambda n=queue: self._sqs.purge(n))
@@ -112,7 +119,8 @@ class Workload:
 
     def _submit_first(self, number: int) -> None:
         body = self._body(number)
-        body = self._rates.add_to(self._limits.add_to(body))
+        if not self._world.drawn_workers.restarts:
+            body = self._rates.add_to(self._limits.add_to(body))
         self._submit(body["idempotency_key"], self.unique.add_to(body, self._engine.now))
 
     def _submit(self, key: str, body: dict[str, Any]) -> None:
@@ -222,7 +230,7 @@ class Workload:
     def _executor(self, delay: Millis = 0) -> None:
         def main(process: Process) -> None:
             ports = self._world.ports(process)[0]
-            executor = ExecutorProcess(process, ports, self._sqs, self._monitor)
+            executor = executor_process(process, ports, self._sqs, self._monitor)
             executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
             executor.on_step = self.runs.played
             executor.children_of = lambda task: self.children.bodies(task, HANDLER)
@@ -251,8 +259,12 @@ class Workload:
         return max(idle[1] - since, 0) if idle and idle[0] <= since else 0
 
     def _nudge(self, at: Millis) -> None:
+        if first := self._workers.goes_first():
+            self._workers.nudge(at)
         for process in self._executors:
             process.nudge(at)
+        if not first:
+            self._workers.nudge(at)
 
     # operators
 

@@ -28,6 +28,7 @@ from tests.simulation.removals import SimulatedArchive
 from tests.simulation.runs import SimulatedRuns
 from tests.simulation.schedules import SimulatedSchedules
 from tests.simulation.store import SimulatedStore
+from tests.simulation.worker_draws import WorkerDraws
 
 NO_HEADERS: Mapping[str, str] = {}
 NO_QUERY: Mapping[str, str] = {}
@@ -38,71 +39,72 @@ class World:
         self.seed = seed
         self.engine = engine = Engine(seed)
         self.faults = faults.draw_faults(engine.random, engine.scanner_random)
+        self.drawn_workers = WorkerDraws.draw(seed, self.faults)
         self.age_after = Random(f"aging {seed}").choice(aging_invariants.AGE_AFTERS)
         self.monitor = Monitor(engine, self.faults, self.age_after)
         self.sqs = SimulatedSqs(engine, self.faults, self.monitor)
         self.shards = engine.random.choice([1, 1, 2])
-        self._rows = SqliteTaskStore(None)
+        self.rows = SqliteTaskStore(None)
         self._chance = SeededRandom(engine.random)
-        self._processes: list[Process] = []
+        self.processes: list[Process] = []
+        self.down_until: Millis = 0  # the runner is down: none of its processes begins
         for number in range(self.shards):
-            self._rows.save(number, _from_here(engine.now, self.shards))
+            self.rows.save(number, _from_here(engine.now, self.shards))
 
     def close(self) -> None:
-        for process in self._processes:
+        for process in self.processes:
             process.end()
-        self._rows.close()
+        self.rows.close()
 
     @property
     def age(self) -> Millis:
         return self.engine.now - self.engine.trace.start
 
     def process(self, role: str, main: Callable[[Process], object], delay: Millis = 0) -> Process:
-        process = Process(self.engine, f"{role}-{len(self._processes)}", main)
+        process = Process(self.engine, f"{role}-{len(self.processes)}", main)
         skew = self.engine.random.randint(-self.faults.skew, self.faults.skew)
         process.clock = SkewedClock(self.engine, skew)
+        process.held_until = self.down_until
         process.start(delay)
-        self._processes.append(process)
+        self.processes.append(process)
         return process
 
     def ports(
         self, process: Process, own_faults: Faults | None = None
     ) -> tuple[Ports, SimulatedStore]:
         network = Network(process, own_faults or self.faults)
-        store = SimulatedStore(self._rows, network, self.monitor, self.shards)
+        store = SimulatedStore(self.rows, network, self.monitor, self.shards)
         ports = Ports(
             store=store,
-            schedules=SimulatedSchedules(
-                self._rows.schedules(process.clock), network, self.monitor
-            ),
-            limits=self._rows.limits(),
+            schedules=SimulatedSchedules(self.rows.schedules(process.clock), network, self.monitor),
+            limits=self.rows.limits(),
             lanes=SimulatedLanes(self.sqs, network, self.monitor),
             wake_policy=WakePolicy(shards=self.shards, age_after=self.age_after),
             clock=process.clock,
             chance=self._chance,
             archive=SimulatedArchive(network, self.monitor),
-            slots=SimulatedSlots(self._rows.slots(), network, self.monitor.limits),
-            rates=SimulatedRates(self._rows.rates(), network, self.monitor.rates),
-            runs=SimulatedRuns(self._rows.runs(), network, self.monitor),
+            slots=SimulatedSlots(self.rows.slots(), network, self.monitor.limits),
+            rates=SimulatedRates(self.rows.rates(), network, self.monitor.rates),
+            runs=SimulatedRuns(self.rows.runs(), network, self.monitor),
         )
         return ports, store
 
     @property
     def slots(self) -> SqliteSlotStore:
-        return self._rows.slots()
+        return self.rows.slots()
 
     @property
     def limits(self) -> LimitStore:
-        return self._rows.limits()
+        return self.rows.limits()
 
     @property
     def schedules(self) -> ScheduleStore:
-        return self._rows.schedules(SkewedClock(self.engine, 0))
+        return self.rows.schedules(SkewedClock(self.engine, 0))
 
     def attempts(self, task_id: str) -> list[Attempt]:
         """Returns the attempts as the API does: the rows, and those that the task itself holds."""
         task = self.monitor.tasks[task_id]
-        found = {a.number: a for a in self._rows.attempts(task_id)}
+        found = {a.number: a for a in self.rows.attempts(task_id)}
         found |= {a.number: a for a in (task.previous, task.current) if a is not None}
         return [found[number] for number in sorted(found)]
 

@@ -97,6 +97,7 @@ function Waiting({ task }) {
   if (!waits) return null;
   if (waits.limit) return html`<${Label} tone="amber">waits for the limit ${waits.limit}${waits.key && ` (${waits.key})`}</${Label}>`;
   if (waits.ordering_key) return html`<${Label} tone="amber">waits behind ${waits.ordering_key}</${Label}>`;
+  if (waits.worker) return html`<${Label} tone="amber">waits for a worker with ${waits.worker}${waits.pool && ` in ${waits.pool}`}</${Label}>`;
   if (waits.run) return html`<a href=${to(`/runs/${waits.run}`)}><${Label} tone="violet">waits for a run</${Label}></a>`;
   return html`<${Label} tone="violet">waits for a callback</${Label}>`;
 }

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from duetime.api.secret_models import TextOrSecret
 from duetime.api.service_target_models import AnyTarget
+from duetime.core.lanes import QUEUE
 from duetime.core.lifecycle import Outcome, Status
 
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -74,8 +75,8 @@ class LimitUse(AnswerModel):
 
 
 class WaitingFor(AnswerModel):
-    """What a task waits for: a place under a limit, the task before it with its ordering key, or
-    the end of its wait."""
+    """What a task waits for: a place under a limit, the task before it with its ordering key, a
+    worker, or the end of its wait."""
 
     limit: str | None = None
     """The name of the limit."""
@@ -87,6 +88,10 @@ class WaitingFor(AnswerModel):
     """The run that a WAITING task has started."""
     callback: bool | None = None
     """Whether a WAITING task waits for its callback."""
+    worker: str | None = None
+    """The handler that no live worker has."""
+    pool: str | None = None
+    """The pool of that worker."""
 
 
 class Task(AnswerModel):
@@ -286,11 +291,15 @@ class Health(AnswerModel):
     """The name of each check, with `ok` or the reason why it failed."""
 
 
+QueueName = Annotated[str, Field(pattern=QUEUE)]
+"""A lane: `high`, or `batch/high` of a pool."""
+
+
 class LaneState(AnswerModel):
     """The messages of a lane. The numbers are approximate on AWS, and those below that may be null
     are null there."""
 
-    lane: Literal["high", "medium", "low"]
+    lane: QueueName
     depth: int
     """Messages of due tasks that wait for an executor."""
     delayed: int

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from duetime.api.openapi.answers import AnswerModel, Time
+from duetime.api.openapi.answers import AnswerModel, QueueName, Time
 
 
 class AttemptCounts(AnswerModel):
@@ -53,7 +53,7 @@ class StatCounts(AnswerModel):
 class LaneStats(StatCounts):
     """What was counted in a lane."""
 
-    lane: Literal["high", "medium", "low"]
+    lane: QueueName
 
 
 class StatsPoint(LaneStats):

@@ -5,7 +5,7 @@ from duetime.api.openapi.stats_answers import Slo, Stats
 from duetime.api.openapi.system_routes import SYSTEM
 from duetime.api.openapi.task_parameters import IF_NONE_MATCH
 from duetime.api.stats import MAX_POINTS, MAX_WINDOW
-from duetime.core.lanes import Lane
+from duetime.core.lanes import QUEUE
 from duetime.core.times import MINUTE, SECOND
 
 ETAG = {"ETag": "Send it as `If-None-Match` to learn whether the answer has changed."}
@@ -27,8 +27,8 @@ STEP = Parameter(
 )
 OF_LANE = Parameter(
     name="lane",
-    text="Only this lane.",
-    schema={"type": "string", "enum": [lane.value for lane in Lane]},
+    text="Only this lane, such as `high`, or `batch/high` of a pool.",
+    schema={"type": "string", "pattern": QUEUE},
 )
 
 ROUTES = (

@@ -5,8 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from duetime.api.callers import Right
-from duetime.api.openapi.answers import AnswerModel, Time
-from duetime.core.lanes import Lane
+from duetime.api.openapi.answers import AnswerModel, QueueName, Time
 from duetime.core.lifecycle import Status
 from duetime.core.stuck import Why
 
@@ -37,7 +36,7 @@ class StuckTask(AnswerModel):
     name: str | None
     target: str | None
     """The handler, or the resource that it calls."""
-    lane: Lane
+    lane: QueueName
     status: Status | None
     due_at: Time | None
     since: Time
@@ -46,11 +45,11 @@ class StuckTask(AnswerModel):
     """`not_claimed`: the scanner has not come to it. `held_back`: its lane catches up after an
     outage. `set_aside`: it failed to be read or written, and is tried again within an hour.
     `limit`: it waits for a limit. `queued_behind`: others come before it: in its lane, under its
-    ordering key, or of its schedule. `no_worker`: its lane has messages, and no executor takes one.
-    `not_taken`: its message was sent and is not in its lane; it is sent again. `lease_run_out`: its
-    executor has died."""
+    ordering key, or of its schedule. `no_worker`: its lane has messages, and no executor takes one,
+    or no worker of its pool has its handler. `not_taken`: its message was sent and is not in its
+    lane; it is sent again. `lease_run_out`: its executor has died."""
     waiting_for: dict[str, Any] = Field(default={})
-    """The limit or ordering key that it waits for, as in the task; left out without one."""
+    """The limit, ordering key or worker that it waits for, as in the task; left out without one."""
 
 
 class StuckList(AnswerModel):

@@ -21,6 +21,7 @@ from duetime.core.ports import Ports
 from duetime.core.step_ref import StepRef
 from duetime.core.steps.cancel import cancel, request_cancel
 from duetime.core.steps.follow_up import follow_up_done
+from duetime.core.steps.long_run import lacks_dead_letter
 from duetime.core.task import Task
 from duetime.core.value import value
 from duetime.core.wakes import Wake
@@ -283,7 +284,10 @@ def _without_runs(ports: Ports, ended: Mapping[int, Task]) -> dict[int, Task]:
 
 
 def _clear_follow_ups(ports: Ports, tasks: Iterable[Task]) -> None:
-    changes = [follow_up_done(task) for task in tasks if task.has_follow_up]
+    """A dead task that is still to get its dead letter keeps its watch, which sends it."""
+    changes = [
+        follow_up_done(task) for task in tasks if task.has_follow_up and not lacks_dead_letter(task)
+    ]
     if changes:
         ports.store.apply(changes)
 
