@@ -101,7 +101,7 @@ class _Contents:
 
 
 def make_bundles(handlers: Handlers | None, machine: Machine, *, traced: bool = False) -> Bundles:
-    """`traced`: the API and the executors send spans with OpenTelemetry."""
+    """`traced`: the API, the scanner and the executors send spans with OpenTelemetry."""
     if interpreter(machine.python) is None and (reason := fetch_interpreter(machine.python)):
         note = f"Python {machine.python} is needed to compile the bundles, and uv cannot fetch it"
         print(f"{note} ({reason}). Cold starts take longer.", file=sys.stderr)
@@ -119,7 +119,7 @@ def make_bundles(handlers: Handlers | None, machine: Machine, *, traced: bool = 
         requirements=handlers.needs if handlers else None,
         handlers=handlers.folder if handlers else None,
     )
-    roles = _Contents(name="roles", needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES))
+    roles = _Contents(name="roles", needs=(*NEEDED_BY_ALL, *NEEDED_FOR_SCHEDULES, *traces))
     made = (_made(contents, machine) for contents in (api, executor, roles))
     return Bundles(**{path.parent.name: path for path in made})
 

@@ -37,6 +37,7 @@ class Scanner(Construct):
             role="scanner",
             memory=stage.scanner_memory,
             timeout=Duration.minutes(1),
+            environment=stage.otel,
             statements=[
                 table.allow("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
                 table.allow("Query", "DeleteItem"),  # slots and places of limits

@@ -180,7 +180,7 @@ class Stage(SettingModel):
     objects: CreatedOrNamed = False
     alarms: Literal["all", "essential", "none"] = "all"
     tracing: bool = False
-    otel: dict[OtelVariable, str] = {}  # where the API and the executors send spans
+    otel: dict[OtelVariable, str] = {}  # where API, scanner and executors send spans
     alarm_email: Email | None = None
     jwt: Jwt | None = None
     cors_origins: list[Origin] = []

@@ -8,6 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
+from duetime import tracing
 from duetime.aws import backend
 from duetime.aws.settings import METRICS_NAMESPACE
 from duetime.core.lanes import Queue
@@ -27,6 +28,7 @@ backend.make_clients(backend.dynamodb, backend.sqs)
 
 @cache
 def scanner() -> Scanner:
+    tracing.start("duetime-scanner")
     adapters = backend.adapters()
     given = backend.settings()
     return Scanner(
@@ -42,6 +44,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     left = context.get_remaining_time_in_millis()
     until = now + max(left - RESERVE, left // 2)
     report = scanner().tick(slice_number, slices, until, continues=event.get("continues"))
+    tracing.flush()
     _publish(slice_number, report)
     if slice_number == 0 and report.saved and backend.settings().stats:
         _sum_hours(report)

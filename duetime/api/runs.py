@@ -22,6 +22,7 @@ from duetime.api.paging import list_response, page_response
 from duetime.api.query import Query
 from duetime.api.run_views import item_json, run_json, run_view
 from duetime.api.task_models import read_body
+from duetime.api.trace_headers import TRACEPARENT, trace_of_run
 from duetime.api.workflow_models import RunRequest, read_run
 from duetime.core.ids import is_id
 from duetime.core.ports import Ports
@@ -77,7 +78,8 @@ class Runs:
         named, definition = self._definition(wanted)
         if dry_run:
             return Response(status=200, body={"order": levels(definition)})
-        spec = _spec(wanted, named, definition, body)
+        trace = trace_of_run(named.name if named else None, request.headers.get(TRACEPARENT))
+        spec = _spec(wanted, named, definition, body, trace)
         created = create_run(self.ports, definition, spec, self.quotas)
         if isinstance(created, Refusal):
             raise problem_of(created)
@@ -207,7 +209,11 @@ def _text(wanted: RunRequest) -> str:
 
 
 def _spec(
-    wanted: RunRequest, named: NamedDefinition | None, definition: Definition, body: Any
+    wanted: RunRequest,
+    named: NamedDefinition | None,
+    definition: Definition,
+    body: Any,
+    trace: str | None,
 ) -> RunSpec:
     given = wanted.fail_fast
     return RunSpec(
@@ -224,6 +230,7 @@ def _spec(
         fail_fast=definition.fail_fast if given is None else given,
         idempotency_key=wanted.idempotency_key,
         body_hash=body_hash(body) if wanted.idempotency_key else None,
+        trace=trace,
     )
 
 

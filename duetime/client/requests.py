@@ -25,7 +25,8 @@ _to_json = json.JSONEncoder(allow_nan=False).encode
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     """`body` becomes JSON, unless it is bytes. `key` is an idempotency key. `wait` asks the server
-    to answer within so many seconds: when the task changes its status (RFC 7240)."""
+    to answer within so many seconds: when the task changes its status (RFC 7240). `traceparent`
+    names the span of the request (W3C Trace Context)."""
 
     method: str
     path: str
@@ -33,6 +34,7 @@ class Request:
     body: Any = None
     key: str | UUID | None = None
     wait: int | None = None
+    traceparent: str | None = None  # of a request without a key
 
     def target(self) -> str:
         """Returns the path with the parameters that are not None."""
@@ -51,6 +53,8 @@ class Request:
     def headers(self) -> dict[str, str] | None:
         if self.key is not None:
             return {"idempotency-key": str(self.key)}
+        if self.traceparent is not None:
+            return {"traceparent": self.traceparent}
         return None if self.wait is None else {"prefer": f"wait={self.wait}"}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from duetime import tracing
 from duetime.client.calls import Call, ask, items
 from duetime.client.errors import BadArgument
 from duetime.client.requests import RUNS, callback_path, encode, run_path, task_path
@@ -19,7 +20,12 @@ def submit(fields: Mapping[str, Any], retries: Retries) -> Call[SubmittedRun]:
     """Repeats a submission that has an idempotency key: without one, a run whose answer was lost
     would be stored twice."""
     often = retries if fields.get("idempotency_key") is not None else ONCE
-    answer = yield from post(RUNS, encode(fields), often)
+    spans = tracing.client_spans()
+    if spans is None:
+        answer = yield from post(RUNS, encode(fields), often)
+    else:
+        with spans.submit({"type": "workflow", **fields}, None) as trace:
+            answer = yield from post(RUNS, encode(fields), often, trace)
     return SubmittedRun(answer.value, replayed=answer.status == HTTPStatus.OK)
 
 

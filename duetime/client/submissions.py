@@ -158,17 +158,17 @@ def _put(results: list[BatchResult], places: list[int], found: list[BatchResult]
         results[place] = result
 
 
-def post(path: str, body: bytes, retries: Retries) -> Call[Answer]:
+def post(path: str, body: bytes, retries: Retries, traceparent: str | None = None) -> Call[Answer]:
     """Sends a request that is safe to repeat, again if no answer arrives."""
     for number in range(retries.times):
         try:
-            return (yield from send("POST", path, body=body))
+            return (yield from send("POST", path, body=body, traceparent=traceparent))
         except (Unreachable, ApiError) as error:
             if not _may_repeat(error):
                 raise
             pause = retries.pause(number, error.retry_after)
         yield pause
-    return (yield from send("POST", path, body=body))
+    return (yield from send("POST", path, body=body, traceparent=traceparent))
 
 
 def _may_repeat(error: Unreachable | ApiError) -> bool:

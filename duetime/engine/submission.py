@@ -173,7 +173,8 @@ def _traced(requests: Sequence[TaskRequest]) -> Sequence[TaskRequest]:
         request
         if request.spec.trace
         else replace(
-            request, spec=replace(request.spec, trace=spans.submitted(request.spec, request.id))
+            request,
+            spec=replace(request.spec, trace=spans.submitted(request.spec.target, request.id)),
         )
         for request in requests
     ]

@@ -12,6 +12,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from duetime.core.ids import created_at as time_of
 from duetime.core.target_names import target_name
 from duetime.core.task import Spec, Task
 from duetime.core.times import MINUTE, Millis
@@ -44,9 +45,9 @@ class Spans:
         with self._span(f"submit {what}", SpanKind.PRODUCER, attributes) as span:
             yield traceparent_of(span)
 
-    def submitted(self, spec: Spec, task_id: str | None) -> str:
+    def submitted(self, target: Mapping[str, Any], task_id: str | None) -> str:
         """Returns the packed context of a span for a submission."""
-        with self.submit(spec.target, task_id) as traceparent:
+        with self.submit(target, task_id) as traceparent:
             return pack(traceparent)
 
     def materialised(self, spec: Spec, task_id: str) -> str:
@@ -66,7 +67,9 @@ class Spans:
         before = _remote(task.previous.trace if task.previous else None)
         links = [Link(context) for context in (created, before) if context is not None]
         parent = Context()
-        if created is not None and now - task.created_at <= PARENT_FOR:
+        # The id of a step has the time of its run, whose submission has created both.
+        since = time_of(task.id) if task.spec.step else task.created_at
+        if created is not None and now - since <= PARENT_FOR:
             parent = trace.set_span_in_context(trace.NonRecordingSpan(created))
         name = f"execute {_destination(task.spec)}"
         attributes = _of_task(task)

@@ -232,11 +232,12 @@ def test_requirements_of_the_handlers_come_along(tmp_path: Path):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("elsewhere")
-def test_api_and_executors_have_opentelemetry_if_the_stage_sends_spans():
-    bundles = make_bundles(None, Machine.function("arm64"), traced=True)
-    for name in ("api", "executor"):
-        assert (getattr(bundles, name) / "opentelemetry" / "exporter" / "otlp").is_dir()
-    assert not (bundles.roles / "opentelemetry").exists()
+def test_bundles_have_opentelemetry_if_the_stage_sends_spans():
+    traced = make_bundles(None, Machine.function("arm64"), traced=True)
+    plain = make_bundles(None, Machine.function("arm64"))
+    for name in ("api", "executor", "roles"):
+        assert (getattr(traced, name) / "opentelemetry" / "exporter" / "otlp").is_dir()
+        assert not (getattr(plain, name) / "opentelemetry").exists()
 
 
 @pytest.mark.long

@@ -162,14 +162,15 @@ def test_functions_are_traced_on_request_alone(dev: Template, synthesize: Synthe
     assert "xray" in json.dumps(of_type(synthesize("dev", tracing=True), "AWS::IAM::Policy"))
 
 
-def test_api_and_executors_send_spans_where_the_stage_says(dev: Template, synthesize: Synthesize):
+def test_functions_send_spans_where_the_stage_says(dev: Template, synthesize: Synthesize):
     where = {"OTEL_EXPORTER_OTLP_ENDPOINT": "https://collector.example.com:4318"}
     sending = []
     for function in of_type(synthesize("dev", otel=where), FUNCTION).values():
         variables = function["Environment"]["Variables"]
         if where.items() <= variables.items():
             sending.append(function["Handler"])
-    assert sorted(sending) == ["lambdas.api.handle"] + ["lambdas.executor.handle"] * 3
+    executors = ["lambdas.executor.handle"] * 3
+    assert sorted(sending) == ["lambdas.api.handle", *executors, "lambdas.scanner.handle"]
     assert "OTEL_" not in json.dumps(dev)
 
 

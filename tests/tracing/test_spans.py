@@ -256,6 +256,59 @@ def test_run_of_a_schedule_is_linked_to_its_creation(w: World, exported: Exporte
     assert execute.attributes["faas.trigger"] == "timer"
 
 
+STEP = {"type": "python", "handler": "shop.restock"}
+
+
+def test_steps_are_linked_to_the_submission_of_their_run(w: World, exported: Exported):
+    register()
+    steps = [
+        {"name": "first", "target": STEP},
+        {"name": "soon", "target": STEP, "needs": ["first"], "delay": 30},
+        {"name": "later", "target": STEP, "needs": ["soon"], "delay": 60},
+    ]
+    w.client.workflows.put("etl", steps=steps)
+    run = w.client.runs.submit(workflow="etl")
+    w.advance("5m")
+
+    submitted = exported.one("submit workflow etl")
+    first, soon, later = (exported.one(f"execute {name}") for name in ("first", "soon", "later"))
+    for step in (first, soon, later):
+        assert linked(step) == [id_of(submitted)]
+        assert step.attributes["messaging.message.conversation_id"] == run["id"]
+    assert parent_of(first) == parent_of(soon) == id_of(submitted)
+    assert parent_of(later) is None  # 90 s after the submission
+
+
+def test_items_and_steps_of_nested_runs_are_linked_to_the_submission(w: World, exported: Exported):
+    register()
+    w.client.workflows.put("inner", steps=[{"name": "inside", "target": STEP}])
+    steps = [
+        {"name": "each", "target": STEP, "map": {"items": [1, 2]}},
+        {"name": "nested", "workflow": "inner"},
+    ]
+    w.client.runs.submit(steps=steps)
+    w.advance("5m")
+
+    submitted = exported.one("submit workflow")
+    found = [*exported("execute each"), exported.one("execute inside")]
+    assert len(found) >= 3
+    assert {tuple(linked(span)) for span in found} == {(id_of(submitted),)}
+
+
+def test_run_that_a_schedule_starts_is_linked_to_the_materialise_span(w: World, exported: Exported):
+    register()
+    w.client.workflows.put("etl", steps=[{"name": "first", "target": STEP}])
+    w.client.schedules.create(
+        name="hourly",
+        rule={"type": "cron", "expression": "0 * * * *"},
+        task={"target": {"type": "workflow", "workflow": "etl"}},
+    )
+    w.advance("1h")
+
+    created, step = exported("materialise hourly")[0], exported("execute first")[0]
+    assert linked(step) == [id_of(created)]
+
+
 @pytest.fixture
 def served() -> Iterator[World]:
     with world(serve=True) as opened:
@@ -298,6 +351,18 @@ def test_field_wins_over_the_header_and_is_checked(served: World, exported: Expo
 
     assert trace_of(exported.one("execute shop.restock")) == "a" * 32
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "trace")
+
+
+def test_header_of_a_run_is_the_creation_context_of_its_steps(served: World, exported: Exported):
+    register()
+    body = {"steps": [{"name": "first", "target": STEP}]}
+    headers = {"traceparent": TRACEPARENT}
+    answer = httpx.post(f"{served.url}/v1/runs", json=body, headers=headers)
+    served.drain()
+
+    execute = exported.one("execute first")
+    assert answer.status_code == 201
+    assert (trace_of(execute), parent_of(execute)) == (TRACE, 0x00F067AA0BA902B7)
 
 
 def test_repeated_submission_with_another_trace_is_the_same_task(served: World, exported: Exported):

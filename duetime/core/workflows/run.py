@@ -119,6 +119,7 @@ class RunSpec:
     parent_task_id: str | None = None  # the task that waits for its end
     depth: int = 0  # 1: started by a task of a run
     map: MapWindow | None = None
+    trace: str | None = None  # of the span that created it: see duetime.core.trace_context
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -102,6 +102,7 @@ def _spec(run: Run, step: WorkflowStep, index: int | None, now: Millis, keys: St
         namespace=run.spec.namespace,
         priority=step.priority or run.spec.priority,
         tags=step.tags,
+        trace=run.spec.trace,
         **_own_fields(step, index, keys),
     )
 

@@ -63,6 +63,7 @@ def begin(ports: Ports, task: Task) -> WaitedRun:
         fail_fast=definition.fail_fast,
         parent_task_id=task.id,
         depth=depth,
+        trace=task.spec.trace,
     )
     run_id = waited_run_id(task.id, task.created_at)
     run = start_run(definition, run_id, spec, moment=moment)
@@ -107,6 +108,7 @@ def _begin_map(ports: Ports, task: Task, source: StepSource) -> WaitedRun:
         priority=task.spec.priority,
         parent_task_id=task.id,
         depth=source.run.spec.depth,
+        trace=task.spec.trace,
         map=MapWindow(
             run_id=source.run.id,
             step=source.step.name,
