@@ -15,7 +15,8 @@ log = logging.getLogger(__name__)
 
 
 class Sink(Protocol):
-    """Receives every status change."""
+    """Receives every status change. One with a method `notify_all` gets those that come together
+    with one call, which must not fail because of a single change."""
 
     def notify(self, change: StatusChange) -> None: ...
 
@@ -57,6 +58,14 @@ class Relay:
 
     def _notify(self, sink: Sink, changes: Sequence[StatusChange]) -> None:
         """A failing sink affects neither the other sinks nor the next change."""
+        notify_all = getattr(sink, "notify_all", None)
+        if notify_all is not None and len(changes) > 1:
+            try:
+                notify_all(changes)
+            except Exception:
+                task_ids = [change.task_id for change in changes]
+                log.exception("sink not notified", extra={"step": "notify", "task_ids": task_ids})
+            return
         for change in changes:
             try:
                 sink.notify(change)

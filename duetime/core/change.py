@@ -55,8 +55,8 @@ class Change:
     keeps_attempt: bool = False  # the current attempt becomes the previous one
 
     def __post_init__(self) -> None:
-        statuses = self.expect.statuses
-        if statuses is not None and not statuses <= sources(self.step):
+        statuses, allowed = self.expect.statuses, sources(self.step)
+        if statuses is not allowed and statuses is not None and not statuses <= allowed:
             raise ValueError(f"{self.step} cannot start from {set(statuses)}")
 
     def applied_to(self, task: Task) -> Task:

@@ -5,11 +5,11 @@ Three sinks render them: CloudWatch's EMF (lambdas/relay.py), the minute rows of
 """
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import FINISHED, UNCOUNTED, Outcome, Status
 from duetime.core.times import SECOND, Millis
-from duetime.core.value import value
 
 AHEAD: Millis = 5 * SECOND  # a task that is known for less before its due time may start late
 
@@ -24,8 +24,7 @@ class Path(StrEnum):
 PATHS = {Status.ENQUEUED: Path.FAST, Status.PENDING: Path.SCANNED}
 
 
-@value(frozen=True, kw_only=True, slots=True)
-class ChangeMetrics:
+class ChangeMetrics(NamedTuple):
     """What one change adds. A field is None, or False, if the change adds nothing to it.
 
     Attributes:
@@ -50,20 +49,28 @@ class ChangeMetrics:
 
 def metrics_of(change: StatusChange) -> ChangeMetrics | None:
     """Returns None if there is nothing to count, as when an attempt starts."""
-    end = change.after if change.after in FINISHED else None
+    after = change.after
+    if after is Status.RUNNING:
+        return None
+    end = after if after in FINISHED else None
     if change.before is Status.RUNNING:
         ahead = change.ahead_ms
         return ChangeMetrics(
-            lane=str(change.queue),
+            lane=_text(change),
             at=change.at,
             outcome=change.outcome,
             drift_ms=change.drift_ms,
             duration_ms=change.took_ms,
             known_ahead=ahead is not None and ahead >= AHEAD,
-            retried=change.after is Status.RETRYING and change.outcome not in UNCOUNTED,
+            retried=after is Status.RETRYING and change.outcome not in UNCOUNTED,
             end=end,
         )
-    submitted = PATHS.get(change.after) if change.before is None else None
+    submitted = PATHS.get(after) if change.before is None else None
     if submitted or end:
-        return ChangeMetrics(lane=str(change.queue), at=change.at, submitted=submitted, end=end)
+        return ChangeMetrics(lane=_text(change), at=change.at, submitted=submitted, end=end)
     return None
+
+
+def _text(change: StatusChange) -> str:
+    """Returns the text of the queue. Most tasks have no pool, and then it is that of the lane."""
+    return change.lane.value if change.pool is None else str(change.queue)

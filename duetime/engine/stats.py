@@ -18,9 +18,9 @@ class StatsCounter:
         self._counts = MinuteCounts()
         self._lock = Lock()
 
-    def add(self, metrics: ChangeMetrics) -> None:
+    def add(self, metrics: ChangeMetrics, times: int = 1) -> None:
         with self._lock:
-            self._counts.add(metrics)
+            self._counts.add(metrics, times)
 
     def flush(self) -> None:
         """Writes what was counted; nothing if there is none. If the store does not answer, it is

@@ -22,9 +22,10 @@ def call_handler(handler: Handler[..., Any], payload: Any, control: RunControl) 
 
     A handler that stops because its worker drains does so by raising, as after a cancellation:
     that is no failure, and uses up no attempt."""
-    call = handler.bind(payload, control.context)
+    ctx = control.context
+    call = handler.bind(payload, ctx)
     try:
-        with active(control.context):
+        with active(ctx):
             with EndForkedChild():
                 result = call()
             if inspect.iscoroutine(result):
@@ -32,7 +33,7 @@ def call_handler(handler: Handler[..., Any], payload: Any, control: RunControl) 
     except (AskedForDelay, PermanentError):
         raise
     except Exception as error:
-        if control.context._saw_draining:
+        if ctx._saw_draining:
             raise StoppedByDrain(error) from None
         raise
     return handler.result_json(result)

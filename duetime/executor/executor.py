@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
@@ -309,22 +310,27 @@ class Executor:
         return early <= 0
 
     def _start(self, admitted: Admitted, task: Task, leased_at: Millis) -> Run:
+        def renew_run(progress: Progress | None) -> None:
+            if (control := this()) is not None:  # it lives as long as its context
+                self.renew([Run(task=task, message=message, control=control)], progress)
+
+        message = admitted.message
         control = RunControl(
             task,
-            lambda progress: self.renew([run], progress),
+            renew_run,
             lambda: self._previous(task),
             read_results=lambda step, start: self._results(task, step, start),
             leased_at=leased_at,
             children=Children(self._ports, task, self._child_submission),
         )
-        run = Run(
+        this = ref(control)  # a cycle would be left to the garbage collector
+        return Run(
             task=task,
-            message=admitted.message,
+            message=message,
             control=control,
             callback_token=admitted.callback_token,
             source=admitted.source,
         )
-        return run
 
     def _previous(self, task: Task) -> Previous | None:
         if task.spec.occurrence is None:

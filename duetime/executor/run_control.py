@@ -6,6 +6,7 @@ cleared, and reasons are only added, so none of them needs a lock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 from duetime.core.task import Progress, Task
 from duetime.core.times import Millis, seconds
@@ -38,7 +39,8 @@ class RunControl:
         leased_at: Millis = 0,
         children: Submissions | None = None,
     ) -> None:
-        self.context = Context(task, self)
+        self._task = task
+        self._context: ref[Context] | None = None
         self.interrupt = Interrupt(task.id, task.attempt)
         self.ends_at = leased_at + seconds(task.spec.timeout)
         self.renewed_at = leased_at
@@ -59,6 +61,16 @@ class RunControl:
         self._look_up_previous = look_up_previous
         self._read_results = read_results
         self._children = children or NoSubmissions()
+
+    @property
+    def context(self) -> Context:
+        """The context of the handler, which holds this object, and not the other way round: so the
+        end of a run leaves no cycle for the garbage collector."""
+        made = self._context() if self._context is not None else None
+        if made is None:
+            made = Context(self._task, self)
+            self._context = ref(made)
+        return made
 
     # for the context
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from functools import cached_property
@@ -253,11 +252,16 @@ def running() -> Context | None:
     return _current.get(None)
 
 
-@contextmanager
-def active(ctx: Context) -> Iterator[None]:
+class active:
     """Makes `context()` return `ctx`."""
-    token = _current.set(ctx)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    __slots__ = ("_ctx", "_token")
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._ctx)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)

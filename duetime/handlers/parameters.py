@@ -8,7 +8,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter
 from typing import Any
 
@@ -137,11 +137,15 @@ class Parameters:
         """Returns the call of the function with a stored payload. Raises BadPayload if the payload
         does not fit the parameters."""
         function = self._function
-        values = {name: self._read(name, json) for name, json in self._given(payload).items()}
         if self._whole:
-            [value] = values.values()
-            return lambda: function(value, ctx) if self._context_second else function(value)
-        return lambda: function(ctx, **values) if self._context_first else function(**values)
+            value = self._read(self._named[0].name, payload)
+            return (
+                partial(function, value, ctx) if self._context_second else partial(function, value)
+            )
+        values = {name: self._read(name, json) for name, json in self._given(payload).items()}
+        return (
+            partial(function, ctx, **values) if self._context_first else partial(function, **values)
+        )
 
     def check(self, payload: Any) -> None:
         """Raises BadPayload if the payload of a schedule does not fit the parameters. What a

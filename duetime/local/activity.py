@@ -1,6 +1,6 @@
 """The status changes that the local runner shows: outcomes, failed attempts and long runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Protocol
@@ -47,12 +47,18 @@ class Activity:
             self._show_omitted()
 
     def notify(self, change: StatusChange) -> None:
+        self.notify_all([change])
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
         with self._lock:
-            self._running.pop(change.task_id, None)
-            if change.after is Status.RUNNING:
-                self._running[change.task_id] = (self._clock(), change)
-            elif change.after in SHOWN:
-                self._show(change)
+            now = self._clock()
+            for change in changes:
+                after = change.after
+                self._running.pop(change.task_id, None)
+                if after is Status.RUNNING:
+                    self._running[change.task_id] = (now, change)
+                elif after in SHOWN:
+                    self._show(change, now)
 
     def show_long_runs(self) -> None:
         """Show each long run once."""
@@ -60,14 +66,14 @@ class Activity:
             before = self._clock() - LONG_RUN
             long = [i for i, (since, _) in self._running.items() if since <= before]
             for task_id in long:
-                self._show(self._running.pop(task_id)[1])
+                self._show(self._running.pop(task_id)[1], self._clock())
 
     def _watch(self) -> None:
         while not self._ended.wait(CHECK_INTERVAL):
             self.show_long_runs()
 
-    def _show(self, change: StatusChange) -> None:
-        second = int(self._clock())
+    def _show(self, change: StatusChange, now: float) -> None:
+        second = int(now)
         if second != self._second:
             self._show_omitted()
             self._second, self._shown = second, 0

@@ -67,6 +67,11 @@ class LiveHub:
                 self._overrun = True
             self._wake()
 
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        if self._of_tasks or self._of_stats or self._by_task:
+            for change in changes:
+                self.notify(change)
+
     def progressed(self, task: Task) -> None:
         if task.id in self._by_task:
             self._progress[task.id] = task

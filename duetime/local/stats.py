@@ -5,6 +5,7 @@ nor a task waits for that write; a kill loses at most what was counted since.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from threading import Event, Lock, Thread
 
@@ -40,9 +41,13 @@ class RunnerStats:
         self.flush()
 
     def notify(self, change: StatusChange) -> None:
-        metrics = metrics_of(change)
-        if metrics is not None:
-            self._counter.add(metrics)
+        self.notify_all([change])
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        """Tasks that are written together mostly have equal metrics."""
+        for metrics, times in Counter(map(metrics_of, changes)).items():
+            if metrics is not None:
+                self._counter.add(metrics, times)
 
     def flush(self) -> None:
         """Logs the first of several failures in a row: the store logs its own faults, too."""

@@ -7,7 +7,7 @@ preference, since a waiting Lambda function is billed.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -60,6 +60,11 @@ class StatusWaits:
     def notify(self, change: StatusChange) -> None:
         if change.task_id in self._waiting and self._loop is not None:
             self._loop.call_soon_threadsafe(self._wake, change.task_id)
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        if self._waiting:
+            for change in changes:
+                self.notify(change)
 
     def end(self) -> None:
         """Lets every waiting request answer now: the server stops."""

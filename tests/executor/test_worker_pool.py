@@ -1,6 +1,8 @@
 """The worker pool with real threads. Tests advance the clock; an empty offer wakes the loop."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -19,6 +21,7 @@ from duetime.core.steps.record import lease_expired
 from duetime.core.times import SECOND
 from duetime.executor.attempt_loop import STOP_GRACE
 from duetime.executor.executor import Executor
+from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Ended, Run
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
@@ -479,3 +482,26 @@ def test_pool_whose_worker_fails_outside_a_run_ends_instead_of_losing_a_slot(wor
     pool.offer(world.receive())
 
     assert isinstance(failure_of(pool), ZeroDivisionError)
+
+
+def test_run_that_has_ended_leaves_no_cycle(world: World):
+    controls: list[weakref.ref[RunControl]] = []
+    real = world.executor._start
+
+    def start(*args: Any) -> Run:
+        run = real(*args)
+        controls.append(weakref.ref(run.control))
+        return run
+
+    world.executor._start = start
+    world.script = lambda task, ctx: ctx.progress(0.5)
+    gc.collect()
+    gc.disable()
+    try:
+        with working(world) as pool:
+            task_id = offer(world, pool)
+        del pool
+        assert [control() for control in controls] == [None]
+    finally:
+        gc.enable()
+    assert world.status(task_id) is Status.SUCCEEDED

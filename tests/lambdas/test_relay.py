@@ -14,6 +14,7 @@ from duetime.core.task import Task
 from duetime.core.times import DAY
 from duetime.relay import Relay
 from lambdas import relay as handler
+from tests.core.live.changes import a_change
 from tests.factories import NOW, a_running_task, a_spec, an_id
 from tests.lambdas.conftest import LambdaContext, recorded
 
@@ -28,6 +29,22 @@ class Notified:
 
     def run_follow_ups(self, ends: Sequence[StatusChange]) -> None:
         self.ends.append([end.task_id for end in ends if end.has_follow_up])
+
+
+class Batched:
+    """A sink that takes together what comes together."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.batches: list[list[StatusChange]] = []
+        self._error = error
+
+    def notify(self, change: StatusChange) -> None:
+        self.batches.append([change])
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        if self._error:
+            raise self._error
+        self.batches.append(list(changes))
 
 
 class Broken:
@@ -67,6 +84,21 @@ def test_relay_names_an_unreadable_record_and_finishes_those_before_it(notified:
 
     assert relayed(event) == [broken["SequenceNumber"]]
     assert [c.after for c in notified.changes] == [Status.PENDING, Status.ENQUEUED]
+
+
+def test_relay_gives_changes_together_to_a_sink_that_takes_them_so(
+    caplog: pytest.LogCaptureFixture,
+):
+    sink, single, after = Batched(), Notified(), Batched()
+    relay = Relay([sink, Batched(ValueError("bad")), single, after], single.run_follow_ups)
+    changes = [a_change(task_id="t1"), a_change(task_id="t2")]
+    relay.relay(changes)
+    relay.relay(changes[:1])
+
+    assert sink.batches == after.batches == [changes, changes[:1]]
+    assert single.changes == [*changes, changes[0]]
+    [failed] = [record for record in caplog.records if record.message == "sink not notified"]
+    assert failed.task_ids == ["t1", "t2"]
 
 
 def test_sink_that_fails_is_logged_with_task_and_attempt(

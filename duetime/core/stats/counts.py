@@ -42,20 +42,21 @@ class Counts:
         self.numbers: Counter[str] = Counter(numbers)
         self.maxima: dict[str, Millis] = dict(maxima or {})
 
-    def add(self, metrics: ChangeMetrics) -> None:
+    def add(self, metrics: ChangeMetrics, times: int = 1) -> None:
+        """Counts a change, or several with equal metrics."""
         numbers = self.numbers
         if metrics.submitted:
-            numbers[metrics.submitted.value] += 1
+            numbers[metrics.submitted.value] += times
         if metrics.outcome:
-            numbers[metrics.outcome.value] += 1
+            numbers[metrics.outcome.value] += times
         if metrics.end:
-            numbers[metrics.end.value] += 1
+            numbers[metrics.end.value] += times
         if metrics.drift_ms is not None:
-            self._measure(DRIFT, metrics.drift_ms)
+            self._measure(DRIFT, metrics.drift_ms, times)
             if metrics.known_ahead:
-                self._measure(PLANNED, metrics.drift_ms)
+                self._measure(PLANNED, metrics.drift_ms, times)
         if metrics.duration_ms is not None:
-            self._measure(TOOK, metrics.duration_ms)
+            self._measure(TOOK, metrics.duration_ms, times)
 
     def merge(self, other: "Counts") -> None:
         self.numbers.update(other.numbers)
@@ -78,10 +79,10 @@ class Counts:
     def __repr__(self) -> str:
         return f"Counts({dict(self.numbers)}, {self.maxima})"
 
-    def _measure(self, kind: Durations, duration: Millis) -> None:
+    def _measure(self, kind: Durations, duration: Millis, times: int) -> None:
         duration = max(duration, 0)  # a clock that was set back
-        self.numbers[kind.buckets[bucket_of(duration)]] += 1
-        self.numbers[kind.sum] += duration
+        self.numbers[kind.buckets[bucket_of(duration)]] += times
+        self.numbers[kind.sum] += duration * times
         if duration > self.maxima.get(kind.longest, -1):
             self.maxima[kind.longest] = duration
 
@@ -111,8 +112,8 @@ class MinuteCounts:
     def __bool__(self) -> bool:
         return bool(self._counts)
 
-    def add(self, metrics: ChangeMetrics) -> None:
-        self._of(metrics.at // MINUTE * MINUTE, metrics.lane).add(metrics)
+    def add(self, metrics: ChangeMetrics, times: int = 1) -> None:
+        self._of(metrics.at // MINUTE * MINUTE, metrics.lane).add(metrics, times)
 
     def merge(self, counted: Iterable[LaneCounts]) -> None:
         for each in counted:

@@ -57,12 +57,9 @@ def started(task: Task, *, after: Millis, now: Millis, trace: str | None = None)
 
 def succeed(task: Task, *, result: str | None, now: Millis) -> Change:
     ended = _ended(task, Outcome.SUCCEEDED, None, now)
-    return Change(
-        step=Step.SUCCEED,
-        task_id=task.id,
-        expect=held(task, Step.SUCCEED),
-        sets=_end_fields(task, Status.SUCCEEDED, ended, now) | {"result": result},
-    )
+    sets = _end_fields(task, Status.SUCCEEDED, ended, now)
+    sets["result"] = result
+    return Change(step=Step.SUCCEED, task_id=task.id, expect=held(task, Step.SUCCEED), sets=sets)
 
 
 def fail(
@@ -160,6 +157,6 @@ def _end_fields(task: Task, status: Status, ended: Attempt, now: Millis) -> dict
     """Returns the fields of a task that ends. The holder is kept, so that a repeated write can
     recognise its own values."""
     fields = {"status": status, "current": ended, "lease_until": None, "updated_at": now}
-    if task.spec.step is not None and is_near(task.wake, now):
-        return fields  # the watch of the delivery becomes the watch of the follow-up
-    return fields | {"wake": follow_up_wake(task, now, status)}
+    if task.spec.step is None or not is_near(task.wake, now):
+        fields["wake"] = follow_up_wake(task, now, status)
+    return fields  # or the watch of the delivery becomes the watch of the follow-up

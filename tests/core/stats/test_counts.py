@@ -114,3 +114,12 @@ def test_counts_that_are_merged_leave_the_other_alone(row: LaneCounts):
 
     assert row.counts == Counts({"fast": 2})
     assert minutes.rows() == [LaneCounts(start=0, lane=Lane.LOW, counts=Counts({"fast": 4}))]
+
+
+@given(st.lists(any_metrics), st.integers(1, 9))
+def test_equal_metrics_can_be_counted_at_once(metrics: list[ChangeMetrics], times: int):
+    at_once = Counts()
+    for each in metrics:
+        at_once.add(each, times)
+
+    assert at_once == counted(metrics * times)
